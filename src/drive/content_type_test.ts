@@ -1,0 +1,51 @@
+import { assertEquals } from "@std/assert";
+import { contentTypeOf, DEFAULT_CONTENT_TYPE, namedContentType } from "./content_type.ts";
+
+Deno.test("The content type is derived from what is behind the last dot of the last segment", () => {
+  const cases = [
+    ["a.txt", "text/plain"],
+    ["A.TXT", "text/plain"],
+    ["photos/cat.PNG", "image/png"],
+    ["cat.jpeg", "image/jpeg"],
+    ["page.html", "text/html"],
+    ["data.json", "application/json"],
+    ["logo.svg", "image/svg+xml"],
+    ["backup.tar.gz", "application/gzip"],
+    ["a\nb.txt", "text/plain"],
+    ["😀.png", "image/png"],
+  ] as const;
+  for (const [name, type] of cases) assertEquals(contentTypeOf(name), type, name);
+});
+
+Deno.test("A name that tells nothing has the default content type", () => {
+  const names = [
+    "a",
+    "a.",
+    ".",
+    "..",
+    "txt",
+    "a.png/b",
+    "a.unheard-of",
+    "a.txt ",
+    "a. txt",
+    "a.constructor",
+    "a.__proto__",
+    "a.toString",
+  ];
+  for (const name of names) assertEquals(contentTypeOf(name), DEFAULT_CONTENT_TYPE, name);
+});
+
+Deno.test("A named content type is taken as it stands", () => {
+  const types = ["text/plain", "text/plain; charset=utf-8", "Application/X-Own", "binary/other"];
+  for (const type of types) {
+    assertEquals(namedContentType(type), type);
+    assertEquals(namedContentType(`  ${type}\t`), type);
+  }
+});
+
+Deno.test("No type, an empty one and a client library's filler name none", () => {
+  for (const none of [null, "", "  ", "binary/octet-stream", " Binary/Octet-Stream "]) {
+    assertEquals(namedContentType(none), undefined, `${none}`);
+  }
+  assertEquals(namedContentType("application/octet-stream"), "application/octet-stream");
+});

@@ -1,0 +1,110 @@
+/**
+ * Every limit of the program, with its unit and where it comes from. Sizes are bytes, times are milliseconds.
+ *
+ * @module
+ */
+
+const MIB = 2 ** 20;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** "The maximum payload is 10 MB"; both readings of MB are accepted, so the larger one is the limit. */
+export const MAX_PAYLOAD = 10 * MIB;
+
+/** "Each chunk is at least 5 MB … The final chunk may be smaller"; the smaller reading of MB is the limit. */
+export const MIN_PART = 5_000_000;
+
+/** Parts of one upload: the specification names no number; the wire contract has 1 to 10,000. */
+export const MAX_PARTS = 10_000;
+
+/** "at most 1000 names per request" (Delete Files). */
+export const MAX_DELETE_NAMES = 1000;
+
+/** "Defaults to 1000" (List Files); a greater `limit` counts as this. */
+export const MAX_LIST = 1000;
+
+/** A file's name, in bytes of UTF-8 (wire contract).. */
+export const MAX_NAME = 1024;
+
+/** A drive's name, in bytes of UTF-8 after percent-decoding (wire contract). */
+export const MAX_DRIVE_NAME = 128;
+
+/** A project's id, in characters (wire contract). */
+export const MAX_PROJECT_ID = 64;
+
+/** The length from which a secret of `A-Z a-z 0-9` holds 128 random bits (22 × log2 62 = 131). */
+export const MIN_SECRET = 22;
+
+/** A content type that is stored with a file: two names of 127 characters (RFC 6838, 4.2) and a slash. */
+export const MAX_CONTENT_TYPE = 255;
+
+/** A key in a header. Ours have at most 100 characters; what is longer is not hashed at all. */
+export const MAX_KEY_HEADER = 256;
+
+/** A JSON body: 1000 names of 1024 bytes, each written as a `\u` escape of six bytes, and their quotes. */
+export const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_NAME * 6 + 8) + 1024;
+
+/** One value of Deno KV (its limit), and so one piece of a file. */
+export const CHUNK = 65_536;
+
+/** An atomic operation of Deno KV: its limits are 819,200 bytes, 1000 mutations, 100 checks, 81,920 bytes of keys. */
+export const MAX_COMMIT_BYTES = 800_000;
+export const MAX_COMMIT_MUTATIONS = 900;
+export const MAX_COMMIT_CHECKS = 90;
+export const MAX_COMMIT_KEY_BYTES = 75_000;
+
+/** Keys in one `getMany` of Deno KV (its limit). */
+export const MAX_GET_MANY = 10;
+
+/** Entries in one batch of `list` of Deno KV (its limit). */
+export const MAX_LIST_BATCH = 1000;
+
+/** Pieces of a file that a download asks for at once; one such batch is read ahead. */
+export const READ_BATCH = 16;
+
+/** Bulk commits on their way: of one upload, and of the whole process, so that small requests stay quick. */
+export const BULK_COMMITS_PER_UPLOAD = 3;
+export const BULK_COMMITS = 2;
+
+/** Groups of small writes on their way at once. */
+export const GROUP_COMMITS = 2;
+
+/** Pieces deleted in one operation when bytes are reclaimed: short enough not to hold up requests. */
+export const RECLAIM_BATCH = 100;
+
+/** Parts described in one page of a manifest: some 20 KB. */
+export const PARTS_PER_PAGE = 500;
+
+/** How long a locked database is tried again before the answer is 503. */
+export const LOCKED_RETRY_TIME = 5 * SECOND;
+export const LOCKED_RETRY_MIN_DELAY = 2;
+export const LOCKED_RETRY_MAX_DELAY = 20;
+
+/** How often a publish whose check failed is tried again from the read before the answer is 503. */
+export const MAX_PUBLISH_TRIES = 50;
+
+/** How long bytes being written stay claimed without a sign of life of their writer. */
+export const WRITE_LEASE = 2 * MINUTE;
+
+/** How long replaced bytes stay for readers in other processes; readers in this one are waited for. */
+export const GARBAGE_GRACE = MINUTE;
+
+/** Time between two sweeps. */
+export const SWEEP_INTERVAL = MINUTE;
+
+/** A request's body that gives no byte for this long is given up. */
+export const BODY_IDLE = MINUTE;
+
+/** How long a project key that was found in the store is believed without asking again. */
+export const KEY_CACHE_TIME = 5 * SECOND;
+export const KEY_CACHE_SIZE = 10_000;
+
+/** How long a browser may keep the answer to a preflight, in seconds. */
+export const PREFLIGHT_MAX_AGE = 86_400;
+
+/** What `Retry-After` says with 503, in seconds. */
+export const RETRY_AFTER = 1;
+
+/** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
+export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
+export const DEFAULT_SHUTDOWN_TIMEOUT = 10 * SECOND;

@@ -1,0 +1,51 @@
+import { createHash, randomInt } from "node:crypto";
+import { MAX_KEY_HEADER } from "./limits.ts";
+import { isProjectId } from "./names.ts";
+
+const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** Clients cut the id out of a key at the first `_`, and one takes no key with a second one. */
+const SEPARATOR = "_";
+
+/** 32 characters are 190 random bits; an id needs to be unique, not secret. */
+const SECRET_LENGTH = 32;
+const ID_LENGTH = 12;
+
+/** A project key, `<project_id>_<secret>`. */
+export interface ProjectKey {
+  project: string;
+  secret: string;
+  /** The whole of it. */
+  text: string;
+}
+
+/** Reads a project key; `undefined` where it is not `<project_id>_<secret>`. */
+export function parseProjectKey(text: string): ProjectKey | undefined {
+  const at = text.indexOf(SEPARATOR);
+  const project = text.slice(0, Math.max(0, at));
+  const secret = text.slice(at + 1);
+  if (!isProjectId(project) || !/^[\x21-\x7e]+$/.test(secret)) return undefined;
+  if (text.length > MAX_KEY_HEADER) return undefined;
+  return { project, secret, text };
+}
+
+/** A key of a new project. */
+export function newProjectKey(): ProjectKey {
+  const project = randomText(ID_LENGTH).toLowerCase();
+  const secret = newSecret();
+  return { project, secret, text: project + SEPARATOR + secret };
+}
+
+/** A secret of 190 random bits. */
+export function newSecret(): string {
+  return randomText(SECRET_LENGTH);
+}
+
+/** "Only a SHA-256 of a key is stored": it, in hexadecimal. */
+export function hashSecret(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => ALPHANUMERIC[randomInt(ALPHANUMERIC.length)]).join("");
+}
