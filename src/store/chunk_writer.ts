@@ -1,0 +1,91 @@
+import { BULK_COMMITS_PER_UPLOAD, CHUNK, MAX_COMMIT_BYTES } from "../drive/limits.ts";
+import type { Database } from "./database.ts";
+import { encodedLength, keys } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import type { Place } from "./records.ts";
+import { leaseLost, WriteLease } from "./write_lease.ts";
+
+/** Room in an operation for the check of the lease. */
+const OVERHEAD = 1024;
+
+/**
+ * Writes the chunks of one version. They are committed many at a time, with a few commits on their way at once, so
+ * memory is bounded whatever the size. `finish` or `abandon` ends it.
+ */
+export class ChunkWriter {
+  readonly version: string;
+  readonly #db: Database;
+  readonly #place: Place;
+  readonly #chunksPerCommit: number;
+  readonly #lease: Promise<WriteLease>;
+  readonly #running = new Set<Promise<void>>();
+  #failure: { error: unknown } | undefined;
+  #waiting: Uint8Array[] = [];
+  #written = 0;
+
+  /** @param maxChunks How many chunks will be written at the most. */
+  constructor(db: Database, place: Place, version: string, maxChunks: number) {
+    this.version = version;
+    this.#db = db;
+    this.#place = place;
+    const key = encodedLength(keys.chunk(place, version, 0));
+    this.#chunksPerCommit = Math.floor((MAX_COMMIT_BYTES - OVERHEAD) / (CHUNK + 2 * key));
+    this.#lease = WriteLease.begin(db, place, version, maxChunks);
+    // Whoever needs the lease next gets its error.
+    this.#lease.catch(() => {});
+  }
+
+  /** Takes a chunk, which must not be changed afterwards; waits where enough is on its way. */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#waiting.push(chunk);
+    await this.keepLease();
+    if (this.#waiting.length >= this.#chunksPerCommit) await this.#flush();
+  }
+
+  /** To be called at every sign of life of whoever sends the bytes: keeps the claim on those written so far. */
+  async keepLease(): Promise<void> {
+    await (await this.#lease).keep();
+  }
+
+  /** Waits until every chunk is on disk, and gives the lease to publish them with. */
+  async finish(): Promise<WriteLease> {
+    if (this.#waiting.length > 0) await this.#flush();
+    await Promise.all(this.#running);
+    this.#throwFailure();
+    return await this.#lease;
+  }
+
+  /** Gives up what was written. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#running);
+    await (await this.#lease).abandon();
+  }
+
+  async #flush(): Promise<void> {
+    const lease = await this.#lease;
+    while (this.#running.size >= BULK_COMMITS_PER_UPLOAD) await Promise.race(this.#running);
+    this.#throwFailure();
+    const commit = this.#commit(lease, this.#waiting);
+    this.#waiting = [];
+    this.#running.add(commit);
+    commit.finally(() => this.#running.delete(commit));
+  }
+
+  /** Never rejects: the failure is thrown where the writer is used next. */
+  async #commit(lease: WriteLease, chunks: Uint8Array[]): Promise<void> {
+    const operation = lease.demand(new Operation());
+    for (const chunk of chunks) {
+      operation.set(keys.chunk(this.#place, this.version, this.#written++), chunk);
+    }
+    try {
+      const outcome = await this.#db.commitBulk(operation);
+      if (!outcome.ok) throw leaseLost();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}

@@ -1,0 +1,256 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
+import {
+  BULK_COMMITS,
+  BULK_COMMITS_PER_UPLOAD,
+  CHUNK,
+  MAX_COMMIT_BYTES,
+  SWEEP_INTERVAL,
+  WRITE_LEASE,
+} from "../drive/limits.ts";
+import { ChunkWriter } from "./chunk_writer.ts";
+import { Database } from "./database.ts";
+import { StoreUnavailable } from "./errors.ts";
+import { keys, ranges } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import { Readers } from "./readers.ts";
+import type { Place } from "./records.ts";
+import { Sweeper } from "./sweeper.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
+const LONGEST: Place = {
+  project: "p".repeat(64),
+  drive: "d".repeat(128),
+  name: "😀".repeat(256),
+};
+
+/** What happens to a commit of chunks before the store gets it. */
+type Before = (chunks: number) => Promise<void>;
+
+/** A database in memory whose commits of chunks can be held up or made fail. */
+async function withDatabase(
+  test: (db: Database) => Promise<void>,
+  before: Before = () => Promise.resolve(),
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const operation = atomic();
+    const { set, commit } = operation;
+    let chunks = 0;
+    operation.set = (key, value, options) => {
+      if (key[0] === "chunk") chunks++;
+      return set.call(operation, key, value, options);
+    };
+    operation.commit = async () => {
+      if (chunks > 0) await before(chunks);
+      return await commit.call(operation);
+    };
+    return operation;
+  };
+  const db = new Database(kv, kv);
+  try {
+    await test(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Runs a test with a clock that stands, and gives a way to put it forward. */
+async function withClock(test: (forward: (ms: number) => void) => Promise<void>): Promise<void> {
+  const { now } = Date;
+  let time = now();
+  Date.now = () => time;
+  try {
+    await test((ms) => void (time += ms));
+  } finally {
+    Date.now = now;
+  }
+}
+
+function chunk(n: number, size = CHUNK): Uint8Array {
+  return new Uint8Array(size).fill(n % 251 + 1);
+}
+
+async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await writer.write(chunk(n));
+}
+
+async function sweep(db: Database): Promise<void> {
+  await new Sweeper(db, new Readers(), () => {}).sweep();
+}
+
+/** Every key that is in the store. */
+async function allKeys(db: Database): Promise<Deno.KvKey[]> {
+  return await Array.fromAsync(db.reader.list({ prefix: [] }), ({ key }) => key);
+}
+
+async function readChunks(db: Database, place: Place, version: string): Promise<Uint8Array[]> {
+  const entries = db.reader.list<Uint8Array>(ranges.chunks(place, version, 0, 10_000));
+  return await Array.fromAsync(entries, ({ value }) => value);
+}
+
+Deno.test("Every chunk is in the store in its order, whatever the name's length", async () => {
+  for (const place of [PLACE, LONGEST]) {
+    for (const count of [0, 1, 11, 12, 13, 24, 40]) {
+      await withDatabase(async (db) => {
+        const writer = new ChunkWriter(db, place, "v1", 160);
+        await writeAll(writer, count);
+        await writer.write(chunk(count, 5));
+        const lease = await writer.finish();
+        const found = await readChunks(db, place, "v1");
+        assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
+        assertEquals([found.length, found.at(-1)?.byteLength], [count + 1, 5]);
+        assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
+        assertEquals((await allKeys(db)).length, count + 1);
+      });
+    }
+  }
+});
+
+Deno.test("Chunks are committed many at a time, and few commits are on their way", async () => {
+  const sizes: number[] = [];
+  const meeting = Promise.withResolvers<void>();
+  let running = 0;
+  let most = 0;
+  await withDatabase(async (db) => {
+    const writers = ["v1", "v2"].map((version) => new ChunkWriter(db, PLACE, version, 160));
+    await Promise.all(writers.map((writer) => writeAll(writer, 60)));
+    await Promise.all(writers.map((writer) => writer.finish()));
+  }, async (chunks) => {
+    sizes.push(chunks);
+    most = Math.max(most, ++running);
+    if (running === BULK_COMMITS) meeting.resolve();
+    await meeting.promise;
+    // Gives one more than there may be the time to come.
+    await delay(1);
+    running--;
+  });
+  assertEquals(sizes, Array.from({ length: 10 }, () => 12));
+  assert(sizes.every((size) => size * CHUNK <= MAX_COMMIT_BYTES));
+  assertEquals(most, BULK_COMMITS);
+});
+
+Deno.test("A writer waits where enough of its commits are on their way", async () => {
+  const gate = Promise.withResolvers<void>();
+  await withDatabase(async (db) => {
+    const writer = new ChunkWriter(db, PLACE, "v1", 160);
+    await writeAll(writer, 12 * BULK_COMMITS_PER_UPLOAD + 11);
+    let done = false;
+    const next = writer.write(chunk(0)).then(() => done = true);
+    // Whatever could run without the store has run after a read of it.
+    await db.reader.get(["nothing"]);
+    assertEquals(done, false);
+    gate.resolve();
+    await next;
+    await writer.finish();
+    assertEquals((await readChunks(db, PLACE, "v1")).length, 48);
+  }, () => gate.promise);
+});
+
+Deno.test("A commit that fails is told where the writer is used next, and what it wrote is removed", async () => {
+  const failure = new TypeError("something else");
+  let commits = 0;
+  const fail = () => ++commits === 2 ? Promise.reject(failure) : Promise.resolve();
+  await withDatabase(async (db) => {
+    const writer = new ChunkWriter(db, PLACE, "v1", 160);
+    const write = async () => {
+      await writeAll(writer, 100);
+      await writer.finish();
+    };
+    assertEquals(await assertRejects(write, Error), failure);
+    assertEquals(await assertRejects(() => writer.finish(), Error), failure);
+    await writer.abandon();
+    await sweep(db);
+    assertEquals(await allKeys(db), []);
+  }, fail);
+});
+
+Deno.test("A lease that cannot be had is told where the writer is used next", async () => {
+  await withDatabase(async (db) => {
+    await db.commit(new Operation().set(keys.pending("v1"), "another's"));
+    const writer = new ChunkWriter(db, PLACE, "v1", 160);
+    const write = async () => {
+      await writer.write(chunk(0));
+      await writer.finish();
+    };
+    await assertRejects(write, StoreUnavailable);
+    await assertRejects(() => writer.abandon(), StoreUnavailable);
+    assertEquals(await allKeys(db), [keys.pending("v1")]);
+  });
+});
+
+Deno.test("A writer whose bytes the sweeper took away can't go on", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const writer = new ChunkWriter(db, PLACE, "v1", 160);
+      await writeAll(writer, 13);
+      forward(WRITE_LEASE + 1);
+      await sweep(db);
+      await assertRejects(() => writer.finish(), StoreUnavailable);
+      await writer.abandon();
+      await sweep(db);
+      assertEquals(await allKeys(db), []);
+    });
+  });
+});
+
+Deno.test("A writer that goes on keeps its bytes", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const writer = new ChunkWriter(db, PLACE, "v1", 160);
+      for (let n = 0; n < 5; n++) {
+        await writeAll(writer, 12);
+        forward(WRITE_LEASE * 0.75);
+        await sweep(db);
+      }
+      await writeAll(writer, 12);
+      await writer.finish();
+      assertEquals((await readChunks(db, PLACE, "v1")).length, 72);
+    });
+  });
+});
+
+Deno.test("A writer that gets its chunks slowly keeps its bytes", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const writer = new ChunkWriter(db, PLACE, "v1", 160);
+      for (let n = 0; n < 30; n++) {
+        await writer.write(chunk(n));
+        forward(SWEEP_INTERVAL / 2);
+        await sweep(db);
+      }
+      await writer.finish();
+      assertEquals((await readChunks(db, PLACE, "v1")).length, 30);
+    });
+  });
+});
+
+Deno.test("Signs of life of a sender keep the bytes between two chunks", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const writer = new ChunkWriter(db, PLACE, "v1", 160);
+      await writeAll(writer, 13);
+      for (let n = 0; n < 10; n++) {
+        forward(SWEEP_INTERVAL);
+        await writer.keepLease();
+        await sweep(db);
+      }
+      await writer.finish();
+      assertEquals((await readChunks(db, PLACE, "v1")).length, 13);
+    });
+  });
+});
+
+Deno.test("What was given up is removed, also 70 MiB of it", async () => {
+  await withDatabase(async (db) => {
+    const count = 70 * 2 ** 20 / CHUNK;
+    const writer = new ChunkWriter(db, LONGEST, "v1", count);
+    await writeAll(writer, count);
+    await writer.finish();
+    assertEquals((await readChunks(db, LONGEST, "v1")).length, count);
+    await writer.abandon();
+    await sweep(db);
+    assertEquals(await allKeys(db), []);
+  });
+});

@@ -1,0 +1,84 @@
+import { assert, assertEquals } from "@std/assert";
+import { CHUNK } from "../drive/limits.ts";
+import { chunkCount, cutIntoChunks } from "./chunks.ts";
+
+/** Bytes that are different at every place that a mistake could take them from. */
+function bytesOf(size: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+}
+
+async function* piecesOf(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  const all = bytesOf(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (const size of sizes) yield await Promise.resolve(all.subarray(at, at += size));
+}
+
+Deno.test("However bytes come, chunks are whole but for the last", async () => {
+  const cases: readonly (readonly number[])[] = [
+    [],
+    [0],
+    [0, 0, 0],
+    [1],
+    [CHUNK - 1],
+    [CHUNK],
+    [CHUNK + 1],
+    [2 * CHUNK],
+    [3 * CHUNK + 5],
+    [CHUNK - 1, 1],
+    [CHUNK - 1, 1, 1],
+    [CHUNK, CHUNK],
+    [1, CHUNK],
+    [1, 2 * CHUNK, 1],
+    [CHUNK - 1, 0, 2, CHUNK],
+    [0, CHUNK, 0],
+    Array.from({ length: 200 }, () => 997),
+    Array.from({ length: 3 }, () => 40_000),
+  ];
+  for (const sizes of cases) {
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const chunks = await Array.fromAsync(cutIntoChunks(piecesOf(sizes)));
+    const about = sizes.slice(0, 5).join(" ");
+    assertEquals(chunks.length, chunkCount(total), about);
+    for (const chunk of chunks.slice(0, -1)) assertEquals(chunk.byteLength, CHUNK, about);
+    const joined = new Uint8Array(await new Blob(chunks).arrayBuffer());
+    assertEquals(joined.byteLength, total, about);
+    assert(joined.every((byte, i) => byte === (i * 31 + (i >> 8)) % 251), about);
+  }
+});
+
+Deno.test("A chunk has a buffer of its own, which nobody else changes", async () => {
+  const source = bytesOf(CHUNK + 10);
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(source.subarray(0, CHUNK));
+    yield source.subarray(CHUNK);
+  }
+  const chunks = await Array.fromAsync(cutIntoChunks(body()));
+  const before = chunks.map((chunk) => chunk.slice());
+  source.fill(0);
+  assertEquals(chunks, before);
+  for (const chunk of chunks) {
+    assertEquals([chunk.byteOffset, chunk.buffer.byteLength], [0, chunk.byteLength]);
+  }
+});
+
+Deno.test("No more is read than the chunk needs, and whoever stops ends the body", async () => {
+  let read = 0;
+  let ended = false;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      while (true) {
+        read++;
+        yield await Promise.resolve(new Uint8Array(CHUNK / 2));
+      }
+    } finally {
+      ended = true;
+    }
+  }
+  for await (const _ of cutIntoChunks(body())) break;
+  assertEquals([read, ended], [2, true]);
+});
+
+Deno.test("So many chunks hold so many bytes", () => {
+  const cases = [[0, 0], [1, 1], [CHUNK, 1], [CHUNK + 1, 2], [70 * 2 ** 20, 1120]] as const;
+  for (const [size, count] of cases) assertEquals(chunkCount(size), count);
+});

@@ -1,0 +1,103 @@
+import { DatabaseSync } from "node:sqlite";
+import { join } from "@std/path";
+import { BULK_COMMITS } from "../drive/limits.ts";
+import { commitOperation, type Outcome } from "./commit.ts";
+import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
+import { GroupCommitter } from "./group_commit.ts";
+import type { Operation } from "./operation.ts";
+import { Semaphore } from "./semaphore.ts";
+
+/** The name of the store's file inside the data folder. */
+const FILE = "kvdrive.db";
+
+/** Files of the users: nobody else on the machine reads them. */
+const FOLDER_MODE = 0o700;
+
+/**
+ * A Deno KV store with a way in for each kind of work: reads, small commits, bulk commits.
+ * Each handle has one thread that serves it in order, so reads have a handle of their own and don't wait for writes.
+ */
+export class Database {
+  readonly reader: Deno.Kv;
+  readonly #writer: Deno.Kv;
+  readonly #groups: GroupCommitter;
+  readonly #bulk = new Semaphore(BULK_COMMITS);
+  readonly #running = new Set<Promise<unknown>>();
+  #closing = false;
+
+  constructor(reader: Deno.Kv, writer: Deno.Kv) {
+    this.reader = reader;
+    this.#writer = writer;
+    this.#groups = new GroupCommitter(writer);
+  }
+
+  /** Commits a small operation, together with others that wait at the same time. */
+  commit(operation: Operation): Promise<Outcome> {
+    return this.#track(() => this.#groups.commit(operation));
+  }
+
+  /** Commits an operation with many bytes or many changes. Few of them run at once. */
+  commitBulk(operation: Operation): Promise<Outcome> {
+    return this.#track(() => this.#bulk.run(() => commitOperation(this.#writer, operation)));
+  }
+
+  /** Waits for commits that are on their way, and takes no more; then closes the store. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    this.#writer.close();
+    if (this.reader !== this.#writer) this.reader.close();
+  }
+
+  #track(start: () => Promise<Outcome>): Promise<Outcome> {
+    if (this.#closing) return Promise.reject(new StoreUnavailable("The store is being closed"));
+    const work = start();
+    this.#running.add(work);
+    const forget = () => void this.#running.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+}
+
+/** An empty store that is gone when it is closed. A second handle would open a store of its own, so it has one. */
+export async function openMemoryDatabase(): Promise<Database> {
+  const kv = await Deno.openKv(":memory:");
+  return new Database(kv, kv);
+}
+
+/**
+ * Opens the store in a folder, and makes both where they don't exist.
+ *
+ * @throws {CannotOpenStore} if the folder or the file cannot be made, read or written.
+ */
+export async function openDatabase(folder: string): Promise<Database> {
+  const path = join(folder, FILE);
+  const handles: Deno.Kv[] = [];
+  try {
+    await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    createFile(path);
+    const writer = await Deno.openKv(path);
+    handles.push(writer);
+    const reader = await Deno.openKv(path);
+    handles.push(reader);
+    // The first statement is what reads the file.
+    await reader.get([""]);
+    return new Database(reader, writer);
+  } catch (error) {
+    for (const handle of handles) handle.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CannotOpenStore(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
+  }
+}
+
+/** The file gives space back only if it was created for that, before Deno KV makes its tables in it. */
+function createFile(path: string): void {
+  const sqlite = new DatabaseSync(path);
+  try {
+    sqlite.exec("PRAGMA busy_timeout = 5000");
+    const tables = sqlite.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.n;
+    if (tables === 0) sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+  } finally {
+    sqlite.close();
+  }
+}

@@ -1,0 +1,210 @@
+import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
+import type { Validators } from "../drive/preconditions.ts";
+import type { ByteRange } from "../drive/byte_range.ts";
+import type { Database } from "./database.ts";
+import { StoreDamaged, StoreUnavailable } from "./errors.ts";
+import { discardLayout } from "./garbage.ts";
+import { GoneThisSecond } from "./gone_this_second.ts";
+import { KeyedMutex } from "./keyed_mutex.ts";
+import { keys } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import { readRange } from "./read_range.ts";
+import type { Readers } from "./readers.ts";
+import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import type { FileRecord, Place } from "./records.ts";
+
+/** Judges a write by what is there; `undefined` where there is no file. */
+export type WriteCondition = (current: Validators | undefined) => boolean;
+
+/** What a version of a file is made of, before it is one. */
+export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "sha256">;
+
+/** `refused`: the condition does not hold. `stale`: something else than the file itself has changed. */
+export type Published = FileRecord | "refused" | "stale";
+
+/** A version of a file to be read. Its bytes stay as they are until `close` is called or a stream of it has ended. */
+export interface OpenFile extends AsyncDisposable {
+  record: FileRecord;
+  /** The bytes, in pieces. */
+  read(range: ByteRange): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** All bytes, where they lie in one value. */
+  content: Uint8Array<ArrayBuffer> | undefined;
+  close(): void;
+}
+
+/** The files of all drives: writing, reading and deleting one. */
+export class FileStore {
+  readonly #db: Database;
+  readonly #readers: Readers;
+  readonly #locks = new KeyedMutex();
+  readonly #goneNow = new GoneThisSecond();
+
+  constructor(db: Database, readers: Readers) {
+    this.#db = db;
+    this.#readers = readers;
+  }
+
+  /**
+   * Stores a file that comes in one piece. The name shows the new version once all of it is on disk, and the earlier
+   * one until then.
+   *
+   * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
+   * @param accept Called with the digest before the file is visible; what it throws is thrown.
+   */
+  async put(
+    place: Place,
+    body: AsyncIterable<Uint8Array>,
+    { type, condition, accept }: {
+      type: string;
+      condition: WriteCondition;
+      accept: (received: Received) => void;
+    },
+  ): Promise<FileRecord | "refused"> {
+    const received = await receive(this.#db, place, body, { inline: true });
+    try {
+      accept(received);
+      const record = await this.#publishReceived(place, received, type, condition);
+      if (record === "refused") await abandon(received);
+      return record;
+    } catch (error) {
+      await cleanUpAfter(error, () => abandon(received));
+      throw error;
+    }
+  }
+
+  async #publishReceived(
+    place: Place,
+    { size, sha256, bytes }: Received,
+    type: string,
+    condition: WriteCondition,
+  ): Promise<FileRecord | "refused"> {
+    const inline = bytes.kind === "inline";
+    const layout = inline ? { kind: bytes.kind } : { kind: bytes.kind, version: bytes.version };
+    const published = await this.publish(place, { size, sha256, type, layout }, condition, (op) => {
+      if (inline) op.set(keys.content(place), bytes.content);
+      else bytes.lease.settle(op);
+    });
+    if (published === "stale") throw new StoreUnavailable("The bytes were given up meanwhile");
+    return published;
+  }
+
+  /**
+   * Makes a draft the file of that name: its record, the usage counters and what becomes of the earlier bytes change in
+   * one atomic operation.
+   *
+   * @param alongside Adds what has to happen in the same operation.
+   */
+  async publish(
+    place: Place,
+    draft: Draft,
+    condition: WriteCondition,
+    alongside: (operation: Operation, version: string) => void,
+  ): Promise<Published> {
+    return await this.#locks.run(lockOf(place), async () => {
+      for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+        const current = await this.#db.reader.get<FileRecord>(keys.file(place));
+        if (!condition(current.value === null ? undefined : validators(current.value))) {
+          return "refused";
+        }
+        const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
+        const operation = new Operation().check(current.key, current.versionstamp)
+          .set(current.key, record);
+        account(operation, place, current.value, record);
+        if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
+        alongside(operation, record.version);
+        if ((await this.#db.commit(operation)).ok) return record;
+        const after = await this.#db.reader.get<FileRecord>(keys.file(place));
+        if (after.versionstamp === current.versionstamp) return "stale";
+      }
+      throw new StoreUnavailable("Too many others write the same file");
+    });
+  }
+
+  /** Removes a file; gives whether there was one. */
+  async delete(place: Place): Promise<boolean> {
+    return await this.#locks.run(lockOf(place), async () => {
+      for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+        const current = await this.#db.reader.get<FileRecord>(keys.file(place));
+        if (current.value === null) return false;
+        const operation = new Operation().check(current.key, current.versionstamp)
+          .delete(current.key);
+        account(operation, place, current.value, null);
+        discardLayout(operation, place, current.value, undefined);
+        if (!(await this.#db.commit(operation)).ok) continue;
+        this.#goneNow.add(lockOf(place));
+        return true;
+      }
+      throw new StoreUnavailable("Too many others write the same file");
+    });
+  }
+
+  /** The state of a file; `undefined` if there is none. */
+  async stat(place: Place): Promise<FileRecord | undefined> {
+    return (await this.#db.reader.get<FileRecord>(keys.file(place))).value ?? undefined;
+  }
+
+  /**
+   * Opens the version that is there now; `undefined` if there is none. Record and content are one read.
+   *
+   * @throws {StoreDamaged} if the content is not what the record says.
+   */
+  async open(place: Place): Promise<OpenFile | undefined> {
+    const [file, content] = await this.#db.reader.getMany<[FileRecord, Uint8Array<ArrayBuffer>]>([
+      keys.file(place),
+      keys.content(place),
+    ]);
+    const record = file.value;
+    if (record === null) return undefined;
+    const inline = record.layout.kind === "inline";
+    if (inline && content.value?.byteLength !== record.size) {
+      throw new StoreDamaged(
+        `The content of ${JSON.stringify(place)} is not ${record.size} bytes long`,
+      );
+    }
+    const close = this.#readers.hold(record.version);
+    return {
+      record,
+      content: inline ? content.value ?? undefined : undefined,
+      read: (range) => readRange(this.#db.reader, place, record, content.value, range),
+      close,
+      [Symbol.asyncDispose]: () => Promise.resolve(close()),
+    };
+  }
+}
+
+/** What conditional requests compare. */
+export function validators(record: FileRecord): Validators {
+  const { version, modified, sameSecond } = record;
+  return { etag: version, modified, dateIsStrong: sameSecond === undefined };
+}
+
+function newRecord(draft: Draft, current: FileRecord | null, justDeleted: boolean): FileRecord {
+  const modified = Date.now();
+  const sameSecond = current === null
+    ? justDeleted
+    : Math.floor(current.modified / 1000) === Math.floor(modified / 1000);
+  return {
+    version: newVersion(),
+    ...draft,
+    created: current?.created ?? modified,
+    modified,
+    ...(sameSecond ? { sameSecond } : {}),
+  };
+}
+
+/** Keeps the counters of the drive right, and makes the drive exist. */
+function account(
+  operation: Operation,
+  { project, drive }: Place,
+  before: FileRecord | null,
+  after: FileRecord | null,
+): void {
+  const files = Number(after !== null) - Number(before !== null);
+  const bytes = (after?.size ?? 0) - (before?.size ?? 0);
+  if (files !== 0) operation.sum(keys.usage(project, drive, "files"), files);
+  if (bytes !== 0) operation.sum(keys.usage(project, drive, "bytes"), bytes);
+}
+
+function lockOf({ project, drive, name }: Place): string {
+  return JSON.stringify([project, drive, name]);
+}

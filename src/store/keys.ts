@@ -1,0 +1,151 @@
+/**
+ * Every key of the store. Deno KV orders strings by their UTF-8 bytes, and numbers behind all strings.
+ *
+ * @module
+ */
+import { afterPrefix } from "../drive/name_order.ts";
+import type { Place } from "./records.ts";
+
+/** Sorts behind every string in the same position of a key. */
+const BEHIND_STRINGS = 0;
+
+/** `start` included, `end` excluded. */
+export interface KeyRange {
+  start: Deno.KvKey;
+  end: Deno.KvKey;
+}
+
+export const keys = {
+  file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
+
+  content: ({ project, drive, name }: Place): Deno.KvKey => ["content", project, drive, name],
+
+  chunk: ({ project, drive, name }: Place, version: string, index: number): Deno.KvKey => [
+    "chunk",
+    project,
+    drive,
+    name,
+    version,
+    index,
+  ],
+
+  manifestPage: ({ project, drive, name }: Place, version: string, start: number): Deno.KvKey => [
+    "manifest",
+    project,
+    drive,
+    name,
+    version,
+    start,
+  ],
+
+  upload: (project: string, drive: string, id: string): Deno.KvKey => [
+    "upload",
+    project,
+    drive,
+    id,
+  ],
+
+  part: (project: string, drive: string, id: string, part: number): Deno.KvKey => [
+    "part",
+    project,
+    drive,
+    id,
+    part,
+  ],
+
+  /** Counts the parts that arrived, so that completing notices one that arrives meanwhile. */
+  partsRevision: (project: string, drive: string, id: string): Deno.KvKey => [
+    "parts_revision",
+    project,
+    drive,
+    id,
+  ],
+
+  /** Counts; a drive exists once it has one. */
+  usage: (project: string, drive: string, counter: "files" | "bytes"): Deno.KvKey => [
+    "usage",
+    project,
+    drive,
+    counter,
+  ],
+
+  pending: (version: string): Deno.KvKey => ["pending", version],
+
+  /** Until when the claim of a pending write holds, in milliseconds since 1970. */
+  lease: (version: string): Deno.KvKey => ["lease", version],
+
+  /** `due` in milliseconds since 1970. */
+  garbage: (due: number, id: string): Deno.KvKey => ["garbage", due, id],
+
+  project: (id: string): Deno.KvKey => ["project", id],
+
+  /** `hash` is the SHA-256 of the key, in hexadecimal. */
+  projectKey: (hash: string): Deno.KvKey => ["project_key", hash],
+
+  adminToken: (): Deno.KvKey => ["admin_token"],
+} as const;
+
+export const prefixes = {
+  usage: (project: string): Deno.KvKey => ["usage", project],
+  projects: (): Deno.KvKey => ["project"],
+  leases: (): Deno.KvKey => ["lease"],
+  parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
+  manifest: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
+    "manifest",
+    project,
+    drive,
+    name,
+    version,
+  ],
+} as const;
+
+export const ranges = {
+  /** The names of a drive from `from` on that begin with `prefix`. */
+  files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
+    start: ["file", project, drive, from],
+    end: ["file", project, drive, afterPrefix(prefix) ?? BEHIND_STRINGS],
+  }),
+
+  /** Chunks `from` to `to` (excluded) of one version. */
+  chunks: (place: Place, version: string, from: number, to: number): KeyRange => ({
+    start: keys.chunk(place, version, from),
+    end: keys.chunk(place, version, to),
+  }),
+
+  /** The upload sessions of a drive whose id is `from` or greater. */
+  uploads: (project: string, drive: string, from: string): KeyRange => ({
+    start: keys.upload(project, drive, from),
+    end: ["upload", project, drive, BEHIND_STRINGS],
+  }),
+
+  /** The pages of a manifest that begin at byte `from` or later. */
+  manifestFrom: (place: Place, version: string, from: number): KeyRange => ({
+    start: keys.manifestPage(place, version, from),
+    end: keys.manifestPage(place, version, Infinity),
+  }),
+
+  /** The pages of a manifest that begin at byte `to` or before. */
+  manifestTo: (place: Place, version: string, to: number): KeyRange => ({
+    start: keys.manifestPage(place, version, 0),
+    end: keys.manifestPage(place, version, to + 1),
+  }),
+
+  /** What is due to be removed at a time, in milliseconds since 1970. */
+  garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
+} as const;
+
+/** How many bytes Deno KV makes of a key: a type and an end for each part; a NUL counts twice. */
+export function encodedLength(key: Deno.KvKey): number {
+  return key.reduce<number>((sum, part) => sum + partLength(part), 0);
+}
+
+const encoder = new TextEncoder();
+
+function partLength(part: Deno.KvKeyPart): number {
+  if (typeof part === "number") return 9;
+  if (typeof part !== "string") {
+    throw new TypeError(`Keys are made of strings and numbers, not ${typeof part}`);
+  }
+  const nuls = part.includes("\0") ? part.split("\0").length - 1 : 0;
+  return encoder.encode(part).byteLength + nuls + 2;
+}

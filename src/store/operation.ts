@@ -1,0 +1,146 @@
+import {
+  MAX_COMMIT_BYTES,
+  MAX_COMMIT_CHECKS,
+  MAX_COMMIT_KEY_BYTES,
+  MAX_COMMIT_MUTATIONS,
+} from "../drive/limits.ts";
+import { encodedLength } from "./keys.ts";
+
+interface SetChange {
+  type: "set";
+  key: Deno.KvKey;
+  value: unknown;
+  /** Of the value, as `valueLength` counts them. */
+  bytes: number;
+  expireIn?: number;
+}
+
+type Change = SetChange | { type: "delete"; key: Deno.KvKey };
+
+interface Sum {
+  key: Deno.KvKey;
+  by: bigint;
+}
+
+/** What a counter takes beside its key. */
+const COUNTER_BYTES = 16;
+
+/** 2^64, in which counters wrap: adding 2^64 − n subtracts n. */
+const WRAP = 2n ** 64n;
+
+/** Checks and changes that happen together or not at all, counted against Deno KV's limits before it sees them. */
+export class Operation {
+  readonly #checks: Deno.AtomicCheck[] = [];
+  readonly #changes: Change[] = [];
+  readonly #sums = new Map<string, Sum>();
+  /** The keys that it checks, sets or deletes. */
+  readonly touched = new Set<string>();
+  #bytes = 0;
+  #keyBytes = 0;
+
+  /** Demands that the entry still has this versionstamp; `null`: that it does not exist. */
+  check(key: Deno.KvKey, versionstamp: string | null): this {
+    this.#checks.push({ key, versionstamp });
+    this.touched.add(identity(key));
+    this.#bytes += encodedLength(key);
+    return this;
+  }
+
+  /** @param expireIn Milliseconds until the store may drop the entry by itself. */
+  set(key: Deno.KvKey, value: unknown, expireIn?: number): this {
+    const expiry = expireIn === undefined ? {} : { expireIn };
+    this.#addSet({ type: "set", key, value, bytes: valueLength(value), ...expiry });
+    return this;
+  }
+
+  #addSet(change: SetChange): void {
+    const keyLength = encodedLength(change.key);
+    this.#changes.push(change);
+    this.touched.add(identity(change.key));
+    // Deno KV counts the key of a set twice.
+    this.#bytes += 2 * keyLength + change.bytes;
+    this.#keyBytes += keyLength;
+  }
+
+  delete(key: Deno.KvKey): this {
+    this.#changes.push({ type: "delete", key });
+    this.touched.add(identity(key));
+    this.#bytes += encodedLength(key);
+    return this;
+  }
+
+  /** Adds to a counter, which may be a negative number. The key must never hold anything but a counter. */
+  sum(key: Deno.KvKey, by: number | bigint): this {
+    const id = identity(key);
+    const known = this.#sums.get(id);
+    if (known !== undefined) {
+      known.by += BigInt(by);
+      return this;
+    }
+    const keyLength = encodedLength(key);
+    this.#sums.set(id, { key, by: BigInt(by) });
+    this.#bytes += 2 * keyLength + COUNTER_BYTES;
+    this.#keyBytes += keyLength;
+    return this;
+  }
+
+  /** Whether another operation can be added without breaking a limit, and without the two meeting on a key. */
+  hasRoomFor(other: Operation, maxBytes = MAX_COMMIT_BYTES): boolean {
+    return this.#bytes + other.#bytes <= maxBytes &&
+      this.#keyBytes + other.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
+      this.#checks.length + other.#checks.length <= MAX_COMMIT_CHECKS &&
+      this.#mutations + other.#mutations <= MAX_COMMIT_MUTATIONS &&
+      this.touched.isDisjointFrom(other.touched);
+  }
+
+  /** Takes over all that another operation checks and changes. Ask `hasRoomFor` first. */
+  add(other: Operation): void {
+    for (const { key, versionstamp } of other.#checks) this.check(key, versionstamp);
+    for (const change of other.#changes) {
+      if (change.type === "delete") this.delete(change.key);
+      else this.#addSet(change);
+    }
+    for (const { key, by } of other.#sums.values()) this.sum(key, by);
+  }
+
+  /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
+  async commit(kv: Deno.Kv): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
+    this.#demandWithinLimits();
+    const atomic = kv.atomic().check(...this.#checks);
+    for (const change of this.#changes) {
+      if (change.type === "delete") atomic.delete(change.key);
+      else if (change.expireIn === undefined) atomic.set(change.key, change.value);
+      else atomic.set(change.key, change.value, { expireIn: change.expireIn });
+    }
+    for (const { key, by } of this.#sums.values()) {
+      atomic.sum(key, ((by % WRAP) + WRAP) % WRAP);
+    }
+    return await atomic.commit();
+  }
+
+  get #mutations(): number {
+    return this.#changes.length + this.#sums.size;
+  }
+
+  #demandWithinLimits(): void {
+    const within = this.#bytes <= MAX_COMMIT_BYTES && this.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
+      this.#checks.length <= MAX_COMMIT_CHECKS && this.#mutations <= MAX_COMMIT_MUTATIONS;
+    if (within) return;
+    throw new RangeError(
+      `Cannot commit ${this.#checks.length} checks and ${this.#mutations} changes of ${this.#bytes} bytes ` +
+        `(${this.#keyBytes} of them keys) in one operation`,
+    );
+  }
+}
+
+/** Bytes of a value at the most: the store's form of a record is shorter than JSON, but for two bytes a character outside of ASCII. */
+function valueLength(value: unknown): number {
+  if (value instanceof Uint8Array) return value.byteLength;
+  const json = JSON.stringify(value);
+  // deno-lint-ignore no-control-regex -- ASCII is exactly this range
+  return (/^[\x00-\x7f]*$/.test(json) ? 1 : 2) * json.length + 64;
+}
+
+function identity(key: Deno.KvKey): string {
+  return JSON.stringify(key);
+}

@@ -1,0 +1,110 @@
+import type { ByteRange } from "../drive/byte_range.ts";
+import { CHUNK, READ_BATCH } from "../drive/limits.ts";
+import { chunkCount } from "./chunks.ts";
+import { StoreDamaged } from "./errors.ts";
+import { ranges } from "./keys.ts";
+import { manifestParts } from "./manifest.ts";
+import type { FileRecord, Place } from "./records.ts";
+
+/** Consecutive bytes of a file that lie in the chunks of one version. */
+interface Segment {
+  version: string;
+  /** Bytes in all chunks of that version. */
+  size: number;
+  range: ByteRange;
+}
+
+type Piece = Uint8Array<ArrayBuffer>;
+
+/**
+ * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. One batch is read ahead.
+ *
+ * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
+ */
+export async function* readRange(
+  kv: Deno.Kv,
+  place: Place,
+  record: FileRecord,
+  content: Piece | null,
+  range: ByteRange,
+): AsyncGenerator<Piece> {
+  if (record.layout.kind === "inline") {
+    yield (content ?? new Uint8Array()).subarray(range.start, range.end);
+    return;
+  }
+  let given = 0;
+  for await (const segment of segments(kv, place, record, range)) {
+    for await (const piece of readSegment(kv, place, segment)) {
+      given += piece.byteLength;
+      yield piece;
+    }
+  }
+  if (given !== range.end - range.start) throw damaged(place, record.version);
+}
+
+async function* segments(
+  kv: Deno.Kv,
+  place: Place,
+  { layout, version, size }: FileRecord,
+  range: ByteRange,
+): AsyncGenerator<Segment> {
+  if (layout.kind === "chunks") {
+    yield { version: layout.version, size, range };
+    return;
+  }
+  for await (const part of manifestParts(kv, place, version, range.start)) {
+    if (part.start >= range.end) return;
+    const start = Math.max(0, range.start - part.start);
+    const end = Math.min(part.size, range.end - part.start);
+    if (start < end) yield { version: part.version, size: part.size, range: { start, end } };
+  }
+}
+
+async function* readSegment(kv: Deno.Kv, place: Place, segment: Segment): AsyncGenerator<Piece> {
+  const { start, end } = segment.range;
+  const last = chunkCount(end);
+  let index = Math.floor(start / CHUNK);
+  let ahead: Promise<Piece[]> | undefined = readBatch(kv, place, segment, index, last);
+  while (ahead !== undefined) {
+    const batch: Piece[] = await ahead;
+    const next: number = index + batch.length;
+    ahead = next < last ? readBatch(kv, place, segment, next, last) : undefined;
+    // A reader that leaves does not wait for it; one that stays gets its error above.
+    ahead?.catch(() => {});
+    for (const chunk of batch) yield cut(chunk, index++ * CHUNK, segment.range);
+  }
+}
+
+/** Up to `READ_BATCH` whole chunks, each exactly as long as it has to be. */
+async function readBatch(
+  kv: Deno.Kv,
+  place: Place,
+  { version, size }: Segment,
+  from: number,
+  last: number,
+): Promise<Piece[]> {
+  const to = Math.min(from + READ_BATCH, last);
+  const batch: Piece[] = [];
+  const options = { batchSize: READ_BATCH };
+  for await (
+    const { key, value } of kv.list<Piece>(ranges.chunks(place, version, from, to), options)
+  ) {
+    const index = from + batch.length;
+    const length = Math.min(CHUNK, size - index * CHUNK);
+    if (key.at(-1) !== index || value.byteLength !== length) throw damaged(place, version);
+    batch.push(value);
+  }
+  if (batch.length !== to - from) throw damaged(place, version);
+  return batch;
+}
+
+/** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */
+function cut(chunk: Piece, offset: number, { start, end }: ByteRange): Piece {
+  const from = Math.max(0, start - offset);
+  const to = Math.min(chunk.byteLength, end - offset);
+  return from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
+}
+
+function damaged(place: Place, version: string): StoreDamaged {
+  return new StoreDamaged(`Bytes of ${JSON.stringify(place)} are missing (version ${version})`);
+}

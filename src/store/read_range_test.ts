@@ -1,0 +1,213 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { ByteRange } from "../drive/byte_range.ts";
+import { CHUNK, PARTS_PER_PAGE, READ_BATCH } from "../drive/limits.ts";
+import { cutIntoChunks } from "./chunks.ts";
+import { StoreDamaged } from "./errors.ts";
+import { keys } from "./keys.ts";
+import { setManifest } from "./manifest.ts";
+import { Operation } from "./operation.ts";
+import { readRange } from "./read_range.ts";
+import type { FileRecord, Layout, PartRecord, Place } from "./records.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+function bytesOf(size: number): Bytes {
+  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+}
+
+function recordOf(size: number, layout: Layout): FileRecord {
+  return { version: "v1", size, type: "text/plain", created: 0, modified: 0, layout };
+}
+
+async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  try {
+    await test(kv);
+  } finally {
+    kv.close();
+  }
+}
+
+async function setChunks(kv: Deno.Kv, version: string, bytes: Bytes): Promise<void> {
+  let index = 0;
+  async function* body(): AsyncGenerator<Bytes> {
+    yield await Promise.resolve(bytes);
+  }
+  for await (const chunk of cutIntoChunks(body())) {
+    await kv.set(keys.chunk(PLACE, version, index++), chunk);
+  }
+}
+
+/** A file whose bytes came in chunks under one version. */
+async function chunkedFile(kv: Deno.Kv, bytes: Bytes): Promise<FileRecord> {
+  await setChunks(kv, "c1", bytes);
+  return recordOf(bytes.byteLength, { kind: "chunks", version: "c1" });
+}
+
+/** A file whose bytes came in parts of these sizes. */
+async function fileOfParts(
+  kv: Deno.Kv,
+  bytes: Bytes,
+  sizes: readonly number[],
+): Promise<FileRecord> {
+  const parts: PartRecord[] = [];
+  let start = 0;
+  for (const size of sizes) {
+    const version = `part${String(parts.length).padStart(6, "0")}`;
+    await setChunks(kv, version, bytes.slice(start, start += size));
+    parts.push({ version, size, sha256: "" });
+  }
+  const operation = new Operation();
+  setManifest(operation, PLACE, "v1", parts);
+  await operation.commit(kv);
+  return recordOf(start, { kind: "manifest", parts: parts.length });
+}
+
+async function read(kv: Deno.Kv, record: FileRecord, range: ByteRange): Promise<Bytes> {
+  const pieces = await Array.fromAsync(readRange(kv, PLACE, record, null, range));
+  for (const piece of pieces) assert(piece.byteLength <= CHUNK);
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** Every range between the positions has the bytes that lie there. */
+async function assertRanges(
+  kv: Deno.Kv,
+  record: FileRecord,
+  bytes: Bytes,
+  positions: readonly number[],
+): Promise<void> {
+  const within = [...new Set(positions)].filter((at) => at >= 0 && at <= bytes.byteLength);
+  for (const start of within) {
+    for (const end of within.filter((at) => at > start)) {
+      const found = await read(kv, record, { start, end });
+      const wanted = bytes.subarray(start, end);
+      const same = found.byteLength === wanted.byteLength &&
+        found.every((byte, i) => byte === wanted[i]);
+      assert(same, `${start} to ${end}`);
+    }
+  }
+}
+
+Deno.test("Any range of a file in chunks has its bytes", async () => {
+  const sizes = [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (READ_BATCH + 1) * CHUNK + 5];
+  for (const size of sizes) {
+    await withKv(async (kv) => {
+      const bytes = bytesOf(size);
+      const record = await chunkedFile(kv, bytes);
+      const edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, READ_BATCH * CHUNK, size - 1, size];
+      await assertRanges(kv, record, bytes, edges);
+    });
+  }
+});
+
+Deno.test("Any range of a file of parts has its bytes", async () => {
+  const cases: readonly (readonly number[])[] = [
+    [1, 1],
+    [CHUNK, CHUNK],
+    [CHUNK + 1, 2 * CHUNK - 1, 7],
+    [3, CHUNK, 0],
+    Array.from({ length: 40 }, (_, i) => i % 3 + 1),
+  ];
+  for (const sizes of cases) {
+    await withKv(async (kv) => {
+      const bytes = bytesOf(sizes.reduce((sum, size) => sum + size, 0));
+      const record = await fileOfParts(kv, bytes, sizes);
+      let at = 0;
+      const edges = sizes.slice(0, 5).flatMap((size) => [at, at + 1, (at += size) - 1]);
+      await assertRanges(kv, record, bytes, [...edges, record.size - 1, record.size]);
+    });
+  }
+});
+
+Deno.test("A range goes over the pages of a manifest", async () => {
+  await withKv(async (kv) => {
+    const sizes = Array.from({ length: 2 * PARTS_PER_PAGE + 3 }, (_, i) => i % 3 + 1);
+    const bytes = bytesOf(sizes.reduce((sum, size) => sum + size, 0));
+    const record = await fileOfParts(kv, bytes, sizes);
+    const page = sizes.slice(0, PARTS_PER_PAGE).reduce((sum, size) => sum + size, 0);
+    await assertRanges(kv, record, bytes, [0, page - 1, page, page + 1, 2 * page, record.size]);
+  });
+});
+
+Deno.test("A file in one value and an empty one have their bytes", async () => {
+  await withKv(async (kv) => {
+    const bytes = bytesOf(100);
+    const inline = recordOf(100, { kind: "inline" });
+    const pieces = readRange(kv, PLACE, inline, bytes, { start: 3, end: 7 });
+    assertEquals(await Array.fromAsync(pieces), [bytes.subarray(3, 7)]);
+    const empty = [
+      recordOf(0, { kind: "inline" }),
+      recordOf(0, { kind: "chunks", version: "none" }),
+    ];
+    for (const record of empty) {
+      assertEquals(await read(kv, record, { start: 0, end: 0 }), new Uint8Array());
+    }
+  });
+});
+
+Deno.test("Where a chunk is missing or damaged, the bytes before it come and nothing after", async () => {
+  const size = 20 * CHUNK + 9;
+  const damages: readonly (readonly [index: number, value: Uint8Array | undefined])[] = [
+    [0, undefined],
+    [5, undefined],
+    [READ_BATCH, undefined],
+    [20, undefined],
+    [3, new Uint8Array()],
+    [3, new Uint8Array(CHUNK - 1)],
+    [20, new Uint8Array(8)],
+    [20, new Uint8Array(10)],
+  ];
+  for (const [index, value] of damages) {
+    await withKv(async (kv) => {
+      const bytes = bytesOf(size);
+      const record = await chunkedFile(kv, bytes);
+      const key = keys.chunk(PLACE, "c1", index);
+      await (value === undefined ? kv.delete(key) : kv.set(key, value));
+      let given = 0;
+      const readAll = async () => {
+        for await (
+          const piece of readRange(kv, PLACE, record, null, { start: 0, end: size })
+        ) {
+          assert(piece.every((byte, i) => byte === bytes[given + i]));
+          given += piece.byteLength;
+        }
+      };
+      await assertRejects(readAll, StoreDamaged, "a.bin");
+      assert(given <= index * CHUNK, `${given} bytes in front of chunk ${index}`);
+      if (index > 5) await assertRanges(kv, record, bytes, [0, 1, 5 * CHUNK]);
+    });
+  }
+});
+
+Deno.test("Where a part or a page of the manifest is missing, the file is damaged", async () => {
+  const missing = [
+    keys.chunk(PLACE, "part000001", 0),
+    keys.chunk(PLACE, "part000500", 0),
+    keys.manifestPage(PLACE, "v1", 0),
+    keys.manifestPage(PLACE, "v1", 2 * PARTS_PER_PAGE),
+  ];
+  for (const key of missing) {
+    await withKv(async (kv) => {
+      const sizes = Array.from({ length: PARTS_PER_PAGE + 3 }, () => 2);
+      const record = await fileOfParts(kv, bytesOf(2 * sizes.length), sizes);
+      await kv.delete(key);
+      await assertRejects(() => read(kv, record, { start: 0, end: record.size }), StoreDamaged);
+    });
+  }
+});
+
+Deno.test("A reader that leaves early leaves nothing behind", async () => {
+  await withKv(async (kv) => {
+    const bytes = bytesOf((3 * READ_BATCH) * CHUNK);
+    const record = await chunkedFile(kv, bytes);
+    await kv.delete(keys.chunk(PLACE, "c1", READ_BATCH + 1));
+    for await (
+      const piece of readRange(kv, PLACE, record, null, { start: 5, end: bytes.byteLength })
+    ) {
+      assertEquals(piece, bytes.subarray(5, CHUNK));
+      break;
+    }
+  });
+});

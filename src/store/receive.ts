@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { monotonicUlid } from "@std/ulid";
+import { MAX_PAYLOAD } from "../drive/limits.ts";
+import { ChunkWriter } from "./chunk_writer.ts";
+import { chunkCount, cutIntoChunks } from "./chunks.ts";
+import type { Database } from "./database.ts";
+import type { Place } from "./records.ts";
+import type { WriteLease } from "./write_lease.ts";
+
+/** Bytes that came and belong to nothing yet: `publish` them or `abandon` them. */
+export interface Received {
+  size: number;
+  /** Base64. */
+  sha256: string;
+  bytes:
+    | { kind: "inline"; content: Uint8Array }
+    | { kind: "chunks"; version: string; lease: WriteLease };
+}
+
+/** A version that sorts behind all that this process made before. */
+export function newVersion(): string {
+  return monotonicUlid();
+}
+
+export const VERSION_LENGTH = 26;
+
+/** Whether a text can be a version, or the id of an upload, which is made in the same way. */
+export function isVersion(text: string): boolean {
+  return text.length === VERSION_LENGTH && /^[0-9A-Z]+$/.test(text);
+}
+
+/**
+ * Takes bytes in: at most one chunk stays in memory where `inline` allows it, more is in the store when this returns.
+ * Where the body or the store fails, what was written is given up and the failure is thrown.
+ *
+ * @param body At most `MAX_PAYLOAD` bytes.
+ */
+export async function receive(
+  db: Database,
+  place: Place,
+  body: AsyncIterable<Uint8Array>,
+  { inline }: { inline: boolean },
+): Promise<Received> {
+  const writing: Writing = {};
+  const chunks = cutIntoChunks(keepLeaseOf(writing, body));
+  try {
+    const first = await chunks.next();
+    const second = await chunks.next();
+    const head = first.done ? new Uint8Array() : first.value;
+    if (inline && second.done) return { ...digest(head), bytes: { kind: "inline", content: head } };
+    const rest = chain(
+      first.done ? [] : [first.value, ...(second.done ? [] : [second.value])],
+      chunks,
+    );
+    writing.writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
+    return await writeChunks(writing.writer, rest);
+  } finally {
+    // Ends the body as well where it was not read to its end.
+    await chunks.return(undefined);
+  }
+}
+
+/** Who writes the chunks, once there is more than one value holds. */
+interface Writing {
+  writer?: ChunkWriter;
+}
+
+/** A slow sender may need long for the next chunk: every piece is a sign of life. */
+async function* keepLeaseOf(
+  writing: Writing,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    await writing.writer?.keepLease();
+    yield piece;
+  }
+}
+
+async function writeChunks(
+  writer: ChunkWriter,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Received> {
+  const hash = createHash("sha256");
+  let size = 0;
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      size += chunk.byteLength;
+      await writer.write(chunk);
+    }
+    const lease = await writer.finish();
+    const bytes = { kind: "chunks" as const, version: writer.version, lease };
+    return { size, sha256: hash.digest("base64"), bytes };
+  } catch (error) {
+    await cleanUpAfter(error, () => writer.abandon());
+    throw error;
+  }
+}
+
+async function* chain<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* first;
+  yield* rest;
+}
+
+function digest(bytes: Uint8Array): { size: number; sha256: string } {
+  const sha256 = createHash("sha256").update(bytes).digest("base64");
+  return { size: bytes.byteLength, sha256 };
+}
+
+/** Gives up bytes that were received and are not to be published. */
+export async function abandon({ bytes }: Received): Promise<void> {
+  if (bytes.kind === "chunks") await bytes.lease.abandon();
+}
+
+/** Cleans up after a failure. Where that fails too, the sweeper does it later, and the first failure is what is told. */
+export async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
+  try {
+    await cleanUp();
+  } catch (second) {
+    if (error instanceof Error && error.cause === undefined) error.cause = second;
+  }
+}

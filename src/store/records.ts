@@ -1,0 +1,91 @@
+/**
+ * The values of the store. They are small: listing a drive reads every record.
+ *
+ * @module
+ */
+
+/** Where a file is: the name is unique inside the drive, the drive inside the project. */
+export interface Place {
+  project: string;
+  drive: string;
+  name: string;
+}
+
+/** How a file's bytes lie in the store. */
+export type Layout =
+  /** In one value beside the record. */
+  | { kind: "inline" }
+  /** In chunks under this version, which is not the file's where they came as the only part of an upload. */
+  | { kind: "chunks"; version: string }
+  /** In the chunks of many parts, which the manifest under the file's version lists. */
+  | { kind: "manifest"; parts: number };
+
+export interface FileRecord {
+  /** Time-ordered, new with every write, and so the file's entity tag as well. */
+  version: string;
+  /** Bytes. */
+  size: number;
+  type: string;
+  /** Milliseconds since 1970: when the name was first written, and when this version was. */
+  created: number;
+  modified: number;
+  /** Base64, of a file that came in a single request. */
+  sha256?: string;
+  /** Set where an earlier version was written within the same second. */
+  sameSecond?: true;
+  layout: Layout;
+}
+
+export interface UploadSession {
+  name: string;
+  /** The content type that the initialising call named. */
+  type?: string;
+  created: number;
+  /** Milliseconds since 1970 from which on the session counts as gone. */
+  expires: number;
+  completed?: true;
+}
+
+export interface PartRecord {
+  /** The version under which the part's chunks lie. */
+  version: string;
+  size: number;
+  /** Base64. */
+  sha256: string;
+  /** The content type that the part came with. */
+  type?: string;
+}
+
+/** Consecutive parts of a file, from the byte on that is the last element of the page's key. */
+export interface ManifestPage {
+  versions: string[];
+  sizes: number[];
+}
+
+/** Bytes that somebody writes. Until when that claim holds is an entry of its own. */
+export interface PendingWrite extends Place {
+  version: string;
+  /** How many chunks there can be at the most. */
+  chunks: number;
+}
+
+/** What is to be removed. `file` is the version that readers hold while they read these bytes. */
+export type Garbage =
+  & Place
+  & (
+    | { kind: "chunks"; version: string; chunks: number; file: string }
+    | { kind: "manifest"; file: string }
+    /** A session whose time is over or that was aborted, its parts and their bytes. */
+    | { kind: "upload"; id: string }
+    /** The part entries of a completed upload; their bytes belong to the file now. */
+    | { kind: "parts"; id: string }
+  );
+
+export interface ProjectRecord {
+  created: number;
+}
+
+export interface ProjectKeyRecord {
+  project: string;
+  created: number;
+}

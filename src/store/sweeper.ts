@@ -1,0 +1,143 @@
+import { RECLAIM_BATCH, SWEEP_INTERVAL } from "../drive/limits.ts";
+import { chunkCount } from "./chunks.ts";
+import type { Database } from "./database.ts";
+import { throwAway } from "./garbage.ts";
+import { keys, prefixes, ranges } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import type { Readers } from "./readers.ts";
+import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
+import { chunksOf } from "./write_lease.ts";
+
+type GarbageEntry = Deno.KvEntry<Garbage>;
+
+/**
+ * Finishes what was left: bytes of writers that crashed, sessions whose time is over, bytes of versions that nobody
+ * reads any more. Every step can be repeated, so two sweeps at once, here or in other processes, are harmless.
+ */
+export class Sweeper {
+  readonly #db: Database;
+  readonly #readers: Readers;
+  readonly #onError: (error: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  /** @param onError Told of what stopped a sweep in the background. The next one goes on there. */
+  constructor(db: Database, readers: Readers, onError: (error: unknown) => void) {
+    this.#db = db;
+    this.#readers = readers;
+    this.#onError = onError;
+  }
+
+  /** Sweeps now and then every minute, until `stop`. */
+  start(): void {
+    this.#timer = setTimeout(() => this.#sweepInBackground(), 0);
+  }
+
+  /** Ends it, after the step that is being done. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #sweepInBackground(): Promise<void> {
+    this.#running = this.sweep().catch(this.#onError);
+    await this.#running;
+    if (!this.#stopped) {
+      this.#timer = setTimeout(() => this.#sweepInBackground(), SWEEP_INTERVAL);
+    }
+  }
+
+  /** Does all that is due at a time, in milliseconds since 1970. */
+  async sweep(now = Date.now()): Promise<void> {
+    for await (const lease of this.#db.reader.list<number>({ prefix: prefixes.leases() })) {
+      if (lease.value < now) await this.#takeOver(lease, now);
+    }
+    for await (const entry of this.#db.reader.list<Garbage>(ranges.garbageDue(now))) {
+      if (this.#stopped) return;
+      const { value } = entry;
+      const isRead = "file" in value && this.#readers.has(value.file);
+      if (!isRead) await this.#remove(entry);
+    }
+  }
+
+  /** Takes bytes from a writer that was silent for too long. From then on it can't publish them. */
+  async #takeOver(lease: Deno.KvEntry<number>, now: number): Promise<void> {
+    const write = await this.#db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
+    const operation = new Operation()
+      .check(lease.key, lease.versionstamp)
+      .check(write.key, write.versionstamp)
+      .delete(lease.key)
+      .delete(write.key);
+    if (write.value !== null) throwAway(operation, chunksOf(write.value), now);
+    await this.#db.commit(operation);
+  }
+
+  async #remove(entry: GarbageEntry): Promise<void> {
+    const { value } = entry;
+    switch (value.kind) {
+      case "chunks":
+        await this.#deleteAll(chunkKeys(value, value.version, value.chunks));
+        break;
+      case "manifest":
+        await this.#removeManifest(value);
+        break;
+      case "upload":
+        if (!await this.#claimUpload(entry, value.id)) return;
+        await this.#removeParts(value, value.id, { withBytes: true });
+        break;
+      case "parts":
+        await this.#removeParts(value, value.id, { withBytes: false });
+        break;
+    }
+    await this.#db.commit(new Operation().delete(entry.key));
+  }
+
+  /** A page goes after the bytes that it lists, so a sweep that was interrupted finds the rest again. */
+  async #removeManifest(place: Garbage & { kind: "manifest" }): Promise<void> {
+    const pages = { prefix: prefixes.manifest(place, place.file) };
+    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
+      for (const [i, version] of value.versions.entries()) {
+        await this.#deleteAll(chunkKeys(place, version, chunkCount(value.sizes[i] ?? 0)));
+      }
+      await this.#deleteAll([key]);
+    }
+  }
+
+  /** Ends the session first, so that no part comes after. Fails where the upload was completed or aborted meanwhile. */
+  async #claimUpload({ key, value, versionstamp }: GarbageEntry, id: string): Promise<boolean> {
+    const operation = new Operation().check(key, versionstamp)
+      .delete(keys.upload(value.project, value.drive, id))
+      .delete(keys.partsRevision(value.project, value.drive, id));
+    return (await this.#db.commit(operation)).ok;
+  }
+
+  async #removeParts(
+    place: Garbage,
+    id: string,
+    { withBytes }: { withBytes: boolean },
+  ): Promise<void> {
+    const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
+    const found: Deno.KvKey[] = [];
+    for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
+      if (withBytes) await this.#deleteAll(chunkKeys(place, value.version, chunkCount(value.size)));
+      found.push(key);
+    }
+    await this.#deleteAll(found);
+  }
+
+  /** Deletes without reading, in operations short enough not to hold up requests. */
+  async #deleteAll(found: Iterable<Deno.KvKey>): Promise<void> {
+    const all = [...found];
+    for (let i = 0; i < all.length; i += RECLAIM_BATCH) {
+      const operation = new Operation();
+      for (const key of all.slice(i, i + RECLAIM_BATCH)) operation.delete(key);
+      await this.#db.commitBulk(operation);
+    }
+  }
+}
+
+function* chunkKeys(place: Garbage, version: string, count: number): Generator<Deno.KvKey> {
+  for (let index = 0; index < count; index++) yield keys.chunk(place, version, index);
+}

@@ -1,0 +1,144 @@
+import { assertEquals } from "@std/assert";
+import { GARBAGE_GRACE, WRITE_LEASE } from "../drive/limits.ts";
+import { type Database, openDatabase, openMemoryDatabase } from "./database.ts";
+import type { FileRecord, Place } from "./records.ts";
+import { Store } from "./store.ts";
+
+/** A store to test, with a look inside. */
+export interface Bench {
+  store: Store;
+  db: Database;
+}
+
+/** A way to open an empty store. */
+export interface Backend {
+  name: string;
+  use(work: (bench: Bench) => Promise<void>): Promise<void>;
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+async function useDatabase(db: Database, work: (bench: Bench) => Promise<void>): Promise<void> {
+  const store = new Store(db, { onError: fail });
+  try {
+    await work({ store, db });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every store that the program can run on: each has to pass the same cases. */
+export const BACKENDS: readonly Backend[] = [
+  { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
+  {
+    name: "file",
+    use: async (work) => {
+      const folder = await Deno.makeTempDir({ prefix: "kvdrive-store-" });
+      try {
+        await useDatabase(await openDatabase(folder), work);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  },
+];
+
+export const DRIVE = { project: "p", drive: "d" };
+
+export function place(name: string): Place {
+  return { ...DRIVE, name };
+}
+
+/** Bytes that differ from those of another seed. */
+export function bytes(size: number, seed = 1): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8) * 7 + seed * 101) & 0xff);
+}
+
+/** A body that comes in pieces of an awkward length. */
+export async function* inPieces(data: Uint8Array, length = 50_001): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < data.byteLength; i += length) {
+    await Promise.resolve();
+    yield data.subarray(i, i + length);
+  }
+}
+
+/** A body that breaks after some bytes. */
+export async function* broken(size: number): AsyncGenerator<Uint8Array> {
+  yield* inPieces(bytes(size));
+  throw new Error("The sender left");
+}
+
+export const ANYWAY = { type: "a/b", condition: () => true, accept: () => {} };
+
+export async function put({ store }: Bench, name: string, data: Uint8Array): Promise<FileRecord> {
+  const record = await store.files.put(place(name), inPieces(data), ANYWAY);
+  if (record === "refused") throw new Error("A write without a condition was refused");
+  return record;
+}
+
+/** All bytes of a file as a download gives them; `undefined` without one. */
+export async function read({ store }: Bench, name: string): Promise<Uint8Array | undefined> {
+  const file = await store.files.open(place(name));
+  if (file === undefined) return undefined;
+  await using open = file;
+  const pieces = await Array.fromAsync(open.read({ start: 0, end: open.record.size }));
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** Sends a part of an upload. */
+export async function putPart(
+  { store }: Bench,
+  name: string,
+  id: string,
+  part: number,
+  data: Uint8Array,
+): Promise<void> {
+  const body = inPieces(data);
+  await store.uploads.putPart(place(name), { id, part, type: undefined }, body, () => {});
+}
+
+/** Sweeps as if all deadlines that are set now were over. */
+export async function sweepLater({ store }: Bench): Promise<void> {
+  await store.sweeper.sweep(Date.now() + WRITE_LEASE + GARBAGE_GRACE);
+}
+
+/** How many entries of each kind there are. Versions and ids differ from run to run, so they are not told. */
+export async function keyKinds({ db }: Bench): Promise<Record<string, number>> {
+  const kinds: Record<string, number> = {};
+  for await (const { key } of db.reader.list({ prefix: [] })) {
+    const [kind, , , last] = key;
+    const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
+    kinds[shape] = (kinds[shape] ?? 0) + 1;
+  }
+  return kinds;
+}
+
+/** Demands that the store holds exactly these entries. */
+export async function assertKeys(bench: Bench, expected: Record<string, number>): Promise<void> {
+  assertEquals(await keyKinds(bench), expected);
+}
+
+/** Demands that the counters are what a count of the files gives. */
+export async function assertUsage(
+  { store }: Bench,
+  expected: { files: number; bytes: number },
+): Promise<void> {
+  const query = { ...DRIVE, limit: 1000, prefix: "", last: "" };
+  const { entries } = await store.list(query, { recursive: true });
+  const counted = {
+    files: entries.length,
+    bytes: entries.reduce((sum, { record }) => sum + (record?.size ?? 0), 0),
+  };
+  assertEquals(counted, expected);
+  const [drive] = await store.drives(DRIVE.project);
+  assertEquals({ files: drive?.files ?? 0, bytes: drive?.bytes ?? 0 }, expected);
+}
+
+/** One test a backend and case; each case has a store of its own. */
+export function testOnAll(name: string, work: (bench: Bench) => Promise<void>): void {
+  for (const backend of BACKENDS) {
+    Deno.test(`${name} (${backend.name})`, async () => await backend.use(work));
+  }
+}

@@ -1,0 +1,258 @@
+import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
+import { contentTypeOf } from "../drive/content_type.ts";
+import { boundaryAfter } from "../drive/name_order.ts";
+import { type PartSize, partsProblem } from "../drive/parts.ts";
+import type { Database } from "./database.ts";
+import { StoreUnavailable, UploadRefused } from "./errors.ts";
+import type { Draft, FileStore, WriteCondition } from "./file_store.ts";
+import { chunkCount } from "./chunks.ts";
+import { throwAway } from "./garbage.ts";
+import { keys, prefixes, ranges } from "./keys.ts";
+import { setManifest, totalSize } from "./manifest.ts";
+import { Operation } from "./operation.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  isVersion,
+  newVersion,
+  receive,
+  type Received,
+  VERSION_LENGTH,
+} from "./receive.ts";
+import type { PartRecord, Place, UploadSession } from "./records.ts";
+
+/** A session as it is in the store: every change demands that it is still this one. */
+interface OpenSession {
+  key: Deno.KvKey;
+  versionstamp: string;
+  session: UploadSession;
+}
+
+export interface ListedUpload {
+  id: string;
+  session: UploadSession;
+}
+
+/** A part as it lies in the store. */
+type NumberedPart = PartRecord & PartSize;
+
+/** Uploads in parts: their sessions, their parts, and how a file comes of them. */
+export class UploadStore {
+  readonly #db: Database;
+  readonly #files: FileStore;
+  readonly #ttl: number;
+
+  /** @param ttl How long a session lives, in milliseconds. */
+  constructor(db: Database, files: FileStore, ttl: number) {
+    this.#db = db;
+    this.#files = files;
+    this.#ttl = ttl;
+  }
+
+  /** Opens a session, which makes the drive exist; gives its id. */
+  async start(place: Place, type: string | undefined): Promise<string> {
+    const { project, drive, name } = place;
+    const id = newVersion();
+    const created = Date.now();
+    const session: UploadSession = {
+      name,
+      ...(type === undefined ? {} : { type }),
+      created,
+      expires: created + this.#ttl,
+    };
+    const operation = new Operation()
+      .set(keys.upload(project, drive, id), session, this.#ttl)
+      .set(keys.garbage(session.expires, id), { kind: "upload", ...place, id })
+      .sum(keys.usage(project, drive, "files"), 0);
+    await this.#db.commit(operation);
+    return id;
+  }
+
+  /**
+   * Stores a part, in place of an earlier one of that number.
+   *
+   * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
+   * @param accept Called with the digest before the part counts; what it throws is thrown.
+   * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   */
+  async putPart(
+    place: Place,
+    { id, part, type }: { id: string; part: number; type: string | undefined },
+    body: AsyncIterable<Uint8Array>,
+    accept: (received: Received) => void,
+  ): Promise<void> {
+    await this.#open(place, id);
+    const received = await receive(this.#db, place, body, { inline: false });
+    try {
+      accept(received);
+      await this.#addPart(place, id, part, type, received);
+    } catch (error) {
+      await cleanUpAfter(error, () => abandon(received));
+      throw error;
+    }
+  }
+
+  async #addPart(
+    place: Place,
+    id: string,
+    part: number,
+    type: string | undefined,
+    { size, sha256, bytes }: Received,
+  ): Promise<void> {
+    if (bytes.kind !== "chunks") throw new TypeError("Parts lie in chunks");
+    const key = keys.part(place.project, place.drive, id, part);
+    const { version } = bytes;
+    const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
+    for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const open = await this.#open(place, id);
+      const earlier = await this.#db.reader.get<PartRecord>(key);
+      const operation = bytes.lease.settle(new Operation())
+        .check(open.key, open.versionstamp)
+        .check(key, earlier.versionstamp)
+        .set(key, record)
+        .sum(keys.partsRevision(place.project, place.drive, id), 1);
+      if (earlier.value !== null) replacePart(operation, place, earlier.value);
+      if ((await this.#db.commit(operation)).ok) return;
+      if (!await bytes.lease.holds()) break;
+    }
+    throw new StoreUnavailable("The part could not be added: too many others, or too slow");
+  }
+
+  /**
+   * Makes the parts a file. It costs as much as there are parts, whatever their size. Done again after it succeeded, it
+   * changes nothing.
+   *
+   * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
+   */
+  async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
+    for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const open = await this.#find(place, id);
+      if (open.session.completed) return "done";
+      // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
+      const revision = await this.#db.reader.get(
+        keys.partsRevision(place.project, place.drive, id),
+      );
+      const parts = await this.#parts(place, id);
+      const problem = partsProblem(parts);
+      if (problem !== undefined) throw new UploadRefused("parts", problem);
+      const draft = draftOf(place, open.session, parts);
+      const published = await this.#files.publish(place, draft, condition, (operation, version) => {
+        closeSession(operation, place, id, open);
+        operation.check(revision.key, revision.versionstamp).delete(revision.key);
+        if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
+        if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
+      });
+      if (published !== "stale") return published === "refused" ? "refused" : "done";
+    }
+    throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
+  }
+
+  /** Ends an upload without a file. Its bytes are removed in the background. */
+  async abort(place: Place, id: string): Promise<void> {
+    for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const { key, versionstamp, session } = await this.#open(place, id);
+      const operation = new Operation().check(key, versionstamp)
+        .delete(key)
+        .delete(keys.garbage(session.expires, id))
+        .delete(keys.partsRevision(place.project, place.drive, id));
+      throwAway(operation, { kind: "upload", ...place, id }, Date.now());
+      if ((await this.#db.commit(operation)).ok) return;
+    }
+    throw new StoreUnavailable("The upload could not be aborted: its parts kept changing");
+  }
+
+  /** An open upload with the parts that it has, in ascending order. */
+  async look(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
+    const { session } = await this.#open(place, id);
+    return { session, parts: await this.#parts(place, id) };
+  }
+
+  /** The open uploads of a drive behind an id, the oldest first. */
+  async list(
+    project: string,
+    drive: string,
+    { limit, last }: { limit: number; last: string },
+  ): Promise<{ uploads: ListedUpload[]; more: boolean }> {
+    const uploads: ListedUpload[] = [];
+    const range = ranges.uploads(project, drive, boundaryAfter(last));
+    for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {
+      if (value.completed || value.expires <= Date.now()) continue;
+      if (uploads.length === limit) return { uploads, more: true };
+      uploads.push({ id: String(key.at(-1)), session: value });
+    }
+    return { uploads, more: false };
+  }
+
+  async #parts({ project, drive }: Place, id: string): Promise<NumberedPart[]> {
+    const parts: NumberedPart[] = [];
+    const selector = { prefix: prefixes.parts(project, drive, id) };
+    const entries = this.#db.reader.list<PartRecord>(selector, { batchSize: 1000 });
+    for await (const { key, value } of entries) parts.push({ ...value, part: Number(key.at(-1)) });
+    return parts;
+  }
+
+  /** The session where it takes parts still. */
+  async #open(place: Place, id: string): Promise<OpenSession> {
+    const open = await this.#find(place, id);
+    if (!open.session.completed) return open;
+    throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
+  }
+
+  async #find({ project, drive, name }: Place, id: string): Promise<OpenSession> {
+    // What cannot be an id may be too long for a key.
+    if (!isVersion(id)) throw absent(id);
+    const { key, value, versionstamp } = await this.#db.reader.get<UploadSession>(
+      keys.upload(project, drive, id),
+    );
+    if (value === null || value.expires <= Date.now()) throw absent(id);
+    if (value.name !== name) {
+      throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
+    }
+    return { key, versionstamp, session: value };
+  }
+}
+
+function absent(id: string): UploadRefused {
+  const quoted = JSON.stringify(id.slice(0, 2 * VERSION_LENGTH));
+  return new UploadRefused(
+    "absent",
+    `There is no upload ${quoted} in this drive: it never was, was aborted, or has expired`,
+  );
+}
+
+/** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */
+function replacePart(
+  operation: Operation,
+  { project, drive, name }: Place,
+  { version, size }: PartRecord,
+): void {
+  const chunks = chunkCount(size);
+  const place = { project, drive, name };
+  throwAway(operation, { kind: "chunks", ...place, version, chunks, file: version }, Date.now());
+}
+
+/** Adds that the session is over; it stays known as completed for as long as it would have lived. */
+function closeSession(
+  operation: Operation,
+  place: Place,
+  id: string,
+  { key, versionstamp, session }: OpenSession,
+): void {
+  operation.check(key, versionstamp)
+    .set(key, { ...session, completed: true }, Math.max(1, session.expires - Date.now()))
+    .delete(keys.garbage(session.expires, id));
+  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
+}
+
+function draftOf(place: Place, session: UploadSession, parts: readonly NumberedPart[]): Draft {
+  const [first] = parts;
+  const type = session.type ?? first?.type ?? contentTypeOf(place.name);
+  return { size: totalSize(parts), type, layout: layoutOf(parts) };
+}
+
+function layoutOf(parts: readonly NumberedPart[]): Draft["layout"] {
+  const [first] = parts;
+  if (first === undefined) return { kind: "inline" };
+  if (parts.length === 1) return { kind: "chunks", version: first.version };
+  return { kind: "manifest", parts: parts.length };
+}
