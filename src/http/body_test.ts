@@ -1,0 +1,144 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { announcedSize, type BodyLimits, readBody } from "./body.ts";
+import { HttpError } from "./http_error.ts";
+
+/** Long enough that no test meets it. */
+const IDLE = 60_000;
+
+/** A body that is given by hand, and says how it was left. */
+class TestBody {
+  pulls = 0;
+  readonly cancelled: Promise<unknown>;
+  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+
+  /** @param next What a pull does; without it, nothing ever comes. */
+  constructor(
+    next: (controller: ReadableStreamDefaultController, pull: number) => void = () => {},
+  ) {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.cancelled = promise;
+    this.stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: (controller) => next(controller, ++this.pulls),
+      cancel: (reason) => resolve(reason ?? "cancelled"),
+    }, { highWaterMark: 0 });
+  }
+
+  request(headers: Record<string, string> = {}): Request {
+    return new Request("http://kv.example/", { method: "POST", body: this.stream, headers });
+  }
+}
+
+function piecesOf(...sizes: number[]): TestBody {
+  return new TestBody((controller, pull) => {
+    const size = sizes[pull - 1];
+    if (size === undefined) controller.close();
+    else controller.enqueue(new Uint8Array(size).fill(pull));
+  });
+}
+
+async function collect(request: Request, limits: BodyLimits): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readBody(request, limits)) pieces.push(piece);
+  return pieces;
+}
+
+async function refusal(request: Request, limits: BodyLimits): Promise<HttpError> {
+  return await assertRejects(() => collect(request, limits), HttpError);
+}
+
+Deno.test("The pieces of a body come as they were sent, up to the limit", async () => {
+  const request = piecesOf(3, 0, 5, 2).request({ "content-length": "10" });
+  const pieces = await collect(request, { limit: 10, idle: IDLE });
+  assertEquals(pieces, [
+    new Uint8Array(3).fill(1),
+    new Uint8Array(0),
+    new Uint8Array(5).fill(3),
+    new Uint8Array(2).fill(4),
+  ]);
+});
+
+Deno.test("No body and an empty one have no pieces", async () => {
+  const limits = { limit: 0, idle: IDLE };
+  assertEquals(await collect(new Request("http://kv.example/"), limits), []);
+  assertEquals(await collect(piecesOf().request(), limits), []);
+  assertEquals(await collect(piecesOf().request({ "content-length": "0" }), limits), []);
+});
+
+Deno.test("A body that announces too much is refused before a byte is read", async () => {
+  const body = piecesOf(11);
+  const request = body.request({ "content-length": "11" });
+  assertEquals((await refusal(request, { limit: 10, idle: IDLE })).status, 413);
+  assertEquals(body.pulls, 0);
+  await body.stream.cancel().catch(() => {});
+});
+
+Deno.test("A body that turns out too large is refused there, and read no further", async () => {
+  const body = piecesOf(5, 6, 1000, 1000);
+  const error = await refusal(body.request(), { limit: 10, idle: IDLE });
+  assertEquals(error.status, 413);
+  assert(error.message.includes("10 bytes"), error.message);
+  await body.cancelled;
+  assertEquals(body.pulls, 2);
+});
+
+Deno.test("A sender that falls silent gets 408, and its body is left", async () => {
+  const silences: TestBody[] = [
+    new TestBody(),
+    new TestBody((controller, pull) => {
+      if (pull === 1) controller.enqueue(new Uint8Array(1));
+    }),
+  ];
+  for (const body of silences) {
+    const error = await refusal(body.request(), { limit: 10, idle: 5 });
+    assertEquals(error.status, 408);
+    assertEquals(error.headers["Connection"], "close");
+    await body.cancelled;
+  }
+});
+
+Deno.test("The idle time begins anew with each piece, and does not run while the reader is busy", async () => {
+  const request = piecesOf(1, 1, 1).request();
+  const idle = 5;
+  let count = 0;
+  for await (const _ of readBody(request, { limit: 10, idle })) {
+    count++;
+    await delay(3 * idle);
+  }
+  assertEquals(count, 3);
+});
+
+Deno.test("A sender that leaves gets 400, with the cause for the log alone", async () => {
+  const cause = new TypeError("the inside of the runtime");
+  const body = new TestBody((controller, pull) => {
+    if (pull === 1) controller.enqueue(new Uint8Array(4));
+    else controller.error(cause);
+  });
+  const error = await refusal(body.request(), { limit: 10, idle: IDLE });
+  assertEquals(error.status, 400);
+  assertEquals(error.cause, cause);
+  assert(!error.message.includes("inside"), error.message);
+});
+
+Deno.test("A body of another length than announced is broken", async () => {
+  for (const announced of ["9", "11"]) {
+    const request = piecesOf(5, 5).request({ "content-length": announced });
+    assertEquals((await refusal(request, { limit: 20, idle: IDLE })).status, 400);
+  }
+});
+
+Deno.test("Whoever stops reading ends the body", async () => {
+  const body = piecesOf(1, 1, 1);
+  for await (const _ of readBody(body.request(), { limit: 10, idle: IDLE })) break;
+  await body.cancelled;
+  assertEquals(body.pulls, 1);
+});
+
+Deno.test("The announced size is that of Content-Length", () => {
+  const of = (text: string) => announcedSize(new Headers({ "content-length": text }), 100);
+  assertEquals(announcedSize(new Headers(), 100), undefined);
+  assertEquals([of("0"), of("100")], [0, 100]);
+  for (const text of ["101", "99999999999999999999"]) {
+    assertEquals(assertThrows(() => of(text), HttpError).status, 413);
+  }
+});

@@ -1,0 +1,83 @@
+import { assert, assertEquals } from "@std/assert";
+import { addCorsHeaders, answerOptions, type CorsOrigins } from "./cors.ts";
+
+const APP = "https://app.example";
+const OTHER = "https://other.example";
+
+function corsHeaders(allowed: CorsOrigins, origin: string | undefined): Record<string, string> {
+  const response = new Headers();
+  addCorsHeaders(response, new Headers(origin === undefined ? {} : { origin }), allowed);
+  return Object.fromEntries(response);
+}
+
+/** The names in a header's list, in lower case. */
+function listed(headers: Headers, name: string): string[] {
+  return (headers.get(name) ?? "").toLowerCase().split(",").map((one) => one.trim());
+}
+
+Deno.test("An origin is let in by a star or by the list, and answers vary with it only there", () => {
+  const cases = [
+    ["*", APP, "*", undefined],
+    ["*", "null", "*", undefined],
+    ["*", undefined, "*", undefined],
+    [[APP], APP, APP, "Origin"],
+    [[OTHER, APP], APP, APP, "Origin"],
+    [[APP], OTHER, undefined, "Origin"],
+    [[APP], `${APP}.evil.example`, undefined, "Origin"],
+    [[APP], APP.toUpperCase(), undefined, "Origin"],
+    [[APP], "null", undefined, "Origin"],
+    [[APP], undefined, undefined, "Origin"],
+  ] as const;
+  for (const [allowed, origin, wanted, vary] of cases) {
+    const headers = corsHeaders(allowed, origin);
+    const about = `${allowed} ${origin}`;
+    assertEquals(headers["access-control-allow-origin"], wanted, about);
+    assertEquals(headers["vary"], vary, about);
+    assertEquals("access-control-expose-headers" in headers, wanted !== undefined, about);
+    assert(!("access-control-allow-credentials" in headers), about);
+  }
+});
+
+Deno.test("What a page may read of an answer is exposed", () => {
+  const headers = new Headers();
+  addCorsHeaders(headers, new Headers({ origin: APP }), "*");
+  assertEquals(listed(headers, "access-control-expose-headers"), [
+    "etag",
+    "content-range",
+    "content-length",
+    "accept-ranges",
+    "last-modified",
+    "x-request-id",
+  ]);
+});
+
+Deno.test("An answer keeps what it varies with already", () => {
+  const response = new Headers({ vary: "Range" });
+  addCorsHeaders(response, new Headers({ origin: APP }), [APP]);
+  assertEquals(response.get("vary"), "Range, Origin");
+});
+
+Deno.test("A preflight is answered with the methods, and the headers that we know or that are asked for", () => {
+  const { status, headers, body } = answerOptions(
+    new Headers({
+      "origin": APP,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-own, x-api-key",
+    }),
+    "GET, POST, HEAD, OPTIONS",
+  );
+  assertEquals([status, body], [204, null]);
+  assertEquals(headers.get("allow"), "GET, POST, HEAD, OPTIONS");
+  assertEquals(headers.get("access-control-allow-methods"), "GET, POST, HEAD, OPTIONS");
+  assertEquals(headers.get("access-control-max-age"), "86400");
+  const allowed = listed(headers, "access-control-allow-headers");
+  for (const name of ["x-api-key", "content-type", "content-digest", "range", "x-own"]) {
+    assert(allowed.includes(name), name);
+  }
+});
+
+Deno.test("OPTIONS without a preflight tells the methods alone", () => {
+  const { status, headers } = answerOptions(new Headers({ origin: APP }), "POST, OPTIONS");
+  assertEquals(status, 204);
+  assertEquals(Object.fromEntries(headers), { allow: "POST, OPTIONS" });
+});

@@ -1,0 +1,129 @@
+import { MAX_PAYLOAD, RETRY_AFTER } from "../drive/limits.ts";
+
+/** An answer that is not what the caller asked for. The message is for the caller, the cause for our log. */
+export class HttpError extends Error {
+  override readonly name = "HttpError";
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Record<string, string> = {},
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** How much of what a caller sent a sentence repeats. */
+const QUOTED = 200;
+
+function quote(value: string): string {
+  return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED)}…` : value);
+}
+
+const retryLater = { "Retry-After": String(RETRY_AFTER) };
+
+/** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
+export const errors = {
+  badHost: () => new HttpError(400, "The Host header is not a host name with an optional port"),
+  badEncoding: (where: string) =>
+    new HttpError(
+      400,
+      `The ${where} is not percent-encoded UTF-8: write "%" as "%25" and other bytes as UTF-8`,
+    ),
+  missingParameter: (name: string) =>
+    new HttpError(400, `The query parameter "${name}" is missing: it is required`),
+  repeatedParameter: (name: string) =>
+    new HttpError(400, `The query parameter "${name}" is given more than once: give it once`),
+  badParameter: (name: string, value: string, wanted: string) =>
+    new HttpError(400, `The query parameter "${name}" is ${quote(value)}: it must be ${wanted}`),
+  badFileName: (problem: string) => new HttpError(400, `The file name ${problem}`),
+  badDriveName: (problem: string) => new HttpError(400, `The drive name ${problem}`),
+  badContentType: (limit: number) =>
+    new HttpError(
+      400,
+      `The Content-Type header is too long: at most ${limit} characters are allowed`,
+    ),
+  badDigest: () =>
+    new HttpError(400, "The Content-Digest header must be like sha-256=:<base64 of 32 bytes>:"),
+  digestMismatch: () =>
+    new HttpError(
+      400,
+      "The body does not have the SHA-256 that Content-Digest names: nothing was stored, send it again",
+    ),
+  badJson: (problem: string) =>
+    new HttpError(400, `The body must be a JSON object like {"names": ["a.txt"]}: ${problem}`),
+  badNames: (problem: string) =>
+    new HttpError(400, `The names to delete must be 1 to 1000 strings: ${problem}`),
+  brokenBody: (cause?: unknown) =>
+    new HttpError(
+      400,
+      "The body ended before it was complete: nothing was stored, send it again",
+      {},
+      cause,
+    ),
+  badParts: (problem: string) => new HttpError(400, problem),
+  otherName: (message: string) => new HttpError(400, message),
+
+  noKey: () =>
+    new HttpError(401, "The X-Api-Key header is missing: send the project key", {
+      "WWW-Authenticate": 'ApiKey realm="kvdrive"',
+    }),
+  unknownKey: () =>
+    new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
+      "WWW-Authenticate": 'ApiKey realm="kvdrive"',
+    }),
+  otherProject: () =>
+    new HttpError(403, "The key in X-Api-Key is of another project than the one in the path"),
+
+  noRoute: () =>
+    new HttpError(
+      404,
+      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads",
+    ),
+  noFile: (name: string) => new HttpError(404, `There is no file ${quote(name)} in this drive`),
+  noUpload: (message: string) => new HttpError(404, message),
+  badMethod: (method: string, allow: string) =>
+    new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
+  silentBody: () =>
+    new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
+      Connection: "close",
+    }),
+  uploadCompleted: (message: string) => new HttpError(409, message),
+  preconditionFailed: () =>
+    new HttpError(
+      412,
+      "The file is not in the state that the conditional headers demand: nothing was changed",
+    ),
+  tooLarge: (limit = MAX_PAYLOAD) =>
+    new HttpError(
+      413,
+      `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
+    ),
+  badRange: (size: number) =>
+    new HttpError(
+      416,
+      `The Range header asks for bytes that a file of ${size} bytes does not have`,
+      {
+        "Content-Range": `bytes */${size}`,
+      },
+    ),
+
+  internal: (cause: unknown) =>
+    new HttpError(
+      500,
+      "The server failed to answer this request: its log has the details under the X-Request-Id",
+      {},
+      cause,
+    ),
+  unavailable: (cause: unknown) =>
+    new HttpError(503, "The store cannot be reached right now: try again", retryLater, cause),
+  shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
+  full: (cause: unknown) =>
+    new HttpError(
+      507,
+      "The server's disk is full: nothing was stored; delete files or ask its operator",
+      {},
+      cause,
+    ),
+} as const;

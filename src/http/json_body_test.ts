@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { assertEquals, assertRejects } from "@std/assert";
+import { MAX_JSON_BODY } from "../drive/limits.ts";
+import { HttpError } from "./http_error.ts";
+import { readJson } from "./json_body.ts";
+
+const IDLE = 60_000;
+
+const encoder = new TextEncoder();
+
+function requestOf(
+  body: BodyInit | undefined,
+  headers: Record<string, string> = {},
+): Request {
+  return new Request("http://kv.example/", {
+    method: "DELETE",
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+function bytewise(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return ReadableStream.from([...encoder.encode(text)].map((byte) => Uint8Array.of(byte)));
+}
+
+function digestOf(text: string): string {
+  return `sha-256=:${createHash("sha256").update(text).digest("base64")}:`;
+}
+
+async function refusal(request: Request): Promise<HttpError> {
+  return await assertRejects(() => readJson(request, IDLE), HttpError);
+}
+
+Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
+  const values = [{ names: ["a", "😀", "\u0000", "ü"] }, [], null, 0, "a", { names: [] }];
+  for (const value of values) {
+    const text = JSON.stringify(value);
+    assertEquals(await readJson(requestOf(text), IDLE), value);
+    assertEquals(await readJson(requestOf(bytewise(text)), IDLE), value);
+  }
+});
+
+Deno.test("An empty body is no value", async () => {
+  for (const body of [undefined, "", new Uint8Array()]) {
+    assertEquals(await readJson(requestOf(body), IDLE), undefined);
+  }
+});
+
+Deno.test("What is not JSON is refused without repeating it", async () => {
+  const texts = [" ", "{", "names=a", "{names: []}", "'a'", "[1,]", "NaN", '{"a":1} x'];
+  for (const text of texts) {
+    const error = await refusal(requestOf(text));
+    assertEquals([error.status, error.message.includes("it is not JSON")], [400, true], text);
+  }
+});
+
+Deno.test("What is not UTF-8 is refused, also where it ends within a character", async () => {
+  const bodies = [[0x22, 0xff, 0x22], [0x22, 0xc3], [0x22, 0xed, 0xa0, 0x80, 0x22]];
+  for (const bytes of bodies) {
+    const error = await refusal(requestOf(Uint8Array.from(bytes)));
+    assertEquals([error.status, error.message.includes("it is not UTF-8")], [400, true]);
+  }
+});
+
+Deno.test("A body must have the digest that Content-Digest names", async () => {
+  const text = '{"names": ["a"]}';
+  const right = requestOf(text, { "content-digest": digestOf(text) });
+  assertEquals(await readJson(right, IDLE), { names: ["a"] });
+  for (const wrong of [digestOf("other"), "sha-256=nonsense"]) {
+    assertEquals((await refusal(requestOf(text, { "content-digest": wrong }))).status, 400);
+  }
+  const empty = requestOf(undefined, { "content-digest": digestOf(text) });
+  assertEquals((await refusal(empty)).status, 400);
+});
+
+Deno.test("The largest list of names fits, and a larger body does not", async () => {
+  const names = Array.from({ length: 1000 }, () => "\u0001".repeat(1024));
+  assertEquals(await readJson(requestOf(JSON.stringify({ names })), IDLE), { names });
+  assertEquals((await refusal(requestOf(" ".repeat(MAX_JSON_BODY + 1)))).status, 413);
+});
+
+Deno.test("A sender that falls silent gets 408", async () => {
+  const silent = new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: () => {} });
+  const error = await assertRejects(() => readJson(requestOf(silent), 5), HttpError);
+  assertEquals(error.status, 408);
+});

@@ -1,0 +1,8 @@
+/** What a caller may name its request: printable, without blanks or quotes, and short enough for a log. */
+const SANE = /^[A-Za-z0-9._~:@/+=-]{1,128}$/;
+
+/** The caller's `X-Request-Id` if it is a sane one, else a new one. */
+export function requestIdOf(headers: Headers): string {
+  const id = headers.get("x-request-id");
+  return id !== null && SANE.test(id) ? id : crypto.randomUUID();
+}

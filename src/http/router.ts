@@ -1,0 +1,76 @@
+import type { Store } from "../store/store.ts";
+import type { CorsOrigins } from "./cors.ts";
+import { errors } from "./http_error.ts";
+import type { Query } from "./query.ts";
+import type { RunningUploads } from "./running_uploads.ts";
+
+/** What the program gives to its routes. */
+export interface Deps {
+  store: Store;
+  corsOrigins: CorsOrigins;
+  /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
+  failedReasons: boolean;
+  /** How long a request's body may give nothing, in milliseconds. */
+  bodyIdle: number;
+  running: RunningUploads;
+  /** Whether the server takes no new work because it is about to end. */
+  isDraining: () => boolean;
+  /** Told of defects and damage, with the id of the request. */
+  onError: (error: unknown, requestId: string) => void;
+}
+
+/** A request on its way to its route, whose key was accepted. */
+export interface Call {
+  request: Request;
+  requestId: string;
+  project: string;
+  /** Empty where the route has none. */
+  drive: string;
+  /** The upload's id; empty where the route has none. */
+  id: string;
+  query: Query;
+}
+
+export type Handler = (call: Call, deps: Deps) => Promise<Response>;
+
+/** Handlers by method. */
+export type Methods = Partial<Record<string, Handler>>;
+
+export interface Route {
+  pattern: readonly string[];
+  methods: Methods;
+}
+
+export interface Match {
+  methods: Methods;
+  /** What stands in the path for `:project`, `:drive` and `:id`, percent-encoded. */
+  params: Record<string, string>;
+}
+
+/** A path such as `/v1/:project/:drive/files` and what answers there. */
+export function route(path: string, methods: Methods): Route {
+  const { GET } = methods;
+  return { pattern: path.slice(1).split("/"), methods: GET ? { ...methods, HEAD: GET } : methods };
+}
+
+/** @throws {HttpError} 404 where no route has this path. */
+export function findRoute(routes: readonly Route[], segments: readonly string[]): Match {
+  for (const { pattern, methods } of routes) {
+    if (pattern.length !== segments.length) continue;
+    const params: Record<string, string> = {};
+    const fits = pattern.every((part, i) => {
+      const segment = segments[i] ?? "";
+      if (!part.startsWith(":")) return part === segment;
+      if (segment === "") return false;
+      params[part.slice(1)] = segment;
+      return true;
+    });
+    if (fits) return { methods, params };
+  }
+  throw errors.noRoute();
+}
+
+/** The methods that a route answers, as `Allow` lists them. */
+export function allowedMethods(methods: Methods): string {
+  return [...Object.keys(methods), "OPTIONS"].join(", ");
+}

@@ -1,0 +1,63 @@
+import { MAX_DELETE_NAMES } from "../drive/limits.ts";
+import { fileNameProblem } from "../drive/names.ts";
+import { errors } from "../http/http_error.ts";
+import { readJson } from "../http/json_body.ts";
+import { json } from "../http/json_response.ts";
+import type { Call, Deps } from "../http/router.ts";
+
+/** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
+export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
+  const names = await namesOf(call, deps.bodyIdle);
+  const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
+  const deleted = names.filter((_, i) => results[i] === undefined);
+  const failures = names.flatMap((name, i) => {
+    const reason = results[i];
+    return reason === undefined ? [] : [[name, reason] as const];
+  });
+  const failed = deps.failedReasons ? Object.fromEntries(failures) : failures.map(([name]) => name);
+  return json(200, { deleted, failed });
+}
+
+/** Why an existing file could not be deleted; `undefined` where it is gone, or never was. */
+async function deleteFile(
+  { project, drive, requestId }: Call,
+  { store, onError }: Deps,
+  name: string,
+): Promise<string | undefined> {
+  // What cannot be a name was never stored under.
+  if (fileNameProblem(name) !== undefined) return undefined;
+  try {
+    await store.files.delete({ project, drive, name });
+    return undefined;
+  } catch (error) {
+    onError(error, requestId);
+    return "The store could not delete it: try again";
+  }
+}
+
+/** The distinct names in their order, from the body or the query. */
+async function namesOf({ request, query }: Call, idle: number): Promise<string[]> {
+  const inQuery = query.all("names");
+  const body = await readJson(request, idle);
+  if (inQuery.length > 0 && body !== undefined) {
+    throw errors.badNames("they are in the query and in the body; send them in one of both");
+  }
+  const names = inQuery.length > 0 ? inQuery : namesInBody(body);
+  if (names.length === 0) throw errors.badNames("there is none");
+  if (names.length > MAX_DELETE_NAMES) throw errors.badNames(`there are ${names.length}`);
+  if (names.every((name) => name.trim() === "")) throw errors.badNames("all of them are blank");
+  return [...new Set(names)];
+}
+
+function namesInBody(body: unknown): string[] {
+  if (body === undefined) throw errors.badJson("it is empty");
+  if (typeof body !== "object" || body === null || !("names" in body)) {
+    throw errors.badJson('it has no "names"');
+  }
+  const { names } = body;
+  if (!Array.isArray(names)) throw errors.badJson('"names" is not an array');
+  if (!names.every((name) => typeof name === "string")) {
+    throw errors.badJson('"names" has something else than strings');
+  }
+  return names;
+}

@@ -1,0 +1,64 @@
+import { assert, assertEquals } from "@std/assert";
+import { Query } from "../http/query.ts";
+import type { Call, Deps } from "../http/router.ts";
+import { RunningUploads } from "../http/running_uploads.ts";
+import { openMemoryDatabase } from "../store/database.ts";
+import { StoreUnavailable } from "../store/errors.ts";
+import { Store } from "../store/store.ts";
+import { deleteFiles } from "./delete_files.ts";
+
+const NAMES = ["kept 1", "a", "__proto__", "b"];
+
+/** Deletes on a store that cannot delete the names with a 1 and `__proto__`. */
+async function deleteOnFailingStore(
+  failedReasons: boolean,
+): Promise<{ text: string; failures: unknown[] }> {
+  const store = new Store(await openMemoryDatabase(), { onError: () => {} });
+  const failures: unknown[] = [];
+  const deps: Deps = {
+    store,
+    corsOrigins: "*",
+    failedReasons,
+    bodyIdle: 60_000,
+    running: new RunningUploads(),
+    isDraining: () => false,
+    onError: (error) => void failures.push(error),
+  };
+  store.files.delete = ({ name }) =>
+    name.includes("1") || name === "__proto__"
+      ? Promise.reject(new StoreUnavailable("the inside of the store"))
+      : Promise.resolve(true);
+  const request = new Request("http://kv.example/", {
+    method: "DELETE",
+    body: JSON.stringify({ names: NAMES }),
+  });
+  const call: Call = {
+    request,
+    requestId: "r1",
+    project: "p",
+    drive: "d",
+    id: "",
+    query: new Query(""),
+  };
+  try {
+    const response = await deleteFiles(call, deps);
+    assertEquals(response.status, 200);
+    return { text: await response.text(), failures };
+  } finally {
+    await store.close();
+  }
+}
+
+Deno.test("A name that the store could not delete is failed, and the others are deleted", async () => {
+  const { text, failures } = await deleteOnFailingStore(false);
+  assertEquals(JSON.parse(text), { deleted: ["a", "b"], failed: ["kept 1", "__proto__"] });
+  assertEquals(failures.length, 2);
+});
+
+Deno.test("With reasons the failed names are an object, and no reason tells of our inside", async () => {
+  const { text } = await deleteOnFailingStore(true);
+  const { deleted, failed } = JSON.parse(text);
+  assertEquals([deleted, Object.keys(failed)], [["a", "b"], ["kept 1", "__proto__"]]);
+  for (const reason of Object.values(failed)) assert(typeof reason === "string" && reason !== "");
+  assert(!text.includes("inside"), text);
+});

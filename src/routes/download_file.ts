@@ -1,0 +1,75 @@
+import { type ByteRange, parseRange } from "../drive/byte_range.ts";
+import { allowsRange, judgeRead } from "../drive/preconditions.ts";
+import { preconditionsOf } from "../http/conditional_headers.ts";
+import { formatDigest } from "../http/content_digest.ts";
+import { errors } from "../http/http_error.ts";
+import type { Call, Deps } from "../http/router.ts";
+import { streamPieces } from "../http/stream_pieces.ts";
+import { type OpenFile, validators } from "../store/file_store.ts";
+import type { FileRecord } from "../store/records.ts";
+import { placeOf } from "./file_name.ts";
+
+/** `GET /files/download`: the bytes of a file, all or a range of them. */
+export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
+  const place = placeOf(call);
+  const file = await deps.store.files.open(place);
+  if (file === undefined) throw errors.noFile(place.name);
+  try {
+    return answer(call, deps, file);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function answer({ request, requestId }: Call, { onError }: Deps, file: OpenFile): Response {
+  const { record } = file;
+  const asked = preconditionsOf(request.headers);
+  const judged = judgeRead(asked, validators(record));
+  if (judged === 412) throw errors.preconditionFailed();
+  const headers = headersOf(record);
+  if (judged === 304) return withoutBody(file, 304, headers);
+  const range = rangeOf(request, file);
+  if (range === "unsatisfiable") throw errors.badRange(record.size);
+  const { start, end } = range ?? { start: 0, end: record.size };
+  headers.set("Content-Length", String(end - start));
+  if (range !== undefined) headers.set("Content-Range", `bytes ${start}-${end - 1}/${record.size}`);
+  if (request.method === "HEAD") return withoutBody(file, 200, headers);
+  const status = range === undefined ? 200 : 206;
+  if (file.content !== undefined) {
+    file.close();
+    return new Response(file.content.subarray(start, end), { status, headers });
+  }
+  const body = streamPieces(file.read({ start, end }), {
+    onEnd: file.close,
+    onError: (error) => onError(error, requestId),
+  });
+  return new Response(body, { status, headers });
+}
+
+/** What `Range` asks for, where it counts: "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
+function rangeOf(request: Request, { record }: OpenFile): ByteRange | "unsatisfiable" | undefined {
+  if (request.method !== "GET") return undefined;
+  if (!allowsRange(request.headers.get("if-range"), validators(record))) return undefined;
+  return parseRange(request.headers.get("range"), record.size);
+}
+
+function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
+  const headers = new Headers({
+    "Content-Type": type,
+    "Accept-Ranges": "bytes",
+    "ETag": `"${version}"`,
+    "Last-Modified": new Date(modified).toUTCString(),
+    "X-Content-Type-Options": "nosniff",
+    // A cache on the way would not ask for the key.
+    "Cache-Control": "private, no-cache",
+  });
+  if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
+  return headers;
+}
+
+function withoutBody(file: OpenFile, status: number, headers: Headers): Response {
+  file.close();
+  if (status === 304) headers.delete("Content-Type");
+  return new Response(null, { status, headers });
+}

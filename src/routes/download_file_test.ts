@@ -1,0 +1,129 @@
+import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { CHUNK, GARBAGE_GRACE } from "../drive/limits.ts";
+import { HttpError } from "../http/http_error.ts";
+import { Query } from "../http/query.ts";
+import type { Call, Deps } from "../http/router.ts";
+import { RunningUploads } from "../http/running_uploads.ts";
+import { type Database, openMemoryDatabase } from "../store/database.ts";
+import { StoreDamaged } from "../store/errors.ts";
+import { keys } from "../store/keys.ts";
+import { Operation } from "../store/operation.ts";
+import type { FileRecord, Place } from "../store/records.ts";
+import { Store } from "../store/store.ts";
+import { downloadFile } from "./download_file.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
+const SIZE = 20 * CHUNK;
+
+/** A server with one file of some chunks. */
+interface Scene {
+  db: Database;
+  store: Store;
+  record: FileRecord;
+  failures: unknown[];
+  download(method: string, headers: Record<string, string>): Promise<Response>;
+}
+
+async function put(store: Store, byte: number): Promise<FileRecord> {
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(new Uint8Array(SIZE).fill(byte));
+  }
+  const record = await store.files.put(PLACE, body(), {
+    type: "text/plain",
+    condition: () => true,
+    accept: () => {},
+  });
+  if (record === "refused") throw new Error("Nothing was asked for");
+  return record;
+}
+
+async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
+  const db = await openMemoryDatabase();
+  const store = new Store(db, { onError: () => {} });
+  const failures: unknown[] = [];
+  const deps: Deps = {
+    store,
+    corsOrigins: "*",
+    failedReasons: false,
+    bodyIdle: 60_000,
+    running: new RunningUploads(),
+    isDraining: () => false,
+    onError: (...failure) => void failures.push(failure),
+  };
+  const download = async (method: string, headers: Record<string, string>) => {
+    const request = new Request("http://kv.example/", { method, headers });
+    const call: Call = {
+      request,
+      requestId: "r1",
+      ...PLACE,
+      id: "",
+      query: new Query("name=a.bin"),
+    };
+    return await downloadFile(call, deps);
+  };
+  try {
+    await test({ db, store, record: await put(store, 1), failures, download });
+  } finally {
+    await store.close();
+  }
+}
+
+/** How many chunks there are when all that is due was removed. */
+async function chunksAfterSweep({ db, store }: Scene): Promise<number> {
+  await store.sweeper.sweep(Date.now() + GARBAGE_GRACE + 1);
+  return (await Array.fromAsync(db.reader.list({ prefix: ["chunk"] }))).length;
+}
+
+Deno.test("However a download ends, it lets the bytes of an earlier version go", async () => {
+  const cases = [
+    ["HEAD", {}, 200],
+    ["GET", { "if-none-match": "*" }, 304],
+    ["GET", { "if-match": '"other"' }, 412],
+    ["GET", { "range": `bytes=${SIZE}-` }, 416],
+    ["GET", {}, 200],
+    ["GET", { "range": "bytes=5-" }, 206],
+  ] as const;
+  for (const [method, headers, status] of cases) {
+    await withFile(async (scene) => {
+      const response = await scene.download(method, headers).catch((error: unknown) => {
+        assertInstanceOf(error, HttpError);
+        return error;
+      });
+      assertEquals(response.status, status);
+      if (response instanceof Response) await response.body?.cancel();
+      await put(scene.store, 2);
+      assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
+      assertEquals(scene.failures, []);
+    });
+  }
+});
+
+Deno.test("A download that has begun gets the version that it began with, to the end", async () => {
+  await withFile(async (scene) => {
+    const { body } = await scene.download("GET", {});
+    const reader = body?.getReader();
+    let size = (await reader?.read())?.value?.byteLength ?? 0;
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), 2 * SIZE / CHUNK);
+    for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
+      assertEquals(next.value, new Uint8Array(CHUNK).fill(1));
+      size += next.value.byteLength;
+    }
+    assertEquals([size, await chunksAfterSweep(scene)], [SIZE, SIZE / CHUNK]);
+  });
+});
+
+Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
+  await withFile(async (scene) => {
+    const { db, record, failures, download } = scene;
+    const { layout } = record;
+    const version = layout.kind === "chunks" ? layout.version : "";
+    await db.commit(new Operation().delete(keys.chunk(PLACE, version, 18)));
+    const response = await download("GET", {});
+    assertEquals(response.headers.get("content-length"), String(SIZE));
+    const error = await assertRejects(() => response.bytes(), StoreDamaged);
+    assertEquals(failures, [[error, "r1"]]);
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
+  });
+});

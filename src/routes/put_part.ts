@@ -1,0 +1,33 @@
+import { MAX_PARTS, MAX_PAYLOAD } from "../drive/limits.ts";
+import { announcedSize, readBody } from "../http/body.ts";
+import { assertDigest, expectedDigest } from "../http/content_digest.ts";
+import { errors } from "../http/http_error.ts";
+import { json } from "../http/json_response.ts";
+import type { Call, Deps } from "../http/router.ts";
+import { placeOf, typeOf } from "./file_name.ts";
+import { uploadAnswer } from "./upload_answer.ts";
+
+/** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
+export async function putPart(call: Call, { store, bodyIdle }: Deps): Promise<Response> {
+  const { id, request } = call;
+  const place = placeOf(call);
+  const part = partOf(call);
+  const type = typeOf(call);
+  const digest = expectedDigest(request.headers);
+  announcedSize(request.headers, MAX_PAYLOAD);
+  const body = readBody(request, { limit: MAX_PAYLOAD, idle: bodyIdle });
+  await store.uploads.putPart(
+    place,
+    { id, part, type },
+    body,
+    ({ sha256 }) => assertDigest(digest, sha256),
+  );
+  return json(200, { ...uploadAnswer(place, id), part });
+}
+
+function partOf({ query }: Call): number {
+  const text = query.required("part");
+  const part = query.positive("part") ?? 0;
+  if (part <= MAX_PARTS) return part;
+  throw errors.badParameter("part", text, `a whole number from 1 to ${MAX_PARTS}`);
+}

@@ -1,0 +1,16 @@
+import { json } from "../http/json_response.ts";
+import type { Call, Deps } from "../http/router.ts";
+import { placeOf } from "./file_name.ts";
+import { uploadAnswer } from "./upload_answer.ts";
+
+/** `GET /uploads/{upload_id}`: which parts have arrived, so that a client can go on after a crash. */
+export async function showUpload(call: Call, { store }: Deps): Promise<Response> {
+  const place = placeOf(call);
+  const { session, parts } = await store.uploads.look(place, call.id);
+  return json(200, {
+    ...uploadAnswer(place, call.id),
+    created: new Date(session.created).toISOString(),
+    expires: new Date(session.expires).toISOString(),
+    parts: parts.map(({ part, size }) => ({ part, size })),
+  });
+}
