@@ -1,0 +1,153 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { MAX_KEY_HEADER } from "../drive/limits.ts";
+import { hashSecret, newProjectKey, parseProjectKey } from "../drive/secrets.ts";
+import { type Database, openMemoryDatabase } from "../store/database.ts";
+import { Store } from "../store/store.ts";
+import {
+  establish,
+  type GivenCredentials,
+  givenCredentials,
+  weaknessesOf,
+  welcomeText,
+} from "./credentials.ts";
+import { UsageError } from "./usage_error.ts";
+
+const NOTHING: GivenCredentials = { projectKey: undefined, adminToken: undefined };
+
+const GIVEN: GivenCredentials = {
+  projectKey: parseProjectKey("mine_correct-horse-battery-staple"),
+  adminToken: "open-sesame-open-sesame",
+};
+
+async function withStore(test: (store: Store, db: Database) => Promise<void>): Promise<void> {
+  const db = await openMemoryDatabase();
+  const store = new Store(db, { onError: () => {} });
+  try {
+    await test(store, db);
+  } finally {
+    await store.close();
+  }
+}
+
+/** All that is in the store, keys and values, as one text. */
+async function dump(db: Database): Promise<string> {
+  const found: unknown[] = [];
+  for await (const { key, value } of db.reader.list({ prefix: [] })) found.push([key, value]);
+  return JSON.stringify(found);
+}
+
+Deno.test("Credentials are taken from the environment, and empty variables are none", () => {
+  assertEquals(givenCredentials({}), NOTHING);
+  assertEquals(givenCredentials({ KVDRIVE_PROJECT_KEY: "", KVDRIVE_ADMIN_TOKEN: "" }), NOTHING);
+  const env = { KVDRIVE_PROJECT_KEY: "my-app_s_1", KVDRIVE_ADMIN_TOKEN: "token" };
+  assertEquals(givenCredentials(env), {
+    projectKey: { project: "my-app", secret: "s_1", text: "my-app_s_1" },
+    adminToken: "token",
+  });
+});
+
+Deno.test("A project key that cannot be one is refused without repeating it", () => {
+  for (const text of ["swordfish", "_swordfish", "my app_swordfish", "a_sword fish", "a_"]) {
+    const { message } = assertThrows(
+      () => givenCredentials({ KVDRIVE_PROJECT_KEY: text }),
+      UsageError,
+      "KVDRIVE_PROJECT_KEY",
+    );
+    assert(!message.includes("sword"), message);
+  }
+});
+
+Deno.test("A project key that no request could send is refused", () => {
+  const longest = `a_${"x".repeat(MAX_KEY_HEADER - 2)}`;
+  assertEquals(givenCredentials({ KVDRIVE_PROJECT_KEY: longest }).projectKey?.text, longest);
+  const read = () => givenCredentials({ KVDRIVE_PROJECT_KEY: `${longest}x` });
+  assertThrows(read, UsageError, "KVDRIVE_PROJECT_KEY");
+});
+
+Deno.test("A given secret that is easy to guess is told, without repeating it", () => {
+  const weaknesses = (text: string, adminToken?: string) =>
+    weaknessesOf({ projectKey: parseProjectKey(text), adminToken });
+  assertEquals(weaknessesOf(NOTHING), []);
+  assertEquals(weaknesses(`a_${"x".repeat(22)}`, "x".repeat(22)), []);
+  const sentences = weaknesses("a_swordfish", "marlin");
+  assertEquals(sentences.length, 2);
+  assertStringIncludes(sentences.join(), "KVDRIVE_PROJECT_KEY has fewer than 22 characters");
+  assertStringIncludes(sentences.join(), "KVDRIVE_ADMIN_TOKEN has fewer than 22 characters");
+  assert(!/swordfish|marlin/.test(sentences.join()));
+});
+
+Deno.test("On an empty store a project, its key and an administrator's token are made", async () => {
+  await withStore(async ({ projects }) => {
+    const { projectKey, adminToken = "" } = await establish(projects, NOTHING);
+    assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
+    assertEquals(await projects.projectOf(hashSecret(projectKey?.text ?? "")), projectKey?.project);
+    assertEquals([await projects.isEmpty(), await projects.hasAdminToken()], [false, true]);
+  });
+});
+
+Deno.test("A second start makes nothing and changes nothing", async () => {
+  for (const given of [NOTHING, GIVEN]) {
+    await withStore(async ({ projects }, db) => {
+      await establish(projects, given);
+      const before = await dump(db);
+      assertEquals(await establish(projects, given), {});
+      assertEquals(await dump(db), before);
+    });
+  }
+});
+
+Deno.test("What is given holds, and is not made", async () => {
+  await withStore(async ({ projects }) => {
+    assertEquals(await establish(projects, GIVEN), {});
+    assertEquals(await projects.projectOf(hashSecret(GIVEN.projectKey?.text ?? "")), "mine");
+    assertEquals(await projects.hasAdminToken(), true);
+  });
+  await withStore(async ({ projects }) => {
+    const { projectKey, adminToken } = await establish(projects, {
+      ...NOTHING,
+      projectKey: GIVEN.projectKey,
+    });
+    assertEquals([projectKey, adminToken?.length], [undefined, 32]);
+  });
+});
+
+Deno.test("A given key is added to a store that has projects, and the earlier ones stay", async () => {
+  await withStore(async ({ projects }) => {
+    const first = await establish(projects, NOTHING);
+    assertEquals(await establish(projects, GIVEN), {});
+    const another = { ...NOTHING, projectKey: parseProjectKey("mine_another-secret") };
+    assertEquals(await establish(projects, another), {});
+    const keys = [first.projectKey, GIVEN.projectKey, another.projectKey];
+    for (const key of keys) {
+      assertEquals(await projects.projectOf(hashSecret(key?.text ?? "")), key?.project);
+    }
+    assertEquals(await projects.projectOf(hashSecret("mine_unknown")), undefined);
+  });
+});
+
+Deno.test("Of a key and a token only the SHA-256 is stored", async () => {
+  for (const given of [NOTHING, GIVEN]) {
+    await withStore(async ({ projects }, db) => {
+      const made = await establish(projects, given);
+      const { projectKey, adminToken = "" } = { ...given, ...made };
+      const stored = await dump(db);
+      for (const secret of [projectKey?.secret ?? "", projectKey?.text ?? "", adminToken]) {
+        assert(secret.length >= 20 && !stored.includes(secret), stored);
+        assert(!stored.includes(btoa(secret)), stored);
+      }
+      assertStringIncludes(stored, hashSecret(projectKey?.text ?? ""));
+      assertStringIncludes(stored, hashSecret(adminToken));
+    });
+  }
+});
+
+Deno.test("What was made is shown with a first call, and nothing is said where nothing was", () => {
+  const projectKey = newProjectKey();
+  assertEquals(welcomeText({}, "http://127.0.0.1:8000", ""), "");
+  const text = welcomeText({ projectKey, adminToken: "token" }, "https://[::1]:1", "-k ");
+  for (const part of [projectKey.text, "token", "curl -k -X POST", "https://[::1]:1/v1/"]) {
+    assertStringIncludes(text, part);
+  }
+  const tokenOnly = welcomeText({ adminToken: "token" }, "http://127.0.0.1:8000", "");
+  assertEquals([tokenOnly.includes("token"), tokenOnly.includes("curl")], [true, false]);
+});

@@ -1,0 +1,177 @@
+import { parseArgs } from "node:util";
+import { DEFAULT_SHUTDOWN_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import { parseDuration } from "../drive/duration.ts";
+import type { CorsOrigins } from "../http/cors.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** How `kvdrive serve` runs. */
+export interface ServeOptions {
+  hostname: string;
+  /** 0 takes a free one. */
+  port: number;
+  data: string;
+  tlsCert: string | undefined;
+  tlsKey: string | undefined;
+  corsOrigins: CorsOrigins;
+  /** Milliseconds. */
+  uploadTtl: number;
+  failedReasons: boolean;
+  /** Milliseconds. */
+  shutdownTimeout: number;
+}
+
+/** An option: `--upload-ttl` on the command line, `KVDRIVE_UPLOAD_TTL` in the environment. */
+interface OptionSpec {
+  name: string;
+  /** What stands for its value in the help; `undefined` for a switch, which needs none. */
+  value?: string;
+  help: string;
+}
+
+export const SERVE_OPTIONS: readonly OptionSpec[] = [
+  { name: "hostname", value: "HOST", help: "address to listen on (127.0.0.1)" },
+  { name: "port", value: "PORT", help: "port to listen on, 0 for a free one (8000)" },
+  { name: "data", value: "DIR", help: "folder of the store, made if it does not exist (./data)" },
+  { name: "tls-cert", value: "FILE", help: "certificate chain in PEM, to speak https" },
+  { name: "tls-key", value: "FILE", help: "its private key in PEM" },
+  {
+    name: "cors-origin",
+    value: "ORIGIN",
+    help: "origins whose pages may call, comma-separated (*)",
+  },
+  { name: "upload-ttl", value: "TIME", help: "how long an upload in parts may take (24h)" },
+  {
+    name: "failed-reasons",
+    help: 'answer "failed" of a delete as {name: reason}, for the Go client',
+  },
+  {
+    name: "shutdown-timeout",
+    value: "TIME",
+    help: "how long running transfers get at shutdown (10s)",
+  },
+];
+
+type Environment = Record<string, string | undefined>;
+
+/** Reads the options of `serve`; the command line wins. @throws {UsageError} on anything that is not one of them. */
+export function parseServeOptions(args: string[], env: Environment): ServeOptions {
+  const given = givenValues(args, env);
+  const text = (name: string, absent: string) => given.get(name)?.text ?? absent;
+  const tlsCert = given.get("tls-cert")?.text;
+  const tlsKey = given.get("tls-key")?.text;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
+  }
+  return {
+    hostname: text("hostname", "127.0.0.1"),
+    port: value(given, "port", 8000, parsePort, "a whole number from 0 to 65535"),
+    data: text("data", "./data"),
+    tlsCert,
+    tlsKey,
+    corsOrigins: value(
+      given,
+      "cors-origin",
+      "*" as CorsOrigins,
+      parseOrigins,
+      "* or origins like https://app.example.com",
+    ),
+    uploadTtl: value(
+      given,
+      "upload-ttl",
+      DEFAULT_UPLOAD_TTL,
+      parseDuration,
+      "a time like 90s, 30m or 24h",
+    ),
+    failedReasons: value(given, "failed-reasons", false, parseSwitch, "1, 0, true or false"),
+    shutdownTimeout: value(
+      given,
+      "shutdown-timeout",
+      DEFAULT_SHUTDOWN_TIMEOUT,
+      parseDuration,
+      "a time like 500ms or 10s",
+    ),
+  };
+}
+
+/** The name of the environment variable of an option. */
+export function variableOf(name: string): string {
+  return `KVDRIVE_${name.toUpperCase().replaceAll("-", "_")}`;
+}
+
+interface Given {
+  text: string;
+  /** Where it came from, as the person who gave it knows it. */
+  source: string;
+}
+
+function givenValues(args: string[], env: Environment): Map<string, Given> {
+  const flags = parseFlags(args);
+  const given = new Map<string, Given>();
+  for (const { name, value } of SERVE_OPTIONS) {
+    const variable = env[variableOf(name)];
+    const [flag, second] = flags[name] ?? [];
+    if (second !== undefined) throw new UsageError(`The option --${name} is given more than once`);
+    if (flag === "") throw new UsageError(`The option --${name} needs a value: ${value}`);
+    if (flag !== undefined) given.set(name, { text: String(flag), source: `--${name}` });
+    else if (variable !== undefined && variable !== "") {
+      given.set(name, { text: variable, source: variableOf(name) });
+    }
+  }
+  return given;
+}
+
+function parseFlags(args: string[]): Record<string, (string | boolean)[] | undefined> {
+  const options = SERVE_OPTIONS.map(({ name, value }) => {
+    const type = value === undefined ? "boolean" as const : "string" as const;
+    return [name, { type, multiple: true as const }] as const;
+  });
+  try {
+    const parsed = parseArgs({
+      args,
+      options: Object.fromEntries(options),
+      allowPositionals: true,
+    });
+    const [stray] = parsed.positionals;
+    if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": see kvdrive help`);
+    return parsed.values;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const [sentence = ""] = error.message.split(/\. |\n/);
+    throw new UsageError(`${sentence}: see kvdrive help`, { cause: error });
+  }
+}
+
+function value<T>(
+  given: Map<string, Given>,
+  name: string,
+  absent: T,
+  parse: (text: string) => T | undefined,
+  wanted: string,
+): T {
+  const found = given.get(name);
+  if (found === undefined) return absent;
+  const parsed = parse(found.text);
+  if (parsed === undefined) {
+    throw new UsageError(`Bad value "${found.text}" of ${found.source}: it must be ${wanted}`);
+  }
+  return parsed;
+}
+
+function parsePort(text: string): number | undefined {
+  const port = Number(text);
+  return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
+}
+
+const SWITCH = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);
+
+function parseSwitch(text: string): boolean | undefined {
+  return SWITCH.get(text);
+}
+
+function parseOrigins(text: string): CorsOrigins | undefined {
+  if (text === "*") return "*";
+  const origins = text.split(",").map((origin) => origin.trim());
+  return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? origins
+    : undefined;
+}

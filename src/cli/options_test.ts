@@ -1,0 +1,192 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { parseServeOptions, SERVE_OPTIONS, type ServeOptions, variableOf } from "./options.ts";
+import { UsageError } from "./usage_error.ts";
+
+const DEFAULTS: ServeOptions = {
+  hostname: "127.0.0.1",
+  port: 8000,
+  data: "./data",
+  tlsCert: undefined,
+  tlsKey: undefined,
+  corsOrigins: "*",
+  uploadTtl: 86_400_000,
+  failedReasons: false,
+  shutdownTimeout: 10_000,
+};
+
+/** An option with a value; the two of TLS go together and have tests of their own. */
+interface Case {
+  name: string;
+  field: keyof ServeOptions;
+  /** Texts and what they mean. The first two are different. */
+  good: readonly (readonly [string, unknown])[];
+  bad: readonly string[];
+}
+
+const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
+
+const CASES: readonly Case[] = [
+  { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
+  {
+    name: "port",
+    field: "port",
+    good: [["0", 0], ["65535", 65_535], ["8080", 8080]],
+    bad: ["65536", "-1", "80x", "1e3", "0x50", "8000.5", " 80", "http"],
+  },
+  { name: "data", field: "data", good: [["/srv/kv", "/srv/kv"], ["a b", "a b"]], bad: [] },
+  {
+    name: "cors-origin",
+    field: "corsOrigins",
+    good: [
+      ["https://a.example", ["https://a.example"]],
+      ["https://a.example, http://b:8080", ["https://a.example", "http://b:8080"]],
+      ["*", "*"],
+    ],
+    bad: [
+      "a.example",
+      "https://a.example/",
+      "https://A.example",
+      "*,https://a.example",
+      ",",
+      "null",
+    ],
+  },
+  {
+    name: "upload-ttl",
+    field: "uploadTtl",
+    good: [["90s", 90_000], ["7d", 604_800_000], ["30", 30_000]],
+    bad: TIMES,
+  },
+  {
+    name: "shutdown-timeout",
+    field: "shutdownTimeout",
+    good: [["500ms", 500], ["1m", 60_000]],
+    bad: TIMES,
+  },
+];
+
+function assertUsage(args: string[], env: Record<string, string>, ...parts: string[]): void {
+  const about = JSON.stringify([args, env]);
+  const { message } = assertThrows(() => parseServeOptions(args, env), UsageError, "", about);
+  for (const part of parts) assertStringIncludes(message, part, about);
+}
+
+Deno.test("Without options each has its default", () => {
+  assertEquals(parseServeOptions([], {}), DEFAULTS);
+  const empty = Object.fromEntries(SERVE_OPTIONS.map(({ name }) => [variableOf(name), ""]));
+  assertEquals(parseServeOptions([], empty), DEFAULTS);
+  assertEquals(
+    parseServeOptions([], { PORT: "1", KVDRIVE_OTHER: "1", KVDRIVE_port: "1" }),
+    DEFAULTS,
+  );
+});
+
+Deno.test("Each option is read from its flag and from its variable, and the flag wins", () => {
+  for (const { name, field, good } of CASES) {
+    const variable = variableOf(name);
+    for (const [text, value] of good) {
+      const wanted = { ...DEFAULTS, [field]: value };
+      assertEquals(parseServeOptions([`--${name}=${text}`], {}), wanted, text);
+      assertEquals(parseServeOptions([`--${name}`, text], {}), wanted, text);
+      assertEquals(parseServeOptions([], { [variable]: text }), wanted, text);
+    }
+    const [[flag, value], [other]] = good as [readonly [string, unknown], readonly [string]];
+    const found = parseServeOptions([`--${name}`, flag], { [variable]: other });
+    assertEquals(found, { ...DEFAULTS, [field]: value }, name);
+  }
+});
+
+Deno.test("A bad value is told with the value and where it came from", () => {
+  for (const { name, bad } of CASES) {
+    for (const text of bad) {
+      assertUsage([`--${name}=${text}`], {}, `Bad value "${text}" of --${name}: it must be`);
+      const wanted = `Bad value "${text}" of ${variableOf(name)}: it must be`;
+      assertUsage([], { [variableOf(name)]: text }, wanted);
+    }
+  }
+});
+
+Deno.test("A bad variable does not matter where the flag is given", () => {
+  assertEquals(parseServeOptions(["--port=1"], { KVDRIVE_PORT: "x" }).port, 1);
+});
+
+Deno.test("A flag that needs a value has one", () => {
+  for (const { name, value } of SERVE_OPTIONS) {
+    if (value === undefined) continue;
+    assertUsage([`--${name}=`], {}, `The option --${name} needs a value: ${value}`);
+    for (const args of [[`--${name}`], [`--${name}`, "--failed-reasons"]]) {
+      assertUsage(args, {}, `--${name}`, "kvdrive help");
+    }
+  }
+});
+
+Deno.test("Certificate and key go together", () => {
+  const both = { ...DEFAULTS, tlsCert: "c.pem", tlsKey: "k.pem" };
+  const env = { KVDRIVE_TLS_CERT: "c.pem", KVDRIVE_TLS_KEY: "k.pem" };
+  assertEquals(parseServeOptions(["--tls-cert", "c.pem", "--tls-key", "k.pem"], {}), both);
+  assertEquals(parseServeOptions([], env), both);
+  assertEquals(parseServeOptions(["--tls-key", "k.pem"], { KVDRIVE_TLS_CERT: "c.pem" }), both);
+  assertEquals(parseServeOptions(["--tls-key", "k2.pem"], env), { ...both, tlsKey: "k2.pem" });
+  assertUsage(["--tls-cert", "c.pem"], {}, "go together");
+  assertUsage([], { KVDRIVE_TLS_KEY: "k.pem" }, "go together");
+});
+
+Deno.test("The switch is on as a bare flag, and what its variable says", () => {
+  assertEquals(parseServeOptions(["--failed-reasons"], {}).failedReasons, true);
+  assertEquals(
+    parseServeOptions(["--failed-reasons"], { KVDRIVE_FAILED_REASONS: "0" }).failedReasons,
+    true,
+  );
+  const cases = [["1", true], ["true", true], ["0", false], ["false", false]] as const;
+  for (const [text, value] of cases) {
+    assertEquals(parseServeOptions([], { KVDRIVE_FAILED_REASONS: text }).failedReasons, value);
+  }
+  for (const text of ["yes", "2", "TRUE", " 1"]) {
+    assertUsage([], { KVDRIVE_FAILED_REASONS: text }, `Bad value "${text}"`, "1, 0, true or false");
+  }
+});
+
+Deno.test("The name of something that every object has is no value of the switch", () => {
+  for (const text of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    assertUsage([], { KVDRIVE_FAILED_REASONS: text }, `Bad value "${text}"`);
+  }
+});
+
+Deno.test("The switch takes no value on the command line", () => {
+  for (const text of ["0", "1", "false", "true", "banana", ""]) {
+    assertUsage([`--failed-reasons=${text}`], {}, "--failed-reasons");
+  }
+});
+
+Deno.test("An option that is given twice is refused", () => {
+  assertUsage(["--port", "1", "--port", "2"], {}, "The option --port is given more than once");
+  assertUsage(["--port=1", "--port=1"], {}, "The option --port is given more than once");
+  const twice = ["--failed-reasons", "--failed-reasons"];
+  assertUsage(twice, {}, "The option --failed-reasons is given more than once");
+});
+
+Deno.test("What is no option is refused", () => {
+  const others = [
+    "--prot",
+    "-p",
+    "extra",
+    "--no-port",
+    "--no-failed-reasons",
+    "--port.x=1",
+    "--__proto__=1",
+    "--constructor",
+    "--PORT=1",
+  ];
+  for (const other of others) {
+    assertUsage([other], {}, "Unknown", other.replace(/[.=].*/, ""), "kvdrive help");
+    assertUsage(["--port=1", other], {}, "Unknown", "kvdrive help");
+  }
+  for (const args of [["--port", "1", "2"], ["--", "2"], ["--port=1", "--", "2"]]) {
+    assertUsage(args, {}, 'Unknown argument "2"');
+  }
+});
+
+Deno.test("The variable of an option has its name in capitals", () => {
+  assertEquals(variableOf("port"), "KVDRIVE_PORT");
+  assertEquals(variableOf("shutdown-timeout"), "KVDRIVE_SHUTDOWN_TIMEOUT");
+});

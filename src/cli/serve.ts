@@ -1,0 +1,128 @@
+import { deadline } from "@std/async/deadline";
+import { createApp } from "../app.ts";
+import { BODY_IDLE } from "../drive/limits.ts";
+import { RunningUploads } from "../http/running_uploads.ts";
+import { openDatabase } from "../store/database.ts";
+import { CannotOpenStore } from "../store/errors.ts";
+import { Store } from "../store/store.ts";
+import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
+import type { ServeOptions } from "./options.ts";
+import { logFailure, print, printError } from "./output.ts";
+import { ShutdownSignal } from "./shutdown.ts";
+import { StartError, UsageError } from "./usage_error.ts";
+
+/**
+ * Runs the server until a signal ends it.
+ *
+ * @throws {UsageError} where a named file cannot be used.
+ * @throws {StartError} where the store or the port cannot be.
+ */
+export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
+  const tls = await readTls(options);
+  for (const weakness of weaknessesOf(given)) {
+    printError(`${weakness}.
+`);
+  }
+  const store = await openStore(options);
+  try {
+    await run(options, tls, store, async (address) => {
+      // Secrets are made when nothing can keep them from being shown any more.
+      const made = await establish(store.projects, given);
+      const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
+      print(welcomeText(made, address, curlFlags));
+      print(`kvdrive listening on ${address}\n`);
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+async function openStore({ data, uploadTtl }: ServeOptions): Promise<Store> {
+  try {
+    return new Store(await openDatabase(data), { uploadTtl, onError: logFailure });
+  } catch (error) {
+    if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Serves until the first signal, then until running transfers have ended or their time is over. */
+async function run(
+  options: ServeOptions,
+  tls: { cert: string; key: string } | undefined,
+  store: Store,
+  onReady: (address: string) => Promise<void>,
+): Promise<void> {
+  let draining = false;
+  const running = new RunningUploads();
+  const app = createApp({
+    store,
+    running,
+    corsOrigins: options.corsOrigins,
+    failedReasons: options.failedReasons,
+    bodyIdle: BODY_IDLE,
+    isDraining: () => draining,
+    onError: logFailure,
+  });
+  using signal = new ShutdownSignal();
+  const server = listen(options, { ...tls }, app);
+  await onReady(addressOf(server.addr, tls === undefined ? "http" : "https"));
+  store.sweeper.start();
+  await signal.first;
+  draining = true;
+  const drained = drain(server, running);
+  await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
+}
+
+/** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
+async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
+  await running.none();
+  await server.shutdown();
+}
+
+/** Whatever runs still after its time is cut by the end of the process. */
+function ignoreTimeout(error: unknown): void {
+  if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
+}
+
+function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
+  return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
+function listen(
+  { hostname, port }: ServeOptions,
+  options: Deno.ServeTcpOptions & Partial<Deno.TlsCertifiedKeyPem>,
+  app: (request: Request) => Promise<Response>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    // "Bytes are never changed on the way (no compression of ours)."
+    const quiet = { automaticCompression: false, onListen: () => {} };
+    return Deno.serve({ hostname, port, ...quiet, ...options }, app);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+  }
+}
+
+async function readTls(
+  { tlsCert, tlsKey }: ServeOptions,
+): Promise<{ cert: string; key: string } | undefined> {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  const cert = await readPem("--tls-cert", tlsCert, "CERTIFICATE");
+  const key = await readPem("--tls-key", tlsKey, "PRIVATE KEY");
+  return { cert, key };
+}
+
+async function readPem(option: string, path: string, label: string): Promise<string> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
+  }
+  if (!text.includes(`${label}-----`)) {
+    throw new UsageError(`The file of ${option}, ${path}, holds no ${label.toLowerCase()} in PEM`);
+  }
+  return text;
+}
