@@ -1,0 +1,91 @@
+import { deadline } from "@std/async/deadline";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { MAIN } from "./server.ts";
+
+/** How long a command may take that is expected to end by itself. */
+const PATIENCE = 30_000;
+
+export interface Finished {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the program with exactly these arguments until it ends; none of our settings are inherited. */
+export async function runCommand(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Finished> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", MAIN, ...args],
+    env: { ...inherited(), NO_COLOR: "1", ...env },
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const output = process.output();
+  try {
+    const { code, stdout, stderr } = await deadline(output, PATIENCE);
+    return { code, stdout: decode(stdout), stderr: decode(stderr) };
+  } catch (error) {
+    process.kill("SIGKILL");
+    const { stdout, stderr } = await output;
+    const text = `The program did not end by itself: ${decode(stdout)}${decode(stderr)}`;
+    throw new Error(text, { cause: error });
+  }
+}
+
+/** Fails unless the program refused with one sentence on standard error, and said nothing else. */
+export function assertRefused(run: Finished, code: number, names: RegExp): void {
+  assertEquals(run.code, code, `${run.stdout}${run.stderr}`);
+  assertEquals(run.stdout, "");
+  assertMatch(run.stderr, names);
+  const lines = run.stderr.trimEnd().split("\n");
+  assertEquals(lines.length, 1, `One sentence expected: ${run.stderr}`);
+  assert(!/\bat (file|async|ext):|\.ts:\d/.test(run.stderr), `A stack trace: ${run.stderr}`);
+}
+
+/** A folder that is removed at the end of the block. */
+export class Folder implements AsyncDisposable {
+  private constructor(readonly path: string) {}
+
+  static async make(): Promise<Folder> {
+    return new Folder(await Deno.makeTempDir({ prefix: "kvdrive-test-" }));
+  }
+
+  at(name: string): string {
+    return `${this.path}/${name}`;
+  }
+
+  async write(name: string, content: string | Uint8Array): Promise<string> {
+    const path = this.at(name);
+    if (typeof content === "string") await Deno.writeTextFile(path, content);
+    else await Deno.writeFile(path, content);
+    return path;
+  }
+
+  async has(name: string): Promise<boolean> {
+    try {
+      await Deno.lstat(this.at(name));
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.path, { recursive: true });
+  }
+}
+
+/** Our own environment without the program's settings, which would change what is tested. */
+export function inherited(): Record<string, string> {
+  const all = Object.entries(Deno.env.toObject());
+  return Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,143 @@
+import { assertEquals } from "@std/assert";
+import { Answer } from "./answer.ts";
+import { utf8 } from "./bytes.ts";
+import { PROJECT_ID, PROJECT_KEY, type TestServer } from "./server.ts";
+
+export interface SendOptions {
+  headers?: Record<string, string>;
+  body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Another key than the project's; `null` sends none. */
+  key?: string | null;
+  project?: string;
+}
+
+export interface Usage {
+  files: number;
+  bytes: number;
+}
+
+export interface FileDetails {
+  name: string;
+  size: number;
+  content_type: string;
+  etag: string;
+  created: string;
+  modified: string;
+}
+
+export interface Listing {
+  names: string[];
+  paging?: { size: number; last: string };
+  files?: FileDetails[];
+}
+
+/** `?name=…` by the rules of `application/x-www-form-urlencoded`. */
+export function query(parameters: Record<string, string | number>): string {
+  const pairs = Object.entries(parameters).map(([key, value]) => [key, String(value)]);
+  return `?${new URLSearchParams(pairs)}`;
+}
+
+/** One drive of a server, as the tests talk to it. */
+export class Drive {
+  constructor(readonly server: TestServer, readonly name: string) {}
+
+  another(suffix: string): Drive {
+    return new Drive(this.server, `${this.name}-${suffix}`);
+  }
+
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const { body, ...rest } = options;
+    // A text would bring the content type of a text along.
+    const payload = typeof body === "string" ? utf8(body) : body;
+    const init = { ...rest, method, ...(payload === undefined ? {} : { body: payload }) };
+    return await Answer.of(await this.server.fetch(this.name, path, init));
+  }
+
+  async put(
+    name: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const answer = await this.send("POST", `/files${query({ name })}`, { body, headers });
+    return answer.expect(201);
+  }
+
+  async putAll(names: readonly string[]): Promise<void> {
+    for (let i = 0; i < names.length; i += 32) {
+      await Promise.all(names.slice(i, i + 32).map((name) => this.put(name, name)));
+    }
+  }
+
+  /** Answers whatever the server says: the caller expects a status. */
+  async get(name: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return await this.send("GET", `/files/download${query({ name })}`, { headers });
+  }
+
+  async text(name: string): Promise<string> {
+    return (await this.get(name)).expect(200).text;
+  }
+
+  async etag(name: string): Promise<string> {
+    return (await this.get(name)).expect(200).header("ETag");
+  }
+
+  async list(parameters: Record<string, string | number> = {}): Promise<Listing> {
+    const answer = await this.send("GET", `/files${query(parameters)}`);
+    return answer.expect(200).json as Listing;
+  }
+
+  async names(parameters: Record<string, string | number> = {}): Promise<string[]> {
+    return (await this.list(parameters)).names;
+  }
+
+  async details(): Promise<FileDetails[]> {
+    return (await this.list({ details: "true" })).files ?? [];
+  }
+
+  async delete(names: string[]): Promise<unknown> {
+    const body = JSON.stringify({ names });
+    return (await this.send("DELETE", "/files", { body })).expect(200).json;
+  }
+
+  /** What the list of drives says of this one; `undefined` when it is not there. */
+  async usage(): Promise<Usage | undefined> {
+    return (await drives(this.server)).get(this.name);
+  }
+
+  /** Everything that a refused write must leave as it was. */
+  async state(): Promise<unknown> {
+    const uploads = (await this.send("GET", "/uploads")).expect(200).json;
+    return { files: await this.list({ details: "true" }), uploads, usage: await this.usage() };
+  }
+
+  /** Runs something that must not change anything in this drive. */
+  async unchangedBy<T>(act: () => Promise<T>): Promise<T> {
+    const before = await this.state();
+    const result = await act();
+    assertEquals(await this.state(), before);
+    return result;
+  }
+}
+
+/** A request with the project key to any path of the server. */
+export async function send(
+  server: TestServer,
+  method: string,
+  path: string,
+  options: { headers?: Record<string, string>; key?: string | null } = {},
+): Promise<Answer> {
+  const headers = new Headers(options.headers);
+  if (options.key !== null) headers.set("X-Api-Key", options.key ?? PROJECT_KEY);
+  return await Answer.of(await fetch(`${server.origin}${path}`, { method, headers }));
+}
+
+/** The drives of the tests' project with their counts, by name. */
+export async function drives(server: TestServer): Promise<Map<string, Usage>> {
+  const answer = await send(server, "GET", `/v1/${PROJECT_ID}`);
+  const body = answer.expect(200).json as {
+    project_id: string;
+    drives: { drive_name: string; files: number; bytes: number }[];
+  };
+  assertEquals(body.project_id, PROJECT_ID);
+  return new Map(body.drives.map(({ drive_name, files, bytes }) => [drive_name, { files, bytes }]));
+}
