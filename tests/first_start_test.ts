@@ -3,7 +3,7 @@ import { Answer } from "./support/answer.ts";
 import { Folder } from "./support/command.ts";
 import { findCurlLine, parseCurlLine } from "./support/curl_line.ts";
 import { Launched } from "./support/launch.ts";
-import { PROJECT_ID, PROJECT_KEY } from "./support/server.ts";
+import { PROJECT_ID, PROJECT_KEY, TestServer } from "./support/server.ts";
 
 /** A project key: an id without `_`, and a secret without `_` of at least 128 random bits. */
 const KEY = /(?<![\w-])([A-Za-z0-9-]{1,64})_[A-Za-z0-9]{22,}(?![\w-])/;
@@ -136,3 +136,14 @@ async function usage(
 async function get(url: string, headers: Record<string, string>): Promise<Answer> {
   return await Answer.of(await fetch(url, { headers }));
 }
+
+Deno.test("The permissions that the start task grants are enough.", async () => {
+  const text = await Deno.readTextFile(new URL("../deno.json", import.meta.url));
+  const config = JSON.parse(text) as { tasks: { start: { command: string } } };
+  const [, options] = /deno run (.*) main\.ts serve$/.exec(config.tasks.start.command) ?? [];
+  assert(options !== undefined && !/-A|--allow-all/.test(options), config.tasks.start.command);
+  await using server = await TestServer.start({ runtime: options.split(" ") });
+  const uploaded = await server.fetch("drive", "/files?name=a", { method: "POST", body: "a" });
+  assertEquals(uploaded.status, 201, await uploaded.text());
+  assertEquals((await server.stop("SIGTERM")).code, 0);
+});

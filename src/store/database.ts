@@ -96,7 +96,10 @@ function createFile(path: string): void {
   try {
     sqlite.exec("PRAGMA busy_timeout = 5000");
     const tables = sqlite.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.n;
-    if (tables === 0) sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL; VACUUM");
+    // A first table fixes the mode in the file. (`VACUUM` would too, but needs all permissions of the runtime.)
+    if (tables === 0) {
+      sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE first (x); DROP TABLE first");
+    }
   } finally {
     sqlite.close();
   }

@@ -11,6 +11,8 @@ export interface ServerOptions {
   /** More command-line arguments after `serve --port 0 --data …`. */
   args?: string[];
   env?: Record<string, string>;
+  /** The runtime's options, which grant all permissions unless given. */
+  runtime?: string[];
   /** An existing data folder; it is kept when the server is disposed of. */
   data?: string;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
@@ -35,7 +37,17 @@ export class TestServer implements AsyncDisposable {
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
     const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", MAIN, "serve", "--port", "0", "--data", data, ...(options.args ?? [])],
+      args: [
+        "run",
+        ...(options.runtime ?? ["-A"]),
+        MAIN,
+        "serve",
+        "--port",
+        "0",
+        "--data",
+        data,
+        ...(options.args ?? []),
+      ],
       env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1", ...options.env },
       stdin: "null",
       stdout: "piped",
