@@ -1,0 +1,93 @@
+/**
+ * Measures the server against the limits of the layers below it, taken in the same run: `deno task bench --help`.
+ *
+ * @module
+ */
+import { checkoutsOf } from "./bench/checkout.ts";
+import type { Stage } from "./bench/experiment.ts";
+import { EXPERIMENTS } from "./bench/experiments.ts";
+import { findLoadGenerator } from "./bench/load.ts";
+import { machineLine } from "./bench/machine.ts";
+import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./bench/options.ts";
+import { brokenRows, header, rowLine, toJson } from "./bench/report.ts";
+import { runExperiment } from "./bench/runner.ts";
+import { Scope } from "./bench/scope.ts";
+import type { Result } from "./bench/statistics.ts";
+import { Stock } from "./bench/stock.ts";
+
+const encoder = new TextEncoder();
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
+
+async function main(args: string[]): Promise<number> {
+  const options = parseBenchOptions(args);
+  if (typeof options === "string") {
+    print(`${options}\n\n${BENCH_HELP}`);
+    return 2;
+  }
+  if (options.help) {
+    print(BENCH_HELP);
+    return 0;
+  }
+  await using scope = await Scope.open();
+  endOnSignal(scope);
+  const machine = await machineLine();
+  const results = await measureAll(scope, options, machine);
+  if (options.json !== undefined) {
+    await Deno.writeTextFile(options.json, toJson(machine, results));
+  }
+  return judge(results, options);
+}
+
+async function measureAll(
+  scope: Scope,
+  options: BenchOptions,
+  machine: string,
+): Promise<Result[]> {
+  const load = await findLoadGenerator(options.load);
+  const checkouts = await checkoutsOf(scope, options.against);
+  const stock = new Stock(scope, filesOf(options));
+  const wanted = (name: string) => name.includes(options.only ?? "");
+  print(`${machine}; load by ${load.name}\n\n${header(options.against)}\n`);
+  const results: Result[] = [];
+  for (const experiment of EXPERIMENTS) {
+    if (!experiment.rows.some(({ name }) => wanted(name))) continue;
+    await using own = await scope.nested();
+    const stage: Stage = { scope: own, load: load.run, stock, full: options.full };
+    for (const result of await runExperiment(experiment, stage, checkouts)) {
+      if (!wanted(result.row.name)) continue;
+      print(`${rowLine(result)}\n`);
+      results.push(result);
+    }
+  }
+  return results;
+}
+
+function judge(results: readonly Result[], { check, only }: BenchOptions): number {
+  if (results.length === 0) {
+    print(`No row has a name that contains ${JSON.stringify(only ?? "")}\n`);
+    return 2;
+  }
+  const broken = brokenRows(results);
+  print(
+    broken.length === 0
+      ? "\nAll rows hold.\n"
+      : `\nRows that do not hold:\n${broken.map((name) => `  ${name}\n`).join("")}`,
+  );
+  return check && broken.length > 0 ? 1 : 0;
+}
+
+/** Leaves no process and no folder behind on Ctrl-C. */
+function endOnSignal(scope: Scope): void {
+  const statuses = { SIGINT: 130, SIGTERM: 143 } as const;
+  for (const [signal, status] of Object.entries(statuses)) {
+    Deno.addSignalListener(signal as keyof typeof statuses, () => {
+      scope.interrupt().finally(() => Deno.exit(status));
+    });
+  }
+}
+
+function print(text: string): void {
+  let rest = encoder.encode(text);
+  while (rest.byteLength > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+}

@@ -1,0 +1,85 @@
+/**
+ * A process that puts records or chunks straight into Deno KV for a while and prints how many a second: what the store
+ * can do at the most.
+ *
+ * @module
+ */
+import { randomBytes } from "./random.ts";
+
+/** What the process is told. */
+export interface KvLimitInput {
+  /** The file of the store. */
+  path: string;
+  /** Small files with their records, or the chunks of large files. */
+  kind: "files" | "chunks";
+  /** Bytes of one of them. */
+  size: number;
+  /** How many go in one operation, and how many operations are on their way at once. */
+  together: number;
+  inFlight: number;
+  /** Makes the keys those of this run alone. */
+  run: number;
+  seconds: number;
+}
+
+const WARM_UP = 0.3;
+
+if (import.meta.main) {
+  const input: KvLimitInput = JSON.parse(Deno.args[0] ?? "");
+  using kv = await Deno.openKv(input.path);
+  const put = putter(kv, input);
+  await during(WARM_UP, input.inFlight, put);
+  const perSecond = await during(input.seconds, input.inFlight, put);
+  Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(perSecond * input.together)));
+}
+
+/** How often a second the work is done, by so many at once. */
+async function during(
+  seconds: number,
+  atOnce: number,
+  work: () => Promise<void>,
+): Promise<number> {
+  const started = performance.now();
+  const end = started + seconds * 1000;
+  let done = 0;
+  await Promise.all(Array.from({ length: atOnce }, async () => {
+    while (performance.now() < end) {
+      await work();
+      done++;
+    }
+  }));
+  return done * 1000 / (performance.now() - started);
+}
+
+/** A function that commits the next operation. */
+function putter(kv: Deno.Kv, { kind, size, together, run }: KvLimitInput): () => Promise<void> {
+  const bytes = randomBytes(size);
+  let n = 0;
+  return async () => {
+    const operation = kv.atomic();
+    for (let i = 0; i < together; i++, n++) {
+      if (kind === "files") putFile(operation, `run-${run}-${n}`, bytes);
+      else operation.set(["chunk", "bench", "files", `run-${run}`, version(n / 160), n], bytes);
+    }
+    await operation.commit();
+  };
+}
+
+/** A small file as the server keeps it: a record that tells of it, and its bytes. */
+function putFile(operation: Deno.AtomicOperation, name: string, bytes: Uint8Array): void {
+  const now = Date.now();
+  operation.set(["file", "bench", "files", name], {
+    version: version(now),
+    size: bytes.byteLength,
+    sha256: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    type: "application/octet-stream",
+    layout: { kind: "inline" },
+    created: now,
+    modified: now,
+  });
+  operation.set(["content", "bench", "files", name], bytes);
+}
+
+function version(n: number): string {
+  return String(Math.floor(n)).padStart(26, "0");
+}

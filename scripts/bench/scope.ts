@@ -1,0 +1,85 @@
+/** The processes and the temporary folder of a piece of work. All of it is gone when the scope is closed. */
+export class Scope implements AsyncDisposable {
+  readonly folder: string;
+  readonly #parent: Scope | undefined;
+  readonly #nested = new Set<Scope>();
+  readonly #processes = new Set<Deno.ChildProcess>();
+  readonly #cleanUps: (() => Promise<void>)[] = [];
+  #closing: Promise<void> | undefined;
+  #interrupted = false;
+
+  private constructor(folder: string, parent?: Scope) {
+    this.folder = folder;
+    this.#parent = parent;
+  }
+
+  static async open(): Promise<Scope> {
+    return new Scope(await Deno.makeTempDir({ prefix: "kvdrive-bench-" }));
+  }
+
+  /** A scope inside of this one, for what can go earlier. */
+  async nested(): Promise<Scope> {
+    const folder = await Deno.makeTempDir({ dir: this.folder });
+    const scope = new Scope(folder, this);
+    this.#nested.add(scope);
+    return scope;
+  }
+
+  /** A new folder. */
+  async makeFolder(): Promise<string> {
+    return await Deno.makeTempDir({ dir: this.folder });
+  }
+
+  /** Starts a process. It is killed with the scope if it runs still. */
+  spawn(command: string, options: Deno.CommandOptions): Deno.ChildProcess {
+    if (this.#closing !== undefined) throw new Error(`Cannot start ${command}: the run is ending`);
+    const child = new Deno.Command(command, { stdin: "null", ...options }).spawn();
+    this.#processes.add(child);
+    child.status.then(() => this.#processes.delete(child));
+    return child;
+  }
+
+  /** Has something done once the processes have ended. */
+  onClose(cleanUp: () => Promise<void>): void {
+    this.#cleanUps.push(cleanUp);
+  }
+
+  /** Closes it before the work has ended, which then says nothing more. */
+  async interrupt(): Promise<void> {
+    this.#interrupted = true;
+    await this.#close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const root = this.#root;
+    await this.#close();
+    if (root.#interrupted) await new Promise<never>(() => {});
+  }
+
+  get #root(): Scope {
+    return this.#parent === undefined ? this : this.#parent.#root;
+  }
+
+  #close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all([...this.#nested].map((scope) => scope.#close()));
+    await Promise.all([...this.#processes].map(endNow));
+    for (const cleanUp of this.#cleanUps) await cleanUp();
+    await Deno.remove(this.folder, { recursive: true });
+    if (this.#parent !== undefined) this.#parent.#nested.delete(this);
+  }
+}
+
+async function endNow(child: Deno.ChildProcess): Promise<void> {
+  try {
+    child.kill("SIGKILL");
+  } catch (error) {
+    // It had ended by itself.
+    if (!(error instanceof TypeError)) throw error;
+  }
+  await child.status;
+}
