@@ -5,7 +5,8 @@ import { formatDigest } from "../http/content_digest.ts";
 import { errors } from "../http/http_error.ts";
 import type { Call, Deps } from "../http/router.ts";
 import { streamPieces } from "../http/stream_pieces.ts";
-import { type OpenFile, validators } from "../store/file_store.ts";
+import type { OpenFile } from "../store/file_store.ts";
+import { validators } from "../store/file_version.ts";
 import type { FileRecord } from "../store/records.ts";
 import { placeOf } from "./file_name.ts";
 

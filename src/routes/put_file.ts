@@ -7,7 +7,7 @@ import { assertDigest, expectedDigest } from "../http/content_digest.ts";
 import { errors } from "../http/http_error.ts";
 import { json } from "../http/json_response.ts";
 import type { Call, Deps } from "../http/router.ts";
-import { validators } from "../store/file_store.ts";
+import { validators } from "../store/file_version.ts";
 import { placeOf, typeOf } from "./file_name.ts";
 
 /** `POST /files`: "Stores a file in a single request. Overwrites any file with the same name." */

@@ -16,6 +16,7 @@ import { Operation } from "./operation.ts";
 import { Readers } from "./readers.ts";
 import type { Place } from "./records.ts";
 import { Sweeper } from "./sweeper.ts";
+import { withClock } from "./test_support.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 const LONGEST: Place = {
@@ -53,18 +54,6 @@ async function withDatabase(
     await test(db);
   } finally {
     await db.close();
-  }
-}
-
-/** Runs a test with a clock that stands, and gives a way to put it forward. */
-async function withClock(test: (forward: (ms: number) => void) => Promise<void>): Promise<void> {
-  const { now } = Date;
-  let time = now();
-  Date.now = () => time;
-  try {
-    await test((ms) => void (time += ms));
-  } finally {
-    Date.now = now;
   }
 }
 

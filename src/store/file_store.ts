@@ -4,20 +4,18 @@ import type { ByteRange } from "../drive/byte_range.ts";
 import type { Database } from "./database.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { discardLayout } from "./garbage.ts";
+import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, receive, type Received } from "./receive.ts";
 import type { FileRecord, Place } from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
-
-/** What a version of a file is made of, before it is one. */
-export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "sha256">;
 
 /** `refused`: the condition does not hold. `stale`: something else than the file itself has changed. */
 export type Published = FileRecord | "refused" | "stale";
@@ -170,39 +168,6 @@ export class FileStore {
       [Symbol.asyncDispose]: () => Promise.resolve(close()),
     };
   }
-}
-
-/** What conditional requests compare. */
-export function validators(record: FileRecord): Validators {
-  const { version, modified, sameSecond } = record;
-  return { etag: version, modified, dateIsStrong: sameSecond === undefined };
-}
-
-function newRecord(draft: Draft, current: FileRecord | null, justDeleted: boolean): FileRecord {
-  const modified = Date.now();
-  const sameSecond = current === null
-    ? justDeleted
-    : Math.floor(current.modified / 1000) === Math.floor(modified / 1000);
-  return {
-    version: newVersion(),
-    ...draft,
-    created: current?.created ?? modified,
-    modified,
-    ...(sameSecond ? { sameSecond } : {}),
-  };
-}
-
-/** Keeps the counters of the drive right, and makes the drive exist. */
-function account(
-  operation: Operation,
-  { project, drive }: Place,
-  before: FileRecord | null,
-  after: FileRecord | null,
-): void {
-  const files = Number(after !== null) - Number(before !== null);
-  const bytes = (after?.size ?? 0) - (before?.size ?? 0);
-  if (files !== 0) operation.sum(keys.usage(project, drive, "files"), files);
-  if (bytes !== 0) operation.sum(keys.usage(project, drive, "bytes"), bytes);
 }
 
 function lockOf({ project, drive, name }: Place): string {

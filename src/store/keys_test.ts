@@ -3,6 +3,7 @@ import { MAX_DRIVE_NAME, MAX_NAME, MAX_PROJECT_ID } from "../drive/limits.ts";
 import { encodedLength, type KeyRange, keys, prefixes, ranges } from "./keys.ts";
 import type { Place } from "./records.ts";
 import { newVersion } from "./receive.ts";
+import { withKv } from "./test_support.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
 
@@ -12,15 +13,6 @@ const LONGEST: Place = {
   drive: "😀".repeat(MAX_DRIVE_NAME / 4),
   name: "😀".repeat(MAX_NAME / 4),
 };
-
-async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
-  try {
-    await test(kv);
-  } finally {
-    kv.close();
-  }
-}
 
 async function listed(kv: Deno.Kv, selector: Deno.KvListSelector): Promise<Deno.KvKey[]> {
   const found: Deno.KvKey[] = [];

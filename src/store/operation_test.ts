@@ -9,6 +9,7 @@ import {
 } from "../drive/limits.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
+import { withKv } from "./test_support.ts";
 
 const VERSION = "01KABCDEFGHJKMNPQRSTVWXYZ0";
 
@@ -19,15 +20,6 @@ function longestPlace(n: number): { project: string; drive: string; name: string
     drive: String(n).padStart(MAX_DRIVE_NAME, "d"),
     name: String(n).padStart(MAX_NAME, "n"),
   };
-}
-
-async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
-  try {
-    await test(kv);
-  } finally {
-    kv.close();
-  }
 }
 
 /** Adds the `n`th of many alike to an operation. */

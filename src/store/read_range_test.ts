@@ -8,6 +8,7 @@ import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import { readRange } from "./read_range.ts";
 import type { FileRecord, Layout, PartRecord, Place } from "./records.ts";
+import { withKv } from "./test_support.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 
@@ -19,15 +20,6 @@ function bytesOf(size: number): Bytes {
 
 function recordOf(size: number, layout: Layout): FileRecord {
   return { version: "v1", size, type: "text/plain", created: 0, modified: 0, layout };
-}
-
-async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
-  try {
-    await test(kv);
-  } finally {
-    kv.close();
-  }
 }
 
 async function setChunks(kv: Deno.Kv, version: string, bytes: Bytes): Promise<void> {

@@ -142,3 +142,27 @@ export function testOnAll(name: string, work: (bench: Bench) => Promise<void>): 
     Deno.test(`${name} (${backend.name})`, async () => await backend.use(work));
   }
 }
+
+/** Runs a test with an empty Deno KV store. */
+export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  try {
+    await test(kv);
+  } finally {
+    kv.close();
+  }
+}
+
+/** Runs a test with a clock that stands, and gives a way to put it forward. */
+export async function withClock(
+  test: (forward: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  const { now } = Date;
+  let time = now();
+  Date.now = () => time;
+  try {
+    await test((ms) => void (time += ms));
+  } finally {
+    Date.now = now;
+  }
+}

@@ -1,40 +1,23 @@
 import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
-import { contentTypeOf } from "../drive/content_type.ts";
 import { boundaryAfter } from "../drive/name_order.ts";
 import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
 import { StoreUnavailable, UploadRefused } from "./errors.ts";
-import type { Draft, FileStore, WriteCondition } from "./file_store.ts";
+import type { FileStore, WriteCondition } from "./file_store.ts";
 import { chunkCount } from "./chunks.ts";
 import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
-import { setManifest, totalSize } from "./manifest.ts";
+import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
-import {
-  abandon,
-  cleanUpAfter,
-  isVersion,
-  newVersion,
-  receive,
-  type Received,
-  VERSION_LENGTH,
-} from "./receive.ts";
+import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
-
-/** A session as it is in the store: every change demands that it is still this one. */
-interface OpenSession {
-  key: Deno.KvKey;
-  versionstamp: string;
-  session: UploadSession;
-}
+import { draftOf, type NumberedPart } from "./upload_draft.ts";
+import { completeSession, findOpenSession, findSession } from "./upload_session.ts";
 
 export interface ListedUpload {
   id: string;
   session: UploadSession;
 }
-
-/** A part as it lies in the store. */
-type NumberedPart = PartRecord & PartSize;
 
 /** Uploads in parts: their sessions, their parts, and how a file comes of them. */
 export class UploadStore {
@@ -81,7 +64,7 @@ export class UploadStore {
     body: AsyncIterable<Uint8Array>,
     accept: (received: Received) => void,
   ): Promise<void> {
-    await this.#open(place, id);
+    await findOpenSession(this.#db.reader, place, id);
     const received = await receive(this.#db, place, body, { inline: false });
     try {
       accept(received);
@@ -104,7 +87,7 @@ export class UploadStore {
     const { version } = bytes;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const open = await this.#open(place, id);
+      const open = await findOpenSession(this.#db.reader, place, id);
       const earlier = await this.#db.reader.get<PartRecord>(key);
       const operation = bytes.lease.settle(new Operation())
         .check(open.key, open.versionstamp)
@@ -126,7 +109,7 @@ export class UploadStore {
    */
   async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const open = await this.#find(place, id);
+      const open = await findSession(this.#db.reader, place, id);
       if (open.session.completed) return "done";
       // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
       const revision = await this.#db.reader.get(
@@ -137,7 +120,7 @@ export class UploadStore {
       if (problem !== undefined) throw new UploadRefused("parts", problem);
       const draft = draftOf(place, open.session, parts);
       const published = await this.#files.publish(place, draft, condition, (operation, version) => {
-        closeSession(operation, place, id, open);
+        completeSession(operation, place, id, open);
         operation.check(revision.key, revision.versionstamp).delete(revision.key);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
@@ -150,7 +133,7 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are removed in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const { key, versionstamp, session } = await this.#open(place, id);
+      const { key, versionstamp, session } = await findOpenSession(this.#db.reader, place, id);
       const operation = new Operation().check(key, versionstamp)
         .delete(key)
         .delete(keys.garbage(session.expires, id))
@@ -163,7 +146,7 @@ export class UploadStore {
 
   /** An open upload with the parts that it has, in ascending order. */
   async look(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
-    const { session } = await this.#open(place, id);
+    const { session } = await findOpenSession(this.#db.reader, place, id);
     return { session, parts: await this.#parts(place, id) };
   }
 
@@ -190,34 +173,6 @@ export class UploadStore {
     for await (const { key, value } of entries) parts.push({ ...value, part: Number(key.at(-1)) });
     return parts;
   }
-
-  /** The session where it takes parts still. */
-  async #open(place: Place, id: string): Promise<OpenSession> {
-    const open = await this.#find(place, id);
-    if (!open.session.completed) return open;
-    throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
-  }
-
-  async #find({ project, drive, name }: Place, id: string): Promise<OpenSession> {
-    // What cannot be an id may be too long for a key.
-    if (!isVersion(id)) throw absent(id);
-    const { key, value, versionstamp } = await this.#db.reader.get<UploadSession>(
-      keys.upload(project, drive, id),
-    );
-    if (value === null || value.expires <= Date.now()) throw absent(id);
-    if (value.name !== name) {
-      throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
-    }
-    return { key, versionstamp, session: value };
-  }
-}
-
-function absent(id: string): UploadRefused {
-  const quoted = JSON.stringify(id.slice(0, 2 * VERSION_LENGTH));
-  return new UploadRefused(
-    "absent",
-    `There is no upload ${quoted} in this drive: it never was, was aborted, or has expired`,
-  );
 }
 
 /** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */
@@ -229,30 +184,4 @@ function replacePart(
   const chunks = chunkCount(size);
   const place = { project, drive, name };
   throwAway(operation, { kind: "chunks", ...place, version, chunks, file: version }, Date.now());
-}
-
-/** Adds that the session is over; it stays known as completed for as long as it would have lived. */
-function closeSession(
-  operation: Operation,
-  place: Place,
-  id: string,
-  { key, versionstamp, session }: OpenSession,
-): void {
-  operation.check(key, versionstamp)
-    .set(key, { ...session, completed: true }, Math.max(1, session.expires - Date.now()))
-    .delete(keys.garbage(session.expires, id));
-  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
-}
-
-function draftOf(place: Place, session: UploadSession, parts: readonly NumberedPart[]): Draft {
-  const [first] = parts;
-  const type = session.type ?? first?.type ?? contentTypeOf(place.name);
-  return { size: totalSize(parts), type, layout: layoutOf(parts) };
-}
-
-function layoutOf(parts: readonly NumberedPart[]): Draft["layout"] {
-  const [first] = parts;
-  if (first === undefined) return { kind: "inline" };
-  if (parts.length === 1) return { kind: "chunks", version: first.version };
-  return { kind: "manifest", parts: parts.length };
 }

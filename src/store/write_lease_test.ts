@@ -8,6 +8,7 @@ import { Readers } from "./readers.ts";
 import type { Garbage, PendingWrite, Place } from "./records.ts";
 import { Sweeper } from "./sweeper.ts";
 import { WriteLease } from "./write_lease.ts";
+import { withClock } from "./test_support.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
 
@@ -17,18 +18,6 @@ async function withDatabase(test: (db: Database) => Promise<void>): Promise<void
     await test(db);
   } finally {
     await db.close();
-  }
-}
-
-/** Runs a test with a clock that stands, and gives a way to put it forward. */
-async function withClock(test: (forward: (ms: number) => void) => Promise<void>): Promise<void> {
-  const { now } = Date;
-  let time = now();
-  Date.now = () => time;
-  try {
-    await test((ms) => void (time += ms));
-  } finally {
-    Date.now = now;
   }
 }
 

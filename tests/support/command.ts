@@ -11,12 +11,12 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs the program with exactly these arguments until it ends; none of our settings are inherited. */
-export async function runCommand(
+/** Starts the program with exactly these arguments; none of our settings are inherited. */
+export function spawnProgram(
   args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Finished> {
-  const process = new Deno.Command(Deno.execPath(), {
+  env: Record<string, string>,
+): Deno.ChildProcess {
+  return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", MAIN, ...args],
     env: { ...inherited(), NO_COLOR: "1", ...env },
     clearEnv: true,
@@ -24,6 +24,14 @@ export async function runCommand(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+}
+
+/** Runs the program with exactly these arguments until it ends; none of our settings are inherited. */
+export async function runCommand(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Finished> {
+  const process = spawnProgram(args, env);
   const output = process.output();
   try {
     const { code, stdout, stderr } = await deadline(output, PATIENCE);
@@ -81,7 +89,7 @@ export class Folder implements AsyncDisposable {
 }
 
 /** Our own environment without the program's settings, which would change what is tested. */
-export function inherited(): Record<string, string> {
+function inherited(): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());
   return Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
 }

@@ -1,6 +1,5 @@
 import { deadline } from "@std/async/deadline";
-import { inherited } from "./command.ts";
-import { MAIN } from "./server.ts";
+import { spawnProgram } from "./command.ts";
 
 const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
 
@@ -19,14 +18,7 @@ export class Launched implements AsyncDisposable {
     args: readonly string[],
     env: Record<string, string> = {},
   ): Promise<Launched> {
-    const process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", MAIN, ...args],
-      env: { ...inherited(), NO_COLOR: "1", ...env },
-      clearEnv: true,
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+    const process = spawnProgram(args, env);
     const output = new Output(process);
     try {
       return new Launched(process, await deadline(output.ready, 30_000), output);
