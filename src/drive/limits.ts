@@ -56,6 +56,9 @@ export const MAX_COMMIT_KEY_BYTES = 75_000;
 /** Keys in one `getMany` of Deno KV (its limit). */
 export const MAX_GET_MANY = 10;
 
+/** Groups of small reads on their way at once: more would be smaller, and no sooner there. */
+export const READS_IN_FLIGHT = 2;
+
 /** Entries in one batch of `list` of Deno KV (its limit). */
 export const MAX_LIST_BATCH = 1000;
 

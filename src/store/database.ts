@@ -5,6 +5,7 @@ import { commitOperation, type Outcome } from "./commit.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import type { Operation } from "./operation.ts";
+import { ReadQueue } from "./read_queue.ts";
 import { Semaphore } from "./semaphore.ts";
 
 /** The name of the store's file inside the data folder. */
@@ -19,6 +20,8 @@ const FOLDER_MODE = 0o700;
  */
 export class Database {
   readonly reader: Deno.Kv;
+  /** Reads of single entries, which many requests make at the same time. */
+  readonly reads: ReadQueue;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
   readonly #bulk = new Semaphore(BULK_COMMITS);
@@ -27,6 +30,7 @@ export class Database {
 
   constructor(reader: Deno.Kv, writer: Deno.Kv) {
     this.reader = reader;
+    this.reads = new ReadQueue(reader);
     this.#writer = writer;
     this.#groups = new GroupCommitter(writer);
   }

@@ -100,7 +100,7 @@ export class FileStore {
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-        const current = await this.#db.reader.get<FileRecord>(keys.file(place));
+        const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
@@ -111,7 +111,7 @@ export class FileStore {
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
         if ((await this.#db.commit(operation)).ok) return record;
-        const after = await this.#db.reader.get<FileRecord>(keys.file(place));
+        const [after] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (after.versionstamp === current.versionstamp) return "stale";
       }
       throw new StoreUnavailable("Too many others write the same file");
@@ -122,7 +122,7 @@ export class FileStore {
   async delete(place: Place): Promise<boolean> {
     return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-        const current = await this.#db.reader.get<FileRecord>(keys.file(place));
+        const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (current.value === null) return false;
         const operation = new Operation().check(current.key, current.versionstamp)
           .delete(current.key);
@@ -147,7 +147,7 @@ export class FileStore {
    * @throws {StoreDamaged} if the content is not what the record says.
    */
   async open(place: Place): Promise<OpenFile | undefined> {
-    const [file, content] = await this.#db.reader.getMany<[FileRecord, Uint8Array<ArrayBuffer>]>([
+    const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
       keys.file(place),
       keys.content(place),
     ]);

@@ -141,11 +141,15 @@ export function encodedLength(key: Deno.KvKey): number {
 
 const encoder = new TextEncoder();
 
+// deno-lint-ignore no-control-regex -- these are exactly the characters of one byte
+const ASCII_WITHOUT_NUL = /^[\x01-\x7f]*$/;
+
 function partLength(part: Deno.KvKeyPart): number {
   if (typeof part === "number") return 9;
   if (typeof part !== "string") {
     throw new TypeError(`Keys are made of strings and numbers, not ${typeof part}`);
   }
+  if (ASCII_WITHOUT_NUL.test(part)) return part.length + 2;
   const nuls = part.includes("\0") ? part.split("\0").length - 1 : 0;
   return encoder.encode(part).byteLength + nuls + 2;
 }

@@ -98,7 +98,8 @@ function filesFrom({ project, drive, prefix }: ListQuery, from: string): KeyRang
 
 async function readEntries(kv: Deno.Kv, range: KeyRange, limit: number): Promise<Listed[]> {
   const entries: Listed[] = [];
-  const batchSize = Math.min(limit, MAX_LIST_BATCH);
+  // Equal batches: one of 1000 and one for the last entry would read 2000.
+  const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
   for await (const { key, value } of kv.list<FileRecord>(range, { limit, batchSize })) {
     entries.push({ name: String(key.at(-1)), record: value });
   }

@@ -1,0 +1,63 @@
+import { MAX_GET_MANY, READS_IN_FLIGHT } from "../drive/limits.ts";
+
+type Entry = Deno.KvEntryMaybe<unknown>;
+
+interface Waiting {
+  keys: readonly Deno.KvKey[];
+  resolve: (entries: Entry[]) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Puts small reads that wait at the same time into one: each read costs a way to the store's thread and back. What one
+ * caller asks for is read at one moment.
+ */
+export class ReadQueue {
+  readonly #kv: Deno.Kv;
+  readonly #queue: Waiting[] = [];
+  #running = 0;
+
+  constructor(kv: Deno.Kv) {
+    this.#kv = kv;
+  }
+
+  /** The entries of up to `MAX_GET_MANY` keys, in their order. */
+  async get<T extends readonly unknown[]>(
+    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
+  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
+    const { promise, resolve, reject } = Promise.withResolvers<Entry[]>();
+    this.#queue.push({ keys, resolve, reject });
+    // Others that ask within this turn come along.
+    queueMicrotask(() => this.#start());
+    return await promise as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
+  }
+
+  #start(): void {
+    while (this.#running < READS_IN_FLIGHT && this.#queue.length > 0) {
+      this.#running++;
+      this.#run(this.#takeGroup()).finally(() => {
+        this.#running--;
+        this.#start();
+      });
+    }
+  }
+
+  #takeGroup(): Waiting[] {
+    let keys = 0;
+    const end = this.#queue.findIndex((waiting) => (keys += waiting.keys.length) > MAX_GET_MANY);
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end));
+  }
+
+  async #run(group: readonly Waiting[]): Promise<void> {
+    try {
+      const entries = await this.#kv.getMany<unknown[]>(group.flatMap(({ keys }) => keys));
+      let from = 0;
+      for (const { keys, resolve } of group) {
+        resolve(entries.slice(from, from + keys.length));
+        from += keys.length;
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+}
