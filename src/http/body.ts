@@ -47,7 +47,6 @@ export async function* readBody(
   } finally {
     // The connection may be gone already; then there is nothing left to cancel.
     if (!ended) reader.cancel().catch(() => {});
-    reader.releaseLock();
   }
 }
 
