@@ -19,10 +19,7 @@ import { StartError, UsageError } from "./usage_error.ts";
  */
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
-  for (const weakness of weaknessesOf(given)) {
-    printError(`${weakness}.
-`);
-  }
+  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const store = await openStore(options);
   try {
     await run(options, tls, store, async (address) => {

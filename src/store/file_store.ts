@@ -58,7 +58,7 @@ export class FileStore {
       accept: (received: Received) => void;
     },
   ): Promise<FileRecord | "refused"> {
-    const received = await receive(this.#db, place, body, { inline: true });
+    const received = await receive(this.#db, place, body);
     try {
       accept(received);
       const record = await this.#publishReceived(place, received, type, condition);

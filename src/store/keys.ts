@@ -45,6 +45,14 @@ export const keys = {
     id,
   ],
 
+  /** A session whose file is there: completing it again is answered from this for as long as it would have lived. */
+  completedUpload: (project: string, drive: string, id: string): Deno.KvKey => [
+    "completed_upload",
+    project,
+    drive,
+    id,
+  ],
+
   part: (project: string, drive: string, id: string, part: number): Deno.KvKey => [
     "part",
     project,

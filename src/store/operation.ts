@@ -142,5 +142,5 @@ function valueLength(value: unknown): number {
 }
 
 function identity(key: Deno.KvKey): string {
-  return key.join("\0");
+  return JSON.stringify(key);
 }

@@ -30,7 +30,7 @@ export function isVersion(text: string): boolean {
 }
 
 /**
- * Takes bytes in: at most one chunk stays in memory where `inline` allows it, more is in the store when this returns.
+ * Takes bytes in. What fits into one value is in memory when this returns, more is in the store.
  * Where the body or the store fails, what was written is given up and the failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
@@ -39,7 +39,6 @@ export async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
-  { inline }: { inline: boolean },
 ): Promise<Received> {
   const writing: Writing = {};
   const chunks = cutIntoChunks(keepLeaseOf(writing, body));
@@ -47,11 +46,8 @@ export async function receive(
     const first = await chunks.next();
     const second = await chunks.next();
     const head = first.done ? new Uint8Array() : first.value;
-    if (inline && second.done) return { ...digest(head), bytes: { kind: "inline", content: head } };
-    const rest = chain(
-      first.done ? [] : [first.value, ...(second.done ? [] : [second.value])],
-      chunks,
-    );
+    if (second.done) return { ...digest(head), bytes: { kind: "inline", content: head } };
+    const rest = chain([head, second.value], chunks);
     writing.writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
     return await writeChunks(writing.writer, rest);
   } finally {

@@ -43,7 +43,6 @@ export interface UploadSession {
   created: number;
   /** Milliseconds since 1970 from which on the session counts as gone. */
   expires: number;
-  completed?: true;
 }
 
 export interface PartRecord {

@@ -1,3 +1,4 @@
+import type { Database } from "./database.ts";
 import { UploadRefused } from "./errors.ts";
 import { throwAway } from "./garbage.ts";
 import { keys } from "./keys.ts";
@@ -12,46 +13,56 @@ export interface StoredSession {
   session: UploadSession;
 }
 
+/** The session of an upload: open, or completed and known for as long as it would have lived. */
+export type FoundSession = StoredSession & { completed: boolean };
+
 /**
  * The session of an upload, open or completed.
  *
  * @throws {UploadRefused} if there is none of that id in the drive, its time is over, or it is of another file.
  */
 export async function findSession(
-  kv: Deno.Kv,
+  db: Database,
   { project, drive, name }: Place,
   id: string,
-): Promise<StoredSession> {
+): Promise<FoundSession> {
   // What cannot be an id may be too long for a key.
   if (!isVersion(id)) throw absent(id);
-  const { key, value, versionstamp } = await kv.get<UploadSession>(keys.upload(project, drive, id));
+  const [open, completed] = await db.reads.get<[UploadSession, UploadSession]>([
+    keys.upload(project, drive, id),
+    keys.completedUpload(project, drive, id),
+  ]);
+  const { key, value, versionstamp } = open.value === null ? completed : open;
   if (value === null || value.expires <= Date.now()) throw absent(id);
   if (value.name !== name) {
     throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
   }
-  return { key, versionstamp, session: value };
+  return { key, versionstamp, session: value, completed: open.value === null };
 }
 
 /** The same, where it takes parts still. */
 export async function findOpenSession(
-  kv: Deno.Kv,
+  db: Database,
   place: Place,
   id: string,
 ): Promise<StoredSession> {
-  const found = await findSession(kv, place, id);
-  if (!found.session.completed) return found;
+  const found = await findSession(db, place, id);
+  if (!found.completed) return found;
   throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
 }
 
-/** Adds that the session is over; it stays known as completed for as long as it would have lived. */
+/** Adds that the session is over; it stays known as completed. */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
   { key, versionstamp, session }: StoredSession,
 ): void {
+  const { project, drive } = place;
+  const left = Math.max(1, session.expires - Date.now());
   operation.check(key, versionstamp)
-    .set(key, { ...session, completed: true }, Math.max(1, session.expires - Date.now()))
+    .delete(key)
+    .set(keys.completedUpload(project, drive, id), session, left)
     .delete(keys.garbage(session.expires, id));
   throwAway(operation, { kind: "parts", ...place, id }, Date.now());
 }

@@ -64,8 +64,8 @@ export class UploadStore {
     body: AsyncIterable<Uint8Array>,
     accept: (received: Received) => void,
   ): Promise<void> {
-    await findOpenSession(this.#db.reader, place, id);
-    const received = await receive(this.#db, place, body, { inline: false });
+    await findOpenSession(this.#db, place, id);
+    const received = await receive(this.#db, place, body);
     try {
       accept(received);
       await this.#addPart(place, id, part, type, received);
@@ -82,21 +82,22 @@ export class UploadStore {
     type: string | undefined,
     { size, sha256, bytes }: Received,
   ): Promise<void> {
-    if (bytes.kind !== "chunks") throw new TypeError("Parts lie in chunks");
     const key = keys.part(place.project, place.drive, id, part);
-    const { version } = bytes;
+    const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const open = await findOpenSession(this.#db.reader, place, id);
-      const earlier = await this.#db.reader.get<PartRecord>(key);
-      const operation = bytes.lease.settle(new Operation())
+      const open = await findOpenSession(this.#db, place, id);
+      const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
+      const operation = new Operation()
         .check(open.key, open.versionstamp)
         .check(key, earlier.versionstamp)
         .set(key, record)
         .sum(keys.partsRevision(place.project, place.drive, id), 1);
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
+      if (bytes.kind === "chunks") bytes.lease.settle(operation);
+      else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
       if ((await this.#db.commit(operation)).ok) return;
-      if (!await bytes.lease.holds()) break;
+      if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
   }
@@ -109,8 +110,8 @@ export class UploadStore {
    */
   async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const open = await findSession(this.#db.reader, place, id);
-      if (open.session.completed) return "done";
+      const open = await findSession(this.#db, place, id);
+      if (open.completed) return "done";
       // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
       const revision = await this.#db.reader.get(
         keys.partsRevision(place.project, place.drive, id),
@@ -133,7 +134,7 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are removed in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const { key, versionstamp, session } = await findOpenSession(this.#db.reader, place, id);
+      const { key, versionstamp, session } = await findOpenSession(this.#db, place, id);
       const operation = new Operation().check(key, versionstamp)
         .delete(key)
         .delete(keys.garbage(session.expires, id))
@@ -146,7 +147,7 @@ export class UploadStore {
 
   /** An open upload with the parts that it has, in ascending order. */
   async look(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
-    const { session } = await findOpenSession(this.#db.reader, place, id);
+    const { session } = await findOpenSession(this.#db, place, id);
     return { session, parts: await this.#parts(place, id) };
   }
 
@@ -159,7 +160,7 @@ export class UploadStore {
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
     for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {
-      if (value.completed || value.expires <= Date.now()) continue;
+      if (value.expires <= Date.now()) continue;
       if (uploads.length === limit) return { uploads, more: true };
       uploads.push({ id: String(key.at(-1)), session: value });
     }

@@ -63,12 +63,12 @@ for (const { name, sizes, lies } of COMPLETIONS) {
     assertEquals(await read(bench, "a"), new Uint8Array(whole));
     await assertUsage(bench, { files: 1, bytes: whole.byteLength });
     await sweepLater(bench);
-    await assertKeys(bench, { file: 1, upload: 1, "usage files": 1, ...lies });
+    await assertKeys(bench, { file: 1, completed_upload: 1, "usage files": 1, ...lies });
     await bench.store.files.delete(place("a"));
     await sweepLater(bench);
     const counters = Object.keys(lies).filter((kind) => kind === "usage bytes");
     const left = Object.fromEntries(
-      ["upload", "usage files", ...counters].map((kind) => [kind, 1]),
+      ["completed_upload", "usage files", ...counters].map((kind) => [kind, 1]),
     );
     await assertKeys(bench, left);
     await assertUsage(bench, { files: 0, bytes: 0 });
@@ -169,7 +169,7 @@ testOnAll("Two completions at once make one file", async (bench) => {
     file: 1,
     manifest: 1,
     chunk: 78,
-    upload: 1,
+    completed_upload: 1,
     "usage files": 1,
     "usage bytes": 1,
   });
@@ -243,7 +243,7 @@ testOnAll(
     assertEquals(pages.length, 20);
     assertEquals(new Set(pages.map(({ versionstamp }) => versionstamp)).size, 1);
     await sweepLater(bench);
-    const left = { file: 1, manifest: 20, upload: 1, "usage files": 1, "usage bytes": 1 };
+    const left = { file: 1, manifest: 20, completed_upload: 1, "usage files": 1, "usage bytes": 1 };
     await assertKeys(bench, left);
   },
 );
