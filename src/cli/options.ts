@@ -1,5 +1,11 @@
 import { parseArgs } from "node:util";
-import { DEFAULT_SHUTDOWN_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import {
+  DEFAULT_DISK_RESERVE,
+  DEFAULT_IDLE_TIMEOUT,
+  DEFAULT_MAX_UPLOADS,
+  DEFAULT_SHUTDOWN_TIMEOUT,
+  DEFAULT_UPLOAD_TTL,
+} from "../drive/limits.ts";
 import { parseDuration } from "../drive/duration.ts";
 import type { CorsOrigins } from "../http/cors.ts";
 import { UsageError } from "./usage_error.ts";
@@ -16,6 +22,11 @@ export interface ServeOptions {
   /** Milliseconds. */
   uploadTtl: number;
   failedReasons: boolean;
+  /** Milliseconds. */
+  idleTimeout: number;
+  maxUploads: number;
+  /** Bytes. */
+  diskReserve: number;
   /** Milliseconds. */
   shutdownTimeout: number;
 }
@@ -44,6 +55,13 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     name: "failed-reasons",
     help: 'answer "failed" of a delete as {name: reason}, for the Go client',
   },
+  {
+    name: "idle-timeout",
+    value: "TIME",
+    help: "how long a sender or a reader may be silent (60s)",
+  },
+  { name: "max-uploads", value: "N", help: "uploads at once; more of them wait (64)" },
+  { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {
     name: "shutdown-timeout",
     value: "TIME",
@@ -83,6 +101,27 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 90s, 30m or 24h",
     ),
     failedReasons: value(given, "failed-reasons", false, parseSwitch, "1, 0, true or false"),
+    idleTimeout: value(
+      given,
+      "idle-timeout",
+      DEFAULT_IDLE_TIMEOUT,
+      parseDuration,
+      "a time like 500ms or 60s",
+    ),
+    maxUploads: value(
+      given,
+      "max-uploads",
+      DEFAULT_MAX_UPLOADS,
+      parseCount,
+      "a whole number from 1 on",
+    ),
+    diskReserve: value(
+      given,
+      "disk-reserve",
+      DEFAULT_DISK_RESERVE,
+      parseBytes,
+      "a whole number of bytes",
+    ),
     shutdownTimeout: value(
       given,
       "shutdown-timeout",
@@ -160,6 +199,16 @@ function value<T>(
 function parsePort(text: string): number | undefined {
   const port = Number(text);
   return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
+}
+
+function parseCount(text: string): number | undefined {
+  const count = parseBytes(text);
+  return count === 0 ? undefined : count;
+}
+
+function parseBytes(text: string): number | undefined {
+  const bytes = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(bytes) ? bytes : undefined;
 }
 
 const SWITCH = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);

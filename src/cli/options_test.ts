@@ -11,6 +11,9 @@ const DEFAULTS: ServeOptions = {
   corsOrigins: "*",
   uploadTtl: 86_400_000,
   failedReasons: false,
+  idleTimeout: 60_000,
+  maxUploads: 64,
+  diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
 };
 
@@ -56,6 +59,24 @@ const CASES: readonly Case[] = [
     field: "uploadTtl",
     good: [["90s", 90_000], ["7d", 604_800_000], ["30", 30_000]],
     bad: TIMES,
+  },
+  {
+    name: "idle-timeout",
+    field: "idleTimeout",
+    good: [["500ms", 500], ["2m", 120_000]],
+    bad: TIMES,
+  },
+  {
+    name: "max-uploads",
+    field: "maxUploads",
+    good: [["1", 1], ["1000", 1000]],
+    bad: ["0", "-1", "1.5", "many", "99999999999999999999"],
+  },
+  {
+    name: "disk-reserve",
+    field: "diskReserve",
+    good: [["0", 0], ["1048576", 1_048_576]],
+    bad: ["-1", "1.5", "1G", "99999999999999999999"],
   },
   {
     name: "shutdown-timeout",

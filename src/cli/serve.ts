@@ -1,8 +1,9 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
-import { BODY_IDLE } from "../drive/limits.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UploadSlots } from "../http/upload_slots.ts";
 import { openDatabase } from "../store/database.ts";
+import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
@@ -34,9 +35,11 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   }
 }
 
-async function openStore({ data, uploadTtl }: ServeOptions): Promise<Store> {
+async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promise<Store> {
   try {
-    return new Store(await openDatabase(data), { uploadTtl, onError: logFailure });
+    const database = await openDatabase(data);
+    const disk = new DiskSpace(freeBytesOf(data), diskReserve);
+    return new Store(database, { uploadTtl, disk, onError: logFailure });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -57,7 +60,8 @@ async function run(
     running,
     corsOrigins: options.corsOrigins,
     failedReasons: options.failedReasons,
-    bodyIdle: BODY_IDLE,
+    idleTimeout: options.idleTimeout,
+    slots: new UploadSlots({ max: options.maxUploads, patience: options.idleTimeout }),
     isDraining: () => draining,
     onError: logFailure,
   });

@@ -95,8 +95,20 @@ export const GARBAGE_GRACE = MINUTE;
 /** Time between two sweeps. */
 export const SWEEP_INTERVAL = MINUTE;
 
-/** A request's body that gives no byte for this long is given up. */
-export const BODY_IDLE = MINUTE;
+/** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
+export const DEFAULT_IDLE_TIMEOUT = MINUTE;
+
+/** Requests with a body that run at once, unless configured. Each holds up to four commits of chunks in memory. */
+export const DEFAULT_MAX_UPLOADS = 64;
+
+/** Bytes of the disk that uploads leave free, unless configured: without any, the store cannot even delete. */
+export const DEFAULT_DISK_RESERVE = 64 * MIB;
+
+/** How long the free space of the disk is believed, less what was written meanwhile. */
+export const DISK_CHECK_INTERVAL = SECOND;
+
+/** What a byte takes on the disk at the most: once in the write-ahead log, once in the database. */
+export const DISK_BYTES_PER_BYTE = 2;
 
 /** How long a project key that was found in the store is believed without asking again. */
 export const KEY_CACHE_TIME = 5 * SECOND;

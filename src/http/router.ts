@@ -3,6 +3,7 @@ import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
 import type { Query } from "./query.ts";
 import type { RunningUploads } from "./running_uploads.ts";
+import type { UploadSlots } from "./upload_slots.ts";
 
 /** What the program gives to its routes. */
 export interface Deps {
@@ -10,8 +11,9 @@ export interface Deps {
   corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
-  /** How long a request's body may give nothing, in milliseconds. */
-  bodyIdle: number;
+  /** How long a body may give nothing and a reader take nothing, in milliseconds. */
+  idleTimeout: number;
+  slots: UploadSlots;
   running: RunningUploads;
   /** Whether the server takes no new work because it is about to end. */
   isDraining: () => boolean;

@@ -1,33 +1,57 @@
+export interface StreamOptions {
+  /** How long the reader may take nothing, in milliseconds. */
+  idle: number;
+  /** Called once when it is over, however it ended. */
+  onEnd: () => void;
+  /** Told why the pieces failed. */
+  onError: (error: unknown) => void;
+}
+
+type Piece = Uint8Array<ArrayBuffer>;
+
 /**
- * A stream that asks for a piece only when the reader wants one. Where the pieces fail the stream does too, which breaks
- * the connection short of `Content-Length`.
- *
- * @param onEnd Called once when it is over, however it ended.
- * @param onError Told why it failed.
+ * A stream that asks for a piece only when the reader wants one. Where the pieces fail, or the reader falls silent, the
+ * stream fails too, which breaks the connection short of `Content-Length`.
  */
 export function streamPieces(
-  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
-  { onEnd, onError }: { onEnd: () => void; onError: (error: unknown) => void },
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let cancelled = false;
+  pieces: AsyncIterable<Piece>,
+  { idle, onEnd, onError }: StreamOptions,
+): ReadableStream<Piece> {
   const iterator = pieces[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let over = false;
+  const end = () => {
+    if (over) return;
+    over = true;
+    clearTimeout(timer);
+    onEnd();
+  };
+  const giveUp = async (controller: ReadableStreamDefaultController<Piece>) => {
+    end();
+    controller.error(new Error("The reader took nothing for too long"));
+    await iterator.return?.();
+  };
+  return new ReadableStream<Piece>({
     async pull(controller): Promise<void> {
+      clearTimeout(timer);
       try {
         const { done, value } = await iterator.next();
-        if (cancelled) return;
-        if (!done) return controller.enqueue(value);
+        if (over) return;
+        if (!done) {
+          controller.enqueue(value);
+          timer = setTimeout(() => giveUp(controller), idle);
+          return;
+        }
         controller.close();
       } catch (error) {
-        if (cancelled) return;
+        if (over) return;
         onError(error);
         controller.error(error);
       }
-      onEnd();
+      end();
     },
     async cancel(): Promise<void> {
-      cancelled = true;
-      onEnd();
+      end();
       await iterator.return?.();
     },
   }, { highWaterMark: 0 });

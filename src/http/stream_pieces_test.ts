@@ -4,9 +4,13 @@ import { streamPieces } from "./stream_pieces.ts";
 type Piece = Uint8Array<ArrayBuffer>;
 
 /** What happened to a stream, in order. */
-function watched(pieces: AsyncIterable<Piece>): { stream: ReadableStream<Piece>; log: unknown[] } {
+function watched(
+  pieces: AsyncIterable<Piece>,
+  idle = 60_000,
+): { stream: ReadableStream<Piece>; log: unknown[] } {
   const log: unknown[] = [];
   const stream = streamPieces(pieces, {
+    idle,
     onEnd: () => void log.push("end"),
     onError: (error) => void log.push(error),
   });
@@ -105,4 +109,14 @@ Deno.test("A reader that leaves while a piece is on its way is no error, however
     assertEquals((await read).done, true);
     assertEquals([cleaned, log], [true, ["end"]]);
   }
+});
+
+Deno.test("A reader that takes nothing for too long loses the stream", async () => {
+  const pulled: string[] = [];
+  const { stream, log } = watched(piecesOf(["a", "b", "c"], pulled), 5);
+  const reader = stream.getReader();
+  await reader.read();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await assertRejects(() => reader.read(), Error, "took nothing");
+  assertEquals([pulled, log], [["a"], ["end"]]);
 });

@@ -7,7 +7,7 @@ import type { Call, Deps } from "../http/router.ts";
 
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
-  const names = await namesOf(call, deps.bodyIdle);
+  const names = await namesOf(call, deps.idleTimeout);
   const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
   const deleted = names.filter((_, i) => results[i] === undefined);
   const failures = names.flatMap((name, i) => {

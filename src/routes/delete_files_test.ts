@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Query } from "../http/query.ts";
 import type { Call, Deps } from "../http/router.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UploadSlots } from "../http/upload_slots.ts";
 import { openMemoryDatabase } from "../store/database.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
@@ -19,7 +20,8 @@ async function deleteOnFailingStore(
     store,
     corsOrigins: "*",
     failedReasons,
-    bodyIdle: 60_000,
+    idleTimeout: 60_000,
+    slots: new UploadSlots({ max: 64, patience: 60_000 }),
     running: new RunningUploads(),
     isDraining: () => false,
     onError: (error) => void failures.push(error),

@@ -23,7 +23,11 @@ export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
   }
 }
 
-function answer({ request, requestId }: Call, { onError }: Deps, file: OpenFile): Response {
+function answer(
+  { request, requestId }: Call,
+  { onError, idleTimeout }: Deps,
+  file: OpenFile,
+): Response {
   const { record } = file;
   const asked = preconditionsOf(request.headers);
   const judged = judgeRead(asked, validators(record));
@@ -42,6 +46,7 @@ function answer({ request, requestId }: Call, { onError }: Deps, file: OpenFile)
     return new Response(file.content.subarray(start, end), { status, headers });
   }
   const body = streamPieces(file.read({ start, end }), {
+    idle: idleTimeout,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
   });

@@ -4,6 +4,7 @@ import { HttpError } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
 import type { Call, Deps } from "../http/router.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UploadSlots } from "../http/upload_slots.ts";
 import { type Database, openMemoryDatabase } from "../store/database.ts";
 import { StoreDamaged } from "../store/errors.ts";
 import { keys } from "../store/keys.ts";
@@ -45,7 +46,8 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     store,
     corsOrigins: "*",
     failedReasons: false,
-    bodyIdle: 60_000,
+    idleTimeout: 60_000,
+    slots: new UploadSlots({ max: 64, patience: 60_000 }),
     running: new RunningUploads(),
     isDraining: () => false,
     onError: (...failure) => void failures.push(failure),

@@ -11,24 +11,27 @@ import { validators } from "../store/file_version.ts";
 import { placeOf, typeOf } from "./file_name.ts";
 
 /** `POST /files`: "Stores a file in a single request. Overwrites any file with the same name." */
-export async function putFile(call: Call, { store, bodyIdle }: Deps): Promise<Response> {
+export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): Promise<Response> {
   const { headers } = call.request;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
   const digest = expectedDigest(headers);
   const asked = preconditionsOf(headers);
-  announcedSize(headers, MAX_PAYLOAD);
+  const size = announcedSize(headers, MAX_PAYLOAD) ?? MAX_PAYLOAD;
   if (asked.ifMatch !== null || asked.ifNoneMatch !== null) {
     // Decided for good with the write; asked before, it spares a body that would be refused.
     const current = await store.files.stat(place);
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
-  const body = readBody(call.request, { limit: MAX_PAYLOAD, idle: bodyIdle });
-  const stored = await store.files.put(place, body, {
-    type,
-    condition: (current) => allowsWrite(asked, current),
-    accept: ({ sha256 }) => assertDigest(digest, sha256),
-  });
+  await store.demandRoom(size);
+  const body = readBody(call.request, { limit: MAX_PAYLOAD, idle: idleTimeout });
+  const stored = await slots.run(() =>
+    store.files.put(place, body, {
+      type,
+      condition: (current) => allowsWrite(asked, current),
+      accept: ({ sha256 }) => assertDigest(digest, sha256),
+    })
+  );
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;
   return json(201, { name, project_id: project, drive_name: drive });

@@ -8,20 +8,16 @@ import { placeOf, typeOf } from "./file_name.ts";
 import { uploadAnswer } from "./upload_answer.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
-export async function putPart(call: Call, { store, bodyIdle }: Deps): Promise<Response> {
+export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): Promise<Response> {
   const { id, request } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
-  announcedSize(request.headers, MAX_PAYLOAD);
-  const body = readBody(request, { limit: MAX_PAYLOAD, idle: bodyIdle });
-  await store.uploads.putPart(
-    place,
-    { id, part, type },
-    body,
-    ({ sha256 }) => assertDigest(digest, sha256),
-  );
+  await store.demandRoom(announcedSize(request.headers, MAX_PAYLOAD) ?? MAX_PAYLOAD);
+  const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout });
+  const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
+  await slots.run(() => store.uploads.putPart(place, { id, part, type }, body, accept));
   return json(200, { ...uploadAnswer(place, id), part });
 }
 

@@ -11,7 +11,7 @@ import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
 import type { FileRecord, Place } from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
@@ -154,11 +154,7 @@ export class FileStore {
     const record = file.value;
     if (record === null) return undefined;
     const inline = record.layout.kind === "inline";
-    if (inline && content.value?.byteLength !== record.size) {
-      throw new StoreDamaged(
-        `The content of ${JSON.stringify(place)} is not ${record.size} bytes long`,
-      );
-    }
+    if (inline) demandWhole(place, record, content.value);
     const close = this.#readers.hold(record.version);
     return {
       record,
@@ -168,6 +164,14 @@ export class FileStore {
       [Symbol.asyncDispose]: () => Promise.resolve(close()),
     };
   }
+}
+
+/** What lies in one value is compared with its digest before a byte of it leaves. */
+function demandWhole(place: Place, { size, sha256 }: FileRecord, content: Uint8Array | null): void {
+  const isWhole = content?.byteLength === size &&
+    (sha256 === undefined || sha256 === digest(content));
+  if (isWhole) return;
+  throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
 function lockOf({ project, drive, name }: Place): string {

@@ -46,7 +46,10 @@ export async function receive(
     const first = await chunks.next();
     const second = await chunks.next();
     const head = first.done ? new Uint8Array() : first.value;
-    if (second.done) return { ...digest(head), bytes: { kind: "inline", content: head } };
+    if (second.done) {
+      const bytes = { kind: "inline" as const, content: head };
+      return { size: head.byteLength, sha256: digest(head), bytes };
+    }
     const rest = chain([head, second.value], chunks);
     writing.writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
     return await writeChunks(writing.writer, rest);
@@ -98,9 +101,9 @@ async function* chain<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGene
   yield* rest;
 }
 
-function digest(bytes: Uint8Array): { size: number; sha256: string } {
-  const sha256 = createHash("sha256").update(bytes).digest("base64");
-  return { size: bytes.byteLength, sha256 };
+/** The SHA-256 of bytes, in base64. */
+export function digest(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64");
 }
 
 /** Gives up bytes that were received and are not to be published. */

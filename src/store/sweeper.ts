@@ -1,6 +1,7 @@
-import { RECLAIM_BATCH, SWEEP_INTERVAL } from "../drive/limits.ts";
+import { GARBAGE_GRACE, MAX_PAYLOAD, RECLAIM_BATCH, SWEEP_INTERVAL } from "../drive/limits.ts";
 import { chunkCount } from "./chunks.ts";
 import type { Database } from "./database.ts";
+import type { DiskSpace } from "./disk_space.ts";
 import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -18,12 +19,19 @@ export class Sweeper {
   readonly #db: Database;
   readonly #readers: Readers;
   readonly #onError: (error: unknown) => void;
+  readonly #disk: DiskSpace | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
 
   /** @param onError Told of what stopped a sweep in the background. The next one goes on there. */
-  constructor(db: Database, readers: Readers, onError: (error: unknown) => void) {
+  constructor(
+    db: Database,
+    readers: Readers,
+    onError: (error: unknown) => void,
+    disk?: DiskSpace,
+  ) {
+    this.#disk = disk;
     this.#db = db;
     this.#readers = readers;
     this.#onError = onError;
@@ -32,6 +40,13 @@ export class Sweeper {
   /** Sweeps now and then every minute, until `stop`. */
   start(): void {
     this.#timer = setTimeout(() => this.#sweepInBackground(), 0);
+  }
+
+  /** Sweeps as soon as possible, where it is started at all. */
+  wake(): void {
+    if (this.#timer === undefined || this.#stopped || this.#running !== undefined) return;
+    clearTimeout(this.#timer);
+    this.start();
   }
 
   /** Ends it, after the step that is being done. */
@@ -44,6 +59,7 @@ export class Sweeper {
   async #sweepInBackground(): Promise<void> {
     this.#running = this.sweep().catch(this.#onError);
     await this.#running;
+    this.#running = undefined;
     if (!this.#stopped) {
       this.#timer = setTimeout(() => this.#sweepInBackground(), SWEEP_INTERVAL);
     }
@@ -54,9 +70,13 @@ export class Sweeper {
     for await (const lease of this.#db.reader.list<number>({ prefix: prefixes.leases() })) {
       if (lease.value < now) await this.#takeOver(lease, now);
     }
-    for await (const entry of this.#db.reader.list<Garbage>(ranges.garbageDue(now))) {
+    // Where the disk is short, readers in other processes get no time for replaced bytes; sessions keep theirs.
+    const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
+    const due = ranges.garbageDue(isShort ? now + GARBAGE_GRACE : now);
+    for await (const entry of this.#db.reader.list<Garbage>(due)) {
       if (this.#stopped) return;
-      const { value } = entry;
+      const { key, value } = entry;
+      if (value.kind === "upload" && Number(key[1]) > now) continue;
       const isRead = "file" in value && this.#readers.has(value.file);
       if (!isRead) await this.#remove(entry);
     }

@@ -1,0 +1,60 @@
+import { statfs } from "node:fs/promises";
+import { DISK_BYTES_PER_BYTE, DISK_CHECK_INTERVAL } from "../drive/limits.ts";
+import { StoreFull } from "./errors.ts";
+
+/** The free bytes of the disk that a folder is on; `undefined` where that cannot be found out. */
+export type FreeBytes = () => Promise<number | undefined>;
+
+/** Asks the system. */
+export function freeBytesOf(folder: string): FreeBytes {
+  return async () => {
+    try {
+      const { bavail, bsize } = await statfs(folder);
+      return bavail * bsize;
+    } catch (error) {
+      // Without the permission nothing is known, and the disk itself is the limit.
+      if (error instanceof Deno.errors.NotCapable) return undefined;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Keeps a reserve of the disk free of uploads. On a full disk the store could not even delete.
+ */
+export class DiskSpace {
+  readonly #freeBytes: FreeBytes;
+  readonly #reserve: number;
+  /** What is left for uploads, as far as is known: what was free when asked, less what was promised since. */
+  #left = 0;
+  #askedAt = -Infinity;
+
+  constructor(freeBytes: FreeBytes, reserve: number) {
+    this.#freeBytes = freeBytes;
+    this.#reserve = reserve;
+  }
+
+  /** Promises room for an upload of so many bytes. @throws {StoreFull} where the reserve would be touched. */
+  async demand(size: number): Promise<void> {
+    const needed = size * DISK_BYTES_PER_BYTE;
+    if (this.#isOld || this.#left < needed) await this.#ask();
+    if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
+    this.#left -= needed;
+  }
+
+  /** Whether there is no room for an upload of the largest size, so that space is wanted back soon. */
+  async isShort(size: number): Promise<boolean> {
+    await this.#ask();
+    return this.#left < size * DISK_BYTES_PER_BYTE;
+  }
+
+  get #isOld(): boolean {
+    return performance.now() - this.#askedAt > DISK_CHECK_INTERVAL;
+  }
+
+  async #ask(): Promise<void> {
+    const free = await this.#freeBytes();
+    this.#left = free === undefined ? Infinity : free - this.#reserve;
+    this.#askedAt = performance.now();
+  }
+}
