@@ -2,7 +2,8 @@ import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
-import { openDatabase } from "../store/database.ts";
+import { Compactor } from "../store/compactor.ts";
+import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
@@ -39,7 +40,8 @@ async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promis
   try {
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
-    return new Store(database, { uploadTtl, disk, onError: logFailure });
+    const compactor = new Compactor(databasePath(data));
+    return new Store(database, { uploadTtl, disk, compactor, onError: logFailure });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;

@@ -83,6 +83,14 @@ export const LOCKED_RETRY_TIME = 5 * SECOND;
 export const LOCKED_RETRY_MIN_DELAY = 2;
 export const LOCKED_RETRY_MAX_DELAY = 20;
 
+/** Free pages of 4 KiB of the store's file from which on it is made smaller, and down to which. */
+export const COMPACT_FROM_PAGES = 2048;
+export const COMPACT_TO_PAGES = 256;
+
+/** Pages that are freed while the store is locked, some milliseconds, and the pause behind them. */
+export const COMPACT_SLICE_PAGES = 200;
+export const COMPACT_PAUSE = 20;
+
 /** How often a publish whose check failed is tried again from the read before the answer is 503. */
 export const MAX_PUBLISH_TRIES = 50;
 

@@ -69,13 +69,18 @@ export async function openMemoryDatabase(): Promise<Database> {
   return new Database(kv, kv);
 }
 
+/** The store's file in a folder. */
+export function databasePath(folder: string): string {
+  return join(folder, FILE);
+}
+
 /**
  * Opens the store in a folder, and makes both where they don't exist.
  *
  * @throws {CannotOpenStore} if the folder or the file cannot be made, read or written.
  */
 export async function openDatabase(folder: string): Promise<Database> {
-  const path = join(folder, FILE);
+  const path = databasePath(folder);
   const handles: Deno.Kv[] = [];
   try {
     await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });

@@ -1,5 +1,6 @@
 import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import type { Database } from "./database.ts";
+import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { type DriveUsage, listDrives } from "./drive_store.ts";
 import { StoreFull } from "./errors.ts";
@@ -15,6 +16,8 @@ export interface StoreOptions {
   uploadTtl?: number;
   /** Room for uploads; without it there is always some. */
   disk?: DiskSpace;
+  /** Gives free space of the store back; without it the store keeps it for later. */
+  compactor?: Compactor;
   /** Told of failures in the background. */
   onError: (error: unknown) => void;
 }
@@ -29,14 +32,14 @@ export class Store {
   readonly #disk: DiskSpace | undefined;
 
   constructor(db: Database, options: StoreOptions) {
-    const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk } = options;
+    const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor } = options;
     this.#disk = disk;
     const readers = new Readers();
     this.#db = db;
     this.files = new FileStore(db, readers);
     this.uploads = new UploadStore(db, this.files, uploadTtl);
     this.projects = new ProjectStore(db);
-    this.sweeper = new Sweeper(db, readers, onError, disk);
+    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor });
   }
 
   /** A page of a drive's files; up to the first slash behind the prefix unless `recursive`. */

@@ -1,6 +1,7 @@
 import { GARBAGE_GRACE, MAX_PAYLOAD, RECLAIM_BATCH, SWEEP_INTERVAL } from "../drive/limits.ts";
 import { chunkCount } from "./chunks.ts";
 import type { Database } from "./database.ts";
+import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
@@ -20,6 +21,7 @@ export class Sweeper {
   readonly #readers: Readers;
   readonly #onError: (error: unknown) => void;
   readonly #disk: DiskSpace | undefined;
+  readonly #compactor: Compactor | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -29,9 +31,10 @@ export class Sweeper {
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
-    disk?: DiskSpace,
+    { disk, compactor }: { disk?: DiskSpace | undefined; compactor?: Compactor | undefined } = {},
   ) {
     this.#disk = disk;
+    this.#compactor = compactor;
     this.#db = db;
     this.#readers = readers;
     this.#onError = onError;
@@ -52,17 +55,23 @@ export class Sweeper {
   /** Ends it, after the step that is being done. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#compactor?.stop();
     clearTimeout(this.#timer);
     await this.#running;
   }
 
   async #sweepInBackground(): Promise<void> {
-    this.#running = this.sweep().catch(this.#onError);
+    this.#running = this.#sweepAndCompact().catch(this.#onError);
     await this.#running;
     this.#running = undefined;
     if (!this.#stopped) {
       this.#timer = setTimeout(() => this.#sweepInBackground(), SWEEP_INTERVAL);
     }
+  }
+
+  async #sweepAndCompact(): Promise<void> {
+    await this.sweep();
+    await this.#compactor?.run();
   }
 
   /** Does all that is due at a time, in milliseconds since 1970. */

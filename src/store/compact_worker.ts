@@ -1,0 +1,59 @@
+/**
+ * Gives free pages of the store's file back to the disk, in a thread of its own. It takes the store's lock for short
+ * slices, so that writers wait little.
+ *
+ * @module
+ */
+import { DatabaseSync } from "node:sqlite";
+import { COMPACT_PAUSE, COMPACT_SLICE_PAGES, COMPACT_TO_PAGES } from "../drive/limits.ts";
+import { freePages } from "./free_pages.ts";
+
+/** What the thread is started with. */
+export interface CompactTask {
+  path: string;
+  /** One element that is 0 until the thread is to stop. */
+  stop: Int32Array<SharedArrayBuffer>;
+}
+
+interface WorkerScope {
+  onmessage: (event: { data: CompactTask }) => void;
+  postMessage(message: { error?: string }): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = ({ data }) => {
+  try {
+    compact(data);
+    scope.postMessage({});
+  } catch (error) {
+    scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+function compact({ path, stop }: CompactTask): void {
+  const sqlite = new DatabaseSync(path);
+  try {
+    // What it frees need not survive a crash at once: that would only have to be freed again.
+    sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
+    while (freePages(sqlite) > COMPACT_TO_PAGES) {
+      unlessLocked(() => {
+        // `exec` would free a single page.
+        sqlite.prepare(`PRAGMA incremental_vacuum(${COMPACT_SLICE_PAGES})`).all();
+      });
+      if (Atomics.wait(stop, 0, 0, COMPACT_PAUSE) !== "timed-out") return;
+    }
+    unlessLocked(() => sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** A writer that holds the lock goes first; the next slice comes soon. */
+function unlessLocked(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
+  }
+}
