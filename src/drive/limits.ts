@@ -62,8 +62,12 @@ export const READS_IN_FLIGHT = 2;
 /** Entries in one batch of `list` of Deno KV (its limit). */
 export const MAX_LIST_BATCH = 1000;
 
-/** Pieces of a file that a download asks for at once; one such batch is read ahead. */
-export const READ_BATCH = 16;
+/** Pieces of a file that a download asks for at once, few where many run; one such batch is read ahead. */
+export const MIN_READ_BATCH = 16;
+export const MAX_READ_BATCH = 64;
+
+/** Pieces that all downloads together ask for at once, as far as the smallest batch of each allows. */
+export const READ_BUDGET = 256;
 
 /** Bulk commits on their way: of one upload, and of the whole process, so that small requests stay quick. */
 export const BULK_COMMITS_PER_UPLOAD = 3;

@@ -159,7 +159,14 @@ export class FileStore {
     return {
       record,
       content: inline ? content.value ?? undefined : undefined,
-      read: (range) => readRange(this.#db.reader, place, record, content.value, range),
+      read: (range) =>
+        readRange(
+          { kv: this.#db.reader, readers: this.#readers },
+          place,
+          record,
+          content.value,
+          range,
+        ),
       close,
       [Symbol.asyncDispose]: () => Promise.resolve(close()),
     };

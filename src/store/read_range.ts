@@ -1,9 +1,10 @@
 import type { ByteRange } from "../drive/byte_range.ts";
-import { CHUNK, READ_BATCH } from "../drive/limits.ts";
+import { CHUNK } from "../drive/limits.ts";
 import { chunkCount } from "./chunks.ts";
 import { StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
 import { manifestParts } from "./manifest.ts";
+import type { Readers } from "./readers.ts";
 import type { FileRecord, Place } from "./records.ts";
 
 /** Consecutive bytes of a file that lie in the chunks of one version. */
@@ -14,6 +15,12 @@ interface Segment {
   range: ByteRange;
 }
 
+/** Where bytes are read from, and who else reads. */
+export interface Source {
+  kv: Deno.Kv;
+  readers: Readers;
+}
+
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
@@ -22,7 +29,7 @@ type Piece = Uint8Array<ArrayBuffer>;
  * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
  */
 export async function* readRange(
-  kv: Deno.Kv,
+  source: Source,
   place: Place,
   record: FileRecord,
   content: Piece | null,
@@ -33,8 +40,8 @@ export async function* readRange(
     return;
   }
   let given = 0;
-  for await (const segment of segments(kv, place, record, range)) {
-    for await (const piece of readSegment(kv, place, segment)) {
+  for await (const segment of segments(source, place, record, range)) {
+    for await (const piece of readSegment(source, place, segment)) {
       given += piece.byteLength;
       yield piece;
     }
@@ -43,7 +50,7 @@ export async function* readRange(
 }
 
 async function* segments(
-  kv: Deno.Kv,
+  source: Source,
   place: Place,
   { layout, version, size }: FileRecord,
   range: ByteRange,
@@ -52,7 +59,7 @@ async function* segments(
     yield { version: layout.version, size, range };
     return;
   }
-  for await (const part of manifestParts(kv, place, version, range.start)) {
+  for await (const part of manifestParts(source.kv, place, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
@@ -60,32 +67,38 @@ async function* segments(
   }
 }
 
-async function* readSegment(kv: Deno.Kv, place: Place, segment: Segment): AsyncGenerator<Piece> {
+async function* readSegment(
+  source: Source,
+  place: Place,
+  segment: Segment,
+): AsyncGenerator<Piece> {
   const { start, end } = segment.range;
   const last = chunkCount(end);
   let index = Math.floor(start / CHUNK);
-  let ahead: Promise<Piece[]> | undefined = readBatch(kv, place, segment, index, last);
+  const read = (from: number) =>
+    from < last ? readBatch(source, place, segment, from, last) : undefined;
+  let ahead = read(index);
   while (ahead !== undefined) {
     const batch: Piece[] = await ahead;
     const next: number = index + batch.length;
-    ahead = next < last ? readBatch(kv, place, segment, next, last) : undefined;
+    ahead = read(next);
     // A reader that leaves does not wait for it; one that stays gets its error above.
     ahead?.catch(() => {});
     for (const chunk of batch) yield cut(chunk, index++ * CHUNK, segment.range);
   }
 }
 
-/** Up to `READ_BATCH` whole chunks, each exactly as long as it has to be. */
+/** A batch of whole chunks, each exactly as long as it has to be. */
 async function readBatch(
-  kv: Deno.Kv,
+  { kv, readers }: Source,
   place: Place,
   { version, size }: Segment,
   from: number,
   last: number,
 ): Promise<Piece[]> {
-  const to = Math.min(from + READ_BATCH, last);
+  const to = Math.min(from + readers.batchSize, last);
   const batch: Piece[] = [];
-  const options = { batchSize: READ_BATCH };
+  const options = { batchSize: to - from };
   for await (
     const { key, value } of kv.list<Piece>(ranges.chunks(place, version, from, to), options)
   ) {

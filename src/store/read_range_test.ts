@@ -1,12 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ByteRange } from "../drive/byte_range.ts";
-import { CHUNK, PARTS_PER_PAGE, READ_BATCH } from "../drive/limits.ts";
+import { CHUNK, MIN_READ_BATCH, PARTS_PER_PAGE, READ_BUDGET } from "../drive/limits.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { StoreDamaged } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
-import { readRange } from "./read_range.ts";
+import { readRange, type Source } from "./read_range.ts";
+import { Readers } from "./readers.ts";
 import type { FileRecord, Layout, PartRecord, Place } from "./records.ts";
 import { withKv } from "./test_support.ts";
 
@@ -16,6 +17,13 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 function bytesOf(size: number): Bytes {
   return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+}
+
+/** A store that many read, so that batches are as small as they get. */
+function sourceOf(kv: Deno.Kv): Source {
+  const readers = new Readers();
+  for (let i = 0; i < READ_BUDGET; i++) readers.hold("another");
+  return { kv, readers };
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {
@@ -58,7 +66,7 @@ async function fileOfParts(
 }
 
 async function read(kv: Deno.Kv, record: FileRecord, range: ByteRange): Promise<Bytes> {
-  const pieces = await Array.fromAsync(readRange(kv, PLACE, record, null, range));
+  const pieces = await Array.fromAsync(readRange(sourceOf(kv), PLACE, record, null, range));
   for (const piece of pieces) assert(piece.byteLength <= CHUNK);
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
@@ -83,12 +91,12 @@ async function assertRanges(
 }
 
 Deno.test("Any range of a file in chunks has its bytes", async () => {
-  const sizes = [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (READ_BATCH + 1) * CHUNK + 5];
+  const sizes = [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (MIN_READ_BATCH + 1) * CHUNK + 5];
   for (const size of sizes) {
     await withKv(async (kv) => {
       const bytes = bytesOf(size);
       const record = await chunkedFile(kv, bytes);
-      const edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, READ_BATCH * CHUNK, size - 1, size];
+      const edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, MIN_READ_BATCH * CHUNK, size - 1, size];
       await assertRanges(kv, record, bytes, edges);
     });
   }
@@ -127,7 +135,7 @@ Deno.test("A file in one value and an empty one have their bytes", async () => {
   await withKv(async (kv) => {
     const bytes = bytesOf(100);
     const inline = recordOf(100, { kind: "inline" });
-    const pieces = readRange(kv, PLACE, inline, bytes, { start: 3, end: 7 });
+    const pieces = readRange(sourceOf(kv), PLACE, inline, bytes, { start: 3, end: 7 });
     assertEquals(await Array.fromAsync(pieces), [bytes.subarray(3, 7)]);
     const empty = [
       recordOf(0, { kind: "inline" }),
@@ -144,7 +152,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
   const damages: readonly (readonly [index: number, value: Uint8Array | undefined])[] = [
     [0, undefined],
     [5, undefined],
-    [READ_BATCH, undefined],
+    [MIN_READ_BATCH, undefined],
     [20, undefined],
     [3, new Uint8Array()],
     [3, new Uint8Array(CHUNK - 1)],
@@ -160,7 +168,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
       let given = 0;
       const readAll = async () => {
         for await (
-          const piece of readRange(kv, PLACE, record, null, { start: 0, end: size })
+          const piece of readRange(sourceOf(kv), PLACE, record, null, { start: 0, end: size })
         ) {
           assert(piece.every((byte, i) => byte === bytes[given + i]));
           given += piece.byteLength;
@@ -192,11 +200,14 @@ Deno.test("Where a part or a page of the manifest is missing, the file is damage
 
 Deno.test("A reader that leaves early leaves nothing behind", async () => {
   await withKv(async (kv) => {
-    const bytes = bytesOf((3 * READ_BATCH) * CHUNK);
+    const bytes = bytesOf((3 * MIN_READ_BATCH) * CHUNK);
     const record = await chunkedFile(kv, bytes);
-    await kv.delete(keys.chunk(PLACE, "c1", READ_BATCH + 1));
+    await kv.delete(keys.chunk(PLACE, "c1", MIN_READ_BATCH + 1));
     for await (
-      const piece of readRange(kv, PLACE, record, null, { start: 5, end: bytes.byteLength })
+      const piece of readRange(sourceOf(kv), PLACE, record, null, {
+        start: 5,
+        end: bytes.byteLength,
+      })
     ) {
       assertEquals(piece, bytes.subarray(5, CHUNK));
       break;
