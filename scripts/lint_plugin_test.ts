@@ -133,6 +133,7 @@ Deno.test("Only src/store/ knows the key-value store, and scripts/ may measure i
   assertCases("platform-access", [
     { file: "src/store/a.ts", source: open },
     { file: "scripts/bench.ts", source: open },
+    { file: "tests/faults/support/a.ts", source: open },
     { file: "src/app.ts", source: open, found },
     { file: "main.ts", source: open, found },
     { file: "tests/a_test.ts", source: open, found },

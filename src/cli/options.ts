@@ -58,7 +58,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "idle-timeout",
     value: "TIME",
-    help: "how long a sender or a reader may be silent (60s)",
+    help: "how long a sender may be silent, a tenth of what a reader may (60s)",
   },
   { name: "max-uploads", value: "N", help: "uploads at once; more of them wait (64)" },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },

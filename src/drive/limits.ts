@@ -110,6 +110,12 @@ export const SWEEP_INTERVAL = MINUTE;
 /** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
 
+/**
+ * How many times longer a reader may take nothing. Between it and us lie buffers of megabytes, which are filled up again
+ * only when much of them is empty: who reads slowly but steadily takes nothing for minutes.
+ */
+export const READER_PATIENCE = 10;
+
 /** Requests with a body that run at once, unless configured. Each holds up to four commits of chunks in memory. */
 export const DEFAULT_MAX_UPLOADS = 64;
 

@@ -28,7 +28,7 @@ export function streamPieces(
   };
   const giveUp = async (controller: ReadableStreamDefaultController<Piece>) => {
     end();
-    controller.error(new Error("The reader took nothing for too long"));
+    controller.error(brokenOff("The reader took nothing for too long"));
     await iterator.return?.();
   };
   return new ReadableStream<Piece>({
@@ -46,7 +46,7 @@ export function streamPieces(
       } catch (error) {
         if (over) return;
         onError(error);
-        controller.error(error);
+        controller.error(brokenOff("The rest of the bytes could not be read"));
       }
       end();
     },
@@ -55,4 +55,11 @@ export function streamPieces(
       await iterator.return?.();
     },
   }, { highWaterMark: 0 });
+}
+
+/** The runtime prints why a stream failed. Who is to know it was told by `onError`, so a sentence is enough here. */
+function brokenOff(message: string): Error {
+  const error = new Error(message);
+  error.stack = message;
+  return error;
 }

@@ -55,8 +55,8 @@ Deno.test("Where the pieces fail the stream does too, and the error is told once
   const { stream, log } = watched(failing());
   const reader = stream.getReader();
   assertEquals((await reader.read()).value, new TextEncoder().encode("a"));
-  assertEquals(await assertRejects(() => reader.read(), Error), failure);
-  assertEquals(await assertRejects(() => reader.read(), Error), failure);
+  await assertRejects(() => reader.read(), Error, "could not be read");
+  await assertRejects(() => reader.read(), Error, "could not be read");
   await assertRejects(() => reader.cancel(), Error);
   assertEquals(log, [failure, "end"]);
 });

@@ -1,4 +1,5 @@
 import { type ByteRange, parseRange } from "../drive/byte_range.ts";
+import { READER_PATIENCE } from "../drive/limits.ts";
 import { allowsRange, judgeRead } from "../drive/preconditions.ts";
 import { preconditionsOf } from "../http/conditional_headers.ts";
 import { formatDigest } from "../http/content_digest.ts";
@@ -46,7 +47,7 @@ function answer(
     return new Response(file.content.subarray(start, end), { status, headers });
   }
   const body = streamPieces(file.read({ start, end }), {
-    idle: idleTimeout,
+    idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
   });

@@ -23,7 +23,7 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
     const current = await store.files.stat(place);
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
-  await store.demandRoom(size);
+  using _room = await store.demandRoom(size);
   const body = readBody(call.request, { limit: MAX_PAYLOAD, idle: idleTimeout });
   const stored = await slots.run(() =>
     store.files.put(place, body, {

@@ -14,7 +14,8 @@ export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): 
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
-  await store.demandRoom(announcedSize(request.headers, MAX_PAYLOAD) ?? MAX_PAYLOAD);
+  const size = announcedSize(request.headers, MAX_PAYLOAD) ?? MAX_PAYLOAD;
+  using _room = await store.demandRoom(size);
   const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout });
   const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
   await slots.run(() => store.uploads.putPart(place, { id, part, type }, body, accept));

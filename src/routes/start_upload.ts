@@ -6,7 +6,7 @@ import { uploadAnswer } from "./upload_answer.ts";
 /** `POST /uploads`: opens an upload in parts. Its body, if any, is of no concern. */
 export async function startUpload(call: Call, { store }: Deps): Promise<Response> {
   const place = placeOf(call);
-  await store.demandRoom(0);
+  using _room = await store.demandRoom(0);
   const id = await store.uploads.start(place, typeOf(call));
   return json(202, uploadAnswer(place, id));
 }

@@ -27,6 +27,8 @@ export class DiskSpace {
   readonly #reserve: number;
   /** What is left for uploads, as far as is known: what was free when asked, less what was promised since. */
   #left = 0;
+  /** What uploads that are on their way may still take. */
+  #promised = 0;
   #askedAt = -Infinity;
 
   constructor(freeBytes: FreeBytes, reserve: number) {
@@ -34,12 +36,18 @@ export class DiskSpace {
     this.#reserve = reserve;
   }
 
-  /** Promises room for an upload of so many bytes. @throws {StoreFull} where the reserve would be touched. */
-  async demand(size: number): Promise<void> {
+  /**
+   * Promises room for an upload of so many bytes, until what it gives is disposed of.
+   *
+   * @throws {StoreFull} where the reserve would be touched.
+   */
+  async demand(size: number): Promise<Disposable> {
     const needed = size * DISK_BYTES_PER_BYTE;
     if (this.#isOld || this.#left < needed) await this.#ask();
     if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
     this.#left -= needed;
+    this.#promised += needed;
+    return { [Symbol.dispose]: () => void (this.#promised -= needed) };
   }
 
   /** Whether there is no room for an upload of the largest size, so that space is wanted back soon. */
@@ -54,7 +62,7 @@ export class DiskSpace {
 
   async #ask(): Promise<void> {
     const free = await this.#freeBytes();
-    this.#left = free === undefined ? Infinity : free - this.#reserve;
+    this.#left = free === undefined ? Infinity : free - this.#reserve - this.#promised;
     this.#askedAt = performance.now();
   }
 }

@@ -48,13 +48,14 @@ export class Store {
   }
 
   /**
-   * Promises room on the disk for so many bytes. Where there is none, what nobody needs is removed soon.
+   * Promises room on the disk for so many bytes, until what it gives is disposed of. Where there is none, what nobody
+   * needs is removed soon.
    *
    * @throws {StoreFull} where only the reserve is left.
    */
-  async demandRoom(size: number): Promise<void> {
+  async demandRoom(size: number): Promise<Disposable | undefined> {
     try {
-      await this.#disk?.demand(size);
+      return await this.#disk?.demand(size);
     } catch (error) {
       if (error instanceof StoreFull) this.sweeper.wake();
       throw error;

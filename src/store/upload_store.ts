@@ -126,7 +126,10 @@ export class UploadStore {
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
       });
-      if (published !== "stale") return published === "refused" ? "refused" : "done";
+      if (published === "stale") continue;
+      if (published !== "refused") return "done";
+      // The file that is in the way may be that of the same upload, completed by another call at the same time.
+      return (await findSession(this.#db, place, id)).completed ? "done" : "refused";
     }
     throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
   }

@@ -1,0 +1,261 @@
+import { delay } from "@std/async/delay";
+import {
+  assert,
+  assertEquals,
+  assertGreaterOrEqual,
+  assertMatch,
+  assertNotMatch,
+} from "@std/assert";
+import type { Answer } from "../support/answer.ts";
+import { joinBytes } from "../support/bookkeeping.ts";
+import { assertSameBytes, MIB, patternBytes, streamOf } from "../support/bytes.ts";
+import { assertErrorAnswer } from "../support/cases.ts";
+import { Drive } from "../support/drive.ts";
+import { rawRequest } from "../support/raw.ts";
+import { TestServer } from "../support/server.ts";
+import { Upload, uploadParts } from "../support/upload.ts";
+import {
+  BAD_CHUNKS,
+  BAD_HEADS,
+  BAD_LENGTHS,
+  BAD_METHODS,
+  DOWNLOAD,
+  type PeerCase,
+  VICTIM,
+} from "./support/peer_cases.ts";
+import { Connection } from "./support/peer_connection.ts";
+import { assertAllThere, uploadPatiently } from "./support/peer_uploads.ts";
+import { beginDownload, beginUpload, residentBytes, trickle } from "./support/peer_slow.ts";
+
+const EARLIER = patternBytes(100_000, 7);
+
+const GROUPS: [string, readonly PeerCase[]][] = [
+  ["Heads that are not HTTP, or too long", BAD_HEADS],
+  ["Methods that nobody offers", BAD_METHODS],
+  ["Lengths that lie", BAD_LENGTHS],
+  ["Chunks that are not well formed", BAD_CHUNKS],
+];
+
+for (const [about, cases] of GROUPS) {
+  Deno.test(`${about} are refused and change nothing.`, async (t) => {
+    await using server = await TestServer.start({ args: ["--idle-timeout", "3s"] });
+    const drive = new Drive(server, "peers");
+    await drive.put(VICTIM, EARLIER);
+    const before = await drive.state();
+    for (const one of cases) {
+      await t.step(
+        `${one.what}: ${one.right.map((status) => status || "the end").join(" or ")}`,
+        () => assertRefused(server, one),
+      );
+    }
+    await t.step("The file, the uploads and the counts are as they were.", async () => {
+      assertEquals(await drive.state(), before);
+      assertEquals((await drive.get(VICTIM)).expect(200).bytes, EARLIER);
+      assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
+      assertNotMatch(server.text, /\berror\b/i);
+    });
+  });
+}
+
+async function assertRefused(server: TestServer, one: PeerCase): Promise<void> {
+  using connection = await Connection.open(server.port);
+  await connection.send(one.send);
+  if (one.ends) await connection.sendEnd();
+  const answer = await connection.answer();
+  const status = answer?.status ?? 0;
+  assert(one.right.includes(status), `The status ${status}: ${answer?.text.slice(0, 300)}`);
+  if (answer?.headers.has("X-Request-Id")) assertErrorAnswer(answer);
+  await assertAnswers(server);
+}
+
+/** The server answers others as ever. */
+async function assertAnswers(server: TestServer): Promise<void> {
+  using connection = await Connection.open(server.port);
+  await connection.send(rawRequest("GET", DOWNLOAD, { Range: "bytes=0-9" }));
+  const answer = await connection.answer();
+  assertEquals(answer?.status, 206);
+  assertEquals(answer?.bytes, EARLIER.slice(0, 10));
+}
+
+Deno.test("What comes behind the announced length is no part of the file.", async () => {
+  await using server = await TestServer.start();
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, EARLIER);
+  using connection = await Connection.open(server.port);
+  const headers = { "Content-Length": "5", "Connection": "keep-alive" };
+  const path = DOWNLOAD.replace("/download", "").replace(VICTIM, "other");
+  await connection.send(
+    rawRequest("POST", path, headers, "12345and more than was announced\r\n\r\n"),
+  );
+  assertEquals((await connection.answer())?.status, 201);
+  const status = (await connection.answer())?.status ?? 0;
+  assert([400, 0].includes(status), `The status ${status} for what is no request`);
+  assertEquals(await drive.text("other"), "12345");
+  await assertAnswers(server);
+});
+
+Deno.test("A length beside chunks leads to one reading of the body or to none.", async () => {
+  await using server = await TestServer.start();
+  const drive = new Drive(server, "peers");
+  const path = DOWNLOAD.replace("/download", "");
+  // As chunks it is "x", as 11 bytes all of it; another reading would let a request hide there.
+  const headers = { "Content-Length": "11", "Transfer-Encoding": "chunked" };
+  using connection = await Connection.open(server.port);
+  await connection.send(rawRequest("POST", path, headers, "1\r\nx\r\n0\r\n\r\n"));
+  const status = (await connection.answer())?.status ?? 0;
+  assert([400, 201, 0].includes(status), `The status ${status}`);
+  if (status === 201) assertEquals(await drive.text(VICTIM), "x");
+  else assertEquals((await drive.get(VICTIM)).status, 404);
+});
+
+Deno.test("A body of exactly the limit in chunks is stored, and so is one after it.", async () => {
+  await using server = await TestServer.start();
+  const drive = new Drive(server, "peers");
+  const largest = patternBytes(10 * 2 ** 20, 3);
+  const answer = await drive.send("POST", `/files?name=${VICTIM}`, { body: streamOf(largest) });
+  answer.expect(201);
+  assertEquals((await drive.usage())?.bytes, largest.length);
+});
+
+Deno.test("A body that stops coming gets 408 after the idle timeout.", async () => {
+  await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, EARLIER);
+  const upload = await Upload.start(drive, "parts");
+  const bodies = ["", "x".repeat(500), "x".repeat(300_000)];
+  const root = DOWNLOAD.slice(0, DOWNLOAD.indexOf("/files"));
+  const targets = [`/files?name=${VICTIM}`, `${upload.path}/parts?name=parts&part=1`];
+  await drive.unchangedBy(() =>
+    Promise.all(targets.flatMap((target) =>
+      bodies.map(async (body) => {
+        const began = performance.now();
+        using connection = await beginUpload(server.port, root + target, 1_000_000, body);
+        const answer = await connection.answer();
+        assertEquals(answer?.status, 408, `After ${body.length} bytes to ${target}`);
+        assertErrorAnswer(answer as Answer);
+        assertGreaterOrEqual(performance.now() - began, 900);
+      })
+    ))
+  );
+  assertEquals(await upload.parts(), []);
+  await assertAnswers(server);
+});
+
+Deno.test("A list of names to delete that stops coming gets 408.", async () => {
+  await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, EARLIER);
+  using connection = await Connection.open(server.port);
+  const target = DOWNLOAD.slice(0, DOWNLOAD.indexOf("/download"));
+  const body = `{"names":["${VICTIM}"]`;
+  await connection.send(rawRequest("DELETE", target, { "Content-Length": "100" }, body));
+  assertEquals((await connection.answer())?.status, 408);
+  await assertAnswers(server);
+});
+
+Deno.test("A sender that is slow but steady is waited for, and holds up nobody.", async () => {
+  await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, EARLIER);
+  using body = await beginUpload(server.port, `${DOWNLOAD.replace("/download", "")}-2`, 10);
+  using head = await Connection.open(server.port);
+  const request = rawRequest("GET", DOWNLOAD, { Range: "bytes=0-9" });
+  const slow = Promise.all([
+    trickle(body, "0123456789", 250),
+    trickle(head, request.slice(0, 10), 250).then(() => head.send(request.slice(10))),
+  ]);
+  for (let times = 0; times < 10; times++) {
+    await assertAnswers(server);
+    await delay(100);
+  }
+  await slow;
+  assertEquals((await body.answer())?.status, 201);
+  assertEquals((await head.answer())?.status, 206);
+  assertEquals(await drive.text(`${VICTIM}-2`), "0123456789");
+});
+
+const FULL = Deno.env.get("KVDRIVE_FAULTS") === "full";
+/** Twenty of these in memory would be 500 MiB. */
+const READERS = FULL ? 60 : 20;
+const MOST_GROWTH = READERS * 6 * MIB;
+
+Deno.test(`${READERS} readers that stall cost little memory, and are sent away.`, async () => {
+  // A reader may be silent ten times as long as a sender.
+  await using server = await TestServer.start({ args: ["--idle-timeout", "400ms"] });
+  const drive = new Drive(server, "peers");
+  const parts = [patternBytes(10 * MIB, 1), patternBytes(10 * MIB, 2), patternBytes(5 * MIB, 3)];
+  await uploadParts(drive, VICTIM, parts);
+  const size = 25 * MIB;
+  const before = await residentBytes(server.process.pid);
+  using stalled = new DisposableStack();
+  const readers = await Promise.all(Array.from({ length: READERS }, async () => {
+    return stalled.use(await beginDownload(server.port, DOWNLOAD));
+  }));
+  await delay(1500);
+  const after = await residentBytes(server.process.pid);
+  const growth = (after ?? 0) - (before ?? 0);
+  assert(growth < MOST_GROWTH, `${growth / MIB} MiB for ${READERS} readers`);
+  await delay(4500);
+  for (const reader of readers) {
+    const { length } = await reader.readToEnd();
+    assert(length < size, `${length} bytes came, so it was not sent away`);
+  }
+  assertEquals((await drive.get(VICTIM)).expect(200).bytes.length, size);
+  assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
+});
+
+Deno.test("A reader that is slow but steady gets the whole file.", async () => {
+  await using server = await TestServer.start({ args: ["--idle-timeout", "2s"] });
+  const drive = new Drive(server, "peers");
+  const bytes = patternBytes(10 * MIB, 1);
+  await drive.put(VICTIM, bytes);
+  using reader = await beginDownload(server.port, DOWNLOAD);
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const began = performance.now();
+  for (let piece = await reader.read(); piece !== null; piece = await reader.read()) {
+    pieces.push(piece);
+    await delay(20);
+  }
+  assertGreaterOrEqual(performance.now() - began, 2500);
+  const rest = joinBytes(pieces);
+  assertSameBytes(rest, bytes.slice(bytes.length - rest.length));
+});
+
+Deno.test("An upload beyond --max-uploads waits, and gets 503 where no place is free.", async () => {
+  const args = ["--idle-timeout", "1s", "--max-uploads", "2"];
+  await using server = await TestServer.start({ args });
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, EARLIER);
+  const target = DOWNLOAD.replace("/download", "");
+  using first = await beginUpload(server.port, `${target}-1`, 8, "0");
+  using second = await beginUpload(server.port, `${target}-2`, 8, "0");
+  const going = Promise.all([trickle(first, "1234567", 350), trickle(second, "1234567", 350)]);
+  await delay(100);
+  const began = performance.now();
+  const refused = await drive.send("POST", "/files?name=third", { body: "3" });
+  assertErrorAnswer(refused.expect(503));
+  assertGreaterOrEqual(performance.now() - began, 900);
+  assertMatch(refused.header("Retry-After"), /^[1-9]\d*$/);
+  await assertAnswers(server);
+  await going;
+  // The two are through, or will be in a moment: now there are places.
+  await drive.put("fourth", "4");
+  assertEquals((await first.answer())?.status, 201);
+  assertEquals((await second.answer())?.status, 201);
+  const names = ["fourth", VICTIM, `${VICTIM}-1`, `${VICTIM}-2`];
+  assertEquals(await drive.names(), names);
+});
+
+Deno.test("Of many uploads at once none is lost, whether it waited or was sent away.", async () => {
+  const args = ["--idle-timeout", "300ms", "--max-uploads", "2"];
+  await using server = await TestServer.start({ args });
+  const drive = new Drive(server, "peers");
+  const target = DOWNLOAD.replace("/download", "");
+  using silent = await beginUpload(server.port, target, 1000, "0");
+  const count = FULL ? 200 : 50;
+  const uploads = Array.from({ length: count }, (_, index) => uploadPatiently(drive, index));
+  await Promise.all(uploads);
+  assertEquals((await silent.answer())?.status, 408);
+  await assertAllThere(drive, count);
+  assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
+});

@@ -1,0 +1,91 @@
+import { assertGreater } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { Folder } from "../support/command.ts";
+import { TestServer } from "../support/server.ts";
+import { abortAll } from "./support/crash_abort.ts";
+import { breakSweep, sweepStore } from "./support/crash_sweep.ts";
+import { WRITES } from "./support/model_client.ts";
+import { announceSeed, isFull, Random } from "./support/model_random.ts";
+import { assertCounts, makeSpots, readAll, runClients } from "./support/model_run.ts";
+import { World } from "./support/model_world.ts";
+import { auditStore } from "./support/store_audit.ts";
+
+const ROUNDS = isFull() ? 200 : 8;
+/** How often the store itself is looked at, in rounds. */
+const AUDIT_EVERY = 4;
+/** The longest time under load before a server is killed, in milliseconds. */
+const LONGEST = 1200;
+/** The same of a sweep, once the program has started, which takes some time. */
+const LONGEST_SWEEP = 300;
+const SWEEP_START = 40;
+const CLIENTS = 8;
+
+Deno.test("Whatever a server was doing when it was killed, each write is there whole or not at all.", async () => {
+  const seed = announceSeed();
+  await using folder = await Folder.make();
+  const random = new Random(seed);
+  const world = new World(makeSpots());
+  for (let round = 1; round <= ROUNDS; round++) {
+    await killUnderLoad(world, folder.path, { seed: seed + round, after: random.below(LONGEST) });
+    if (round % AUDIT_EVERY !== 0) continue;
+    await auditStore(folder.path, false);
+    await breakSweeps(folder.path, random, 1);
+  }
+  await endAll(world, folder.path, random);
+  assertGreater(world.unanswered, ROUNDS, "Hardly anything was running when the server was killed");
+});
+
+/** Restarts the server, looks whether everything is as it must be, and kills it while clients write. */
+async function killUnderLoad(
+  world: World,
+  data: string,
+  { seed, after }: { seed: number; after: number },
+): Promise<void> {
+  await using server = await TestServer.start({ data });
+  await check(world, server);
+  const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => !world.isKilled);
+  const kill = delay(after).then(async () => {
+    world.isKilled = true;
+    await server.stop("SIGKILL");
+  });
+  await Promise.allSettled([load, kill]);
+  await Promise.all([load, kill]);
+}
+
+async function check(world: World, server: TestServer): Promise<void> {
+  world.isKilled = false;
+  world.servers = [server];
+  await readAll(world);
+  await assertCounts(world);
+}
+
+/** After a stop in peace a sweep leaves nothing but files and open uploads, and without those only files. */
+async function endAll(world: World, data: string, random: Random): Promise<void> {
+  {
+    await using server = await TestServer.start({ data });
+    await check(world, server);
+    await server.stop();
+  }
+  await auditStore(data, false);
+  await sweepStore(data);
+  await auditStore(data, true);
+  {
+    await using server = await TestServer.start({ data });
+    await check(world, server);
+    await abortAll(server, world.drives);
+    await server.stop();
+  }
+  await breakSweeps(data, random, 6);
+  await sweepStore(data);
+  await auditStore(data, true);
+}
+
+/** Nothing is lost where a sweep is killed: the next one goes on. */
+async function breakSweeps(data: string, random: Random, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    // Most sweeps take but a few milliseconds.
+    const after = LONGEST_SWEEP * random.fraction() ** 3;
+    await breakSweep(data, SWEEP_START + after);
+    await auditStore(data, false);
+  }
+}

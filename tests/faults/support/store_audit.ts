@@ -1,0 +1,240 @@
+import { assertEquals } from "@std/assert";
+import { PIECE } from "../../support/bytes.ts";
+import { type Entry, readEntries, rest, textOfKey } from "./store_entries.ts";
+
+type Entries = Map<string, Entry[]>;
+
+/** What the server's records say about bytes, as far as the audit needs it. */
+interface FileValue {
+  version: string;
+  size: number;
+  layout: { kind: "inline" | "chunks" | "manifest"; version?: string; parts?: number };
+}
+interface PartValue {
+  version: string;
+  size: number;
+}
+interface PageValue {
+  versions: string[];
+  sizes: number[];
+}
+interface SessionValue {
+  name: string;
+  expires: number;
+}
+interface GarbageValue {
+  kind: "chunks" | "manifest" | "upload" | "parts";
+  project: string;
+  drive: string;
+  name: string;
+  version: string;
+  file: string;
+  id: string;
+}
+
+const KINDS = new Set([
+  "admin_token",
+  "chunk",
+  "completed_upload",
+  "content",
+  "file",
+  "garbage",
+  "lease",
+  "manifest",
+  "part",
+  "parts_revision",
+  "pending",
+  "project",
+  "project_key",
+  "upload",
+  "usage",
+]);
+
+/** Who needs an entry: a set of keys of owners for each kind of thing that is owned. */
+class Owned {
+  /** Versions whose chunks all have to be there, with the bytes that these are together. */
+  readonly needed = new Map<string, number>();
+  /** Versions of which chunks may be there still, or already. */
+  readonly passing = new Set<string>();
+  readonly manifests = new Set<string>();
+  readonly passingManifests = new Set<string>();
+  readonly passingUploads = new Set<string>();
+}
+
+/**
+ * Fails unless every entry of a store has an owner, and everything that is owned is there.
+ *
+ * @param isSwept Whether nothing that passes may be left: no journal, no garbage but the deadlines of open uploads.
+ */
+export async function auditStore(data: string, isSwept: boolean): Promise<void> {
+  const entries = await readEntries(data);
+  const owned = new Owned();
+  ownByFiles(entries, owned);
+  ownByUploads(entries, owned);
+  ownByJournals(entries, owned);
+  const problems = [
+    ...[...entries.keys()].filter((kind) => !KINDS.has(kind)).map((kind) => `a ${kind}`),
+    ...chunkProblems(entries, owned),
+    ...manifestProblems(entries, owned),
+    ...contentProblems(entries),
+    ...uploadProblems(entries, owned),
+    ...usageProblems(entries),
+    ...(isSwept ? leftovers(entries) : []),
+  ];
+  assertEquals(problems, [], `The store has ${problems.length} entries that are wrong`);
+}
+
+function all(entries: Entries, kind: string): readonly Entry[] {
+  return entries.get(kind) ?? [];
+}
+
+function ownByFiles(entries: Entries, owned: Owned): void {
+  for (const file of all(entries, "file")) {
+    const { version, size, layout } = file.value as FileValue;
+    const place = file.key.slice(1);
+    if (layout.kind === "chunks") owned.needed.set(textOfKey(...place, layout.version ?? ""), size);
+    if (layout.kind === "manifest") owned.manifests.add(textOfKey(...place, version));
+  }
+  for (const page of all(entries, "manifest")) {
+    const isOwned = owned.manifests.has(rest(page, -1));
+    const { versions, sizes } = page.value as PageValue;
+    for (const [i, version] of versions.entries()) {
+      const id = textOfKey(...page.key.slice(1, -2), version);
+      if (isOwned) owned.needed.set(id, sizes[i] ?? 0);
+      else owned.passing.add(id);
+    }
+  }
+}
+
+function ownByUploads(entries: Entries, owned: Owned): void {
+  const names = new Map(
+    all(entries, "upload").map((open) => [rest(open), (open.value as SessionValue).name]),
+  );
+  for (const part of all(entries, "part")) {
+    const name = names.get(rest(part, -1));
+    if (name === undefined) continue;
+    const { version, size } = part.value as PartValue;
+    owned.needed.set(textOfKey(...part.key.slice(1, 3), name, version), size);
+  }
+}
+
+function ownByJournals(entries: Entries, owned: Owned): void {
+  for (const { value } of all(entries, "pending")) {
+    const { project, drive, name, version } = value as GarbageValue;
+    owned.passing.add(textOfKey(project, drive, name, version));
+  }
+  for (const { value } of all(entries, "garbage")) {
+    const { kind, project, drive, name, version, file, id } = value as GarbageValue;
+    const place = [project, drive, name];
+    if (kind === "chunks") owned.passing.add(textOfKey(...place, version));
+    if (kind === "manifest") owned.passingManifests.add(textOfKey(...place, file));
+    if (kind !== "upload" && kind !== "parts") continue;
+    const upload = textOfKey(project, drive, id);
+    owned.passingUploads.add(upload);
+    for (const part of all(entries, "part")) {
+      if (rest(part, -1) !== upload) continue;
+      owned.passing.add(textOfKey(...place, (part.value as PartValue).version));
+    }
+  }
+}
+
+/** Chunks that nobody needs, and those that somebody needs and that are missing or of another length. */
+function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
+  const found = new Map<string, number[]>();
+  for (const chunk of all(entries, "chunk")) {
+    const version = rest(chunk, -1);
+    const lengths = found.get(version) ?? [];
+    lengths[Number(chunk.key.at(-1))] = Number(chunk.value);
+    found.set(version, lengths);
+    if (!needed.has(version) && !passing.has(version)) yield `Nobody needs chunk ${rest(chunk)}`;
+  }
+  for (const [version, size] of needed) {
+    const wanted = Array.from(
+      { length: Math.ceil(size / PIECE) },
+      (_, i) => Math.min(PIECE, size - i * PIECE),
+    );
+    const lengths = found.get(version) ?? [];
+    if (wanted.join() !== lengths.join()) yield `Chunks ${version} of ${size}: ${lengths.join()}`;
+  }
+}
+
+function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
+  for (const page of all(entries, "manifest")) {
+    const version = rest(page, -1);
+    const isOwned = owned.manifests.has(version) || owned.passingManifests.has(version);
+    if (!isOwned) yield `Nobody needs the page ${rest(page)}`;
+  }
+  for (const file of all(entries, "file")) {
+    const { version, size, layout } = file.value as FileValue;
+    if (layout.kind !== "manifest") continue;
+    const pages = all(entries, "manifest")
+      .filter((page) => rest(page, -1) === textOfKey(...file.key.slice(1), version))
+      .map(({ value }) => value as PageValue);
+    const sizes = pages.flatMap((page) => page.sizes);
+    const isWhole = sizes.length === layout.parts && sizes.reduce((a, b) => a + b, 0) === size;
+    if (!isWhole) yield `${rest(file)} of ${size} has parts of ${sizes.join()}`;
+  }
+}
+
+/** Every inline file has its bytes beside it, and nothing else has. */
+function* contentProblems(entries: Entries): Generator<string> {
+  const contents = new Map(all(entries, "content").map((one) => [rest(one), one.value]));
+  for (const file of all(entries, "file")) {
+    const { size, layout } = file.value as FileValue;
+    const length = contents.get(rest(file));
+    contents.delete(rest(file));
+    const wanted = layout.kind === "inline" ? size : undefined;
+    if (length !== wanted) yield `${rest(file)} of ${size} has a content of ${length}`;
+  }
+  for (const key of contents.keys()) yield `Nobody needs the content ${key}`;
+}
+
+/** Parts and their counters belong to an upload that is open, or that is being removed. */
+function* uploadProblems(entries: Entries, { passingUploads }: Owned): Generator<string> {
+  const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
+  for (const part of all(entries, "part")) {
+    const upload = rest(part, -1);
+    if (!open.has(upload) && !passingUploads.has(upload)) yield `Nobody needs part ${rest(part)}`;
+  }
+  for (const revision of all(entries, "parts_revision")) {
+    if (!open.has(rest(revision))) yield `Nobody needs the revision ${rest(revision)}`;
+  }
+  for (const upload of open) if (!passingUploads.has(upload)) yield `${upload} never ends`;
+  for (const completed of all(entries, "completed_upload")) {
+    if (open.has(rest(completed))) yield `${rest(completed)} is open and completed`;
+  }
+}
+
+function* usageProblems(entries: Entries): Generator<string> {
+  const counts = new Map<string, bigint>();
+  const add = (drive: Entry["key"], counter: string, by: number): void => {
+    const key = textOfKey(...drive, counter);
+    counts.set(key, (counts.get(key) ?? 0n) + BigInt(by));
+  };
+  for (const { key, value } of all(entries, "file")) {
+    add(key.slice(1, 3), "files", 1);
+    add(key.slice(1, 3), "bytes", (value as FileValue).size);
+  }
+  for (const usage of all(entries, "usage")) {
+    const counted = counts.get(rest(usage)) ?? 0n;
+    counts.delete(rest(usage));
+    const { value } = usage.value as { value: bigint };
+    if (value !== counted) yield `${rest(usage)} is ${value} instead of ${counted}`;
+  }
+  for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
+}
+
+/** What passes. After a sweep at the end of all deadlines there is none of it, but the deadlines of open uploads. */
+function* leftovers(entries: Entries): Generator<string> {
+  const open = new Map(
+    all(entries, "upload").map((upload) => [rest(upload), (upload.value as SessionValue).expires]),
+  );
+  for (const { key, value } of all(entries, "garbage")) {
+    const { kind, project, drive, id } = value as GarbageValue;
+    const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
+    if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
+  }
+  for (const kind of ["pending", "lease"]) {
+    for (const entry of all(entries, kind)) yield `A ${kind} is left: ${rest(entry)}`;
+  }
+}
