@@ -18,8 +18,7 @@ declare module "@std/assert" {
   export function assertLessOrEqual<T>(actual: T, expected: T, msg?: string): void;
   export function assertInstanceOf<T>(
     actual: unknown,
-    // deno-lint-ignore no-explicit-any -- a constructor of any arguments, as the library declares it
-    expected: abstract new (...args: any[]) => T,
+    expected: abstract new (...args: never[]) => T,
     msg?: string,
   ): asserts actual is T;
   export function assertMatch(actual: string, expected: RegExp, msg?: string): void;
@@ -32,8 +31,7 @@ declare module "@std/assert" {
   export function assertRejects(fn: () => PromiseLike<unknown>, msg?: string): Promise<unknown>;
   export function assertRejects<E extends Error>(
     fn: () => PromiseLike<unknown>,
-    // deno-lint-ignore no-explicit-any -- a constructor of any arguments, as the library declares it
-    errorClass: abstract new (...args: any[]) => E,
+    errorClass: abstract new (...args: never[]) => E,
     msgIncludes?: string,
     msg?: string,
   ): Promise<E>;
@@ -41,8 +39,7 @@ declare module "@std/assert" {
   export function assertThrows(fn: () => unknown, msg?: string): unknown;
   export function assertThrows<E extends Error>(
     fn: () => unknown,
-    // deno-lint-ignore no-explicit-any -- a constructor of any arguments, as the library declares it
-    errorClass: abstract new (...args: any[]) => E,
+    errorClass: abstract new (...args: never[]) => E,
     msgIncludes?: string,
     msg?: string,
   ): E;

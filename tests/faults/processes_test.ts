@@ -1,40 +1,6 @@
-import { assertNotMatch } from "@std/assert";
-import { Folder } from "../support/command.ts";
-import { TestServer } from "../support/server.ts";
-import { sweepStore } from "./support/crash_sweep.ts";
-import { TRAFFIC } from "./support/model_client.ts";
-import { announceSeed, isFull } from "./support/model_random.ts";
-import {
-  assertCounts,
-  assertCovered,
-  makeSpots,
-  readAll,
-  runClients,
-} from "./support/model_run.ts";
-import { World } from "./support/model_world.ts";
-import { auditStore } from "./support/store_audit.ts";
-
-const OPERATIONS = isFull() ? 20_000 : 2000;
+import { isFull } from "./support/model_random.ts";
+import { runModel } from "./support/model_audited_run.ts";
 
 Deno.test("Two server processes on one store answer as one would, and none is locked out.", async () => {
-  const seed = announceSeed();
-  await using folder = await Folder.make();
-  const world = new World(makeSpots());
-  {
-    await using one = await TestServer.start({ data: folder.path });
-    await using other = await TestServer.start({ data: folder.path });
-    world.servers = [one, other];
-    let left = OPERATIONS;
-    await runClients(world, { seed, clients: 20, mix: TRAFFIC }, () => left-- > 0);
-    await readAll(world);
-    assertCovered(world);
-    await assertCounts(world);
-    for (const server of world.servers) {
-      assertNotMatch(server.text, /locked|^\s+at .*:\d+:\d+/m);
-      await server.stop();
-    }
-  }
-  await auditStore(folder.path, false);
-  await sweepStore(folder.path);
-  await auditStore(folder.path, true);
+  await runModel(isFull() ? 20_000 : 2000, 2);
 });
