@@ -197,7 +197,7 @@ for (const host of ["bad host", "a/b", "a?b", "a#b", "a@b", "[", "a:b:c"]) {
 }
 
 for (const host of ["localhost", "example.org:8080", "127.0.0.1", "[::1]:80", "UPPER.case"]) {
-  test(`The host "${host}" is as good as any.`, async (drive) => {
+  test(`The host "${host}" is as good as another.`, async (drive) => {
     const target = `${ROOT}/${drive.name}/files`;
     const answer = await sendRaw(drive.server.port, rawRequest("GET", target, { Host: host }));
     assertEquals(answer.expect(200).json, { names: [] });

@@ -21,7 +21,7 @@ export type WriteCondition = (current: Validators | undefined) => boolean;
 export type Published = FileRecord | "refused" | "stale";
 
 /** A version of a file to be read. Its bytes stay as they are until `close` is called or a stream of it has ended. */
-export interface OpenFile extends AsyncDisposable {
+export interface OpenFile extends Disposable {
   record: FileRecord;
   /** The bytes, in pieces. */
   read(range: ByteRange): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -168,7 +168,7 @@ export class FileStore {
           range,
         ),
       close,
-      [Symbol.asyncDispose]: () => Promise.resolve(close()),
+      [Symbol.dispose]: close,
     };
   }
 }

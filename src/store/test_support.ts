@@ -82,7 +82,7 @@ export async function put({ store }: Bench, name: string, data: Uint8Array): Pro
 export async function read({ store }: Bench, name: string): Promise<Uint8Array | undefined> {
   const file = await store.files.open(place(name));
   if (file === undefined) return undefined;
-  await using open = file;
+  using open = file;
   const pieces = await Array.fromAsync(open.read({ start: 0, end: open.record.size }));
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
