@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import {
   DEFAULT_DISK_RESERVE,
   DEFAULT_IDLE_TIMEOUT,
@@ -8,6 +7,7 @@ import {
 } from "../drive/limits.ts";
 import { parseDuration } from "../drive/duration.ts";
 import type { CorsOrigins } from "../http/cors.ts";
+import { type OptionSpec, parseFlags } from "./flags.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** How `kvdrive serve` runs. */
@@ -31,14 +31,7 @@ export interface ServeOptions {
   shutdownTimeout: number;
 }
 
-/** An option: `--upload-ttl` on the command line, `KVDRIVE_UPLOAD_TTL` in the environment. */
-interface OptionSpec {
-  name: string;
-  /** What stands for its value in the help; `undefined` for a switch, which needs none. */
-  value?: string;
-  help: string;
-}
-
+/** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
 export const SERVE_OPTIONS: readonly OptionSpec[] = [
   { name: "hostname", value: "HOST", help: "address to listen on (127.0.0.1)" },
   { name: "port", value: "PORT", help: "port to listen on, 0 for a free one (8000)" },
@@ -69,7 +62,9 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
+
+const SEE_HELP = "see kvdrive help serve";
 
 /** Reads the options of `serve`; the command line wins. @throws {UsageError} on anything that is not one of them. */
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
@@ -144,40 +139,16 @@ interface Given {
 }
 
 function givenValues(args: string[], env: Environment): Map<string, Given> {
-  const flags = parseFlags(args);
+  const { options, operands: [stray] } = parseFlags(SERVE_OPTIONS, args, SEE_HELP);
+  if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": ${SEE_HELP}`);
   const given = new Map<string, Given>();
-  for (const { name, value } of SERVE_OPTIONS) {
-    const variable = env[variableOf(name)];
-    const [flag, second] = flags[name] ?? [];
-    if (second !== undefined) throw new UsageError(`The option --${name} is given more than once`);
-    if (flag === "") throw new UsageError(`The option --${name} needs a value: ${value}`);
-    if (flag !== undefined) given.set(name, { text: String(flag), source: `--${name}` });
-    else if (variable !== undefined && variable !== "") {
-      given.set(name, { text: variable, source: variableOf(name) });
-    }
+  for (const { name } of SERVE_OPTIONS) {
+    const flag = options.get(name);
+    const variable = env[variableOf(name)] ?? "";
+    if (flag !== undefined) given.set(name, { text: flag, source: `--${name}` });
+    else if (variable !== "") given.set(name, { text: variable, source: variableOf(name) });
   }
   return given;
-}
-
-function parseFlags(args: string[]): Record<string, (string | boolean)[] | undefined> {
-  const options = SERVE_OPTIONS.map(({ name, value }) => {
-    const type = value === undefined ? "boolean" as const : "string" as const;
-    return [name, { type, multiple: true as const }] as const;
-  });
-  try {
-    const parsed = parseArgs({
-      args,
-      options: Object.fromEntries(options),
-      allowPositionals: true,
-    });
-    const [stray] = parsed.positionals;
-    if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": see kvdrive help`);
-    return parsed.values;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const [sentence = ""] = error.message.split(/\. |\n/);
-    throw new UsageError(`${sentence}: see kvdrive help`, { cause: error });
-  }
 }
 
 function value<T>(
