@@ -35,6 +35,29 @@ export const MAX_PROJECT_ID = 64;
 /** The length from which a secret of `A-Z a-z 0-9` holds 128 random bits (22 × log2 62 = 131). */
 export const MIN_SECRET = 22;
 
+/** Characters of a project key's secret that it is listed by. */
+export const KEY_PREFIX = 8;
+
+/** The length from which on a secret shows its first characters: 22 of `A-Z a-z 0-9`, 128 random bits, stay unseen. */
+export const MIN_SHOWN_SECRET = MIN_SECRET + KEY_PREFIX;
+
+/** "A key's prefix has 8 characters" (wire contract): that of an application's key. */
+export const APP_KEY_PREFIX = 8;
+
+/** An application's name, in characters: it is a segment of a path and a part of keys, as a project's id is. */
+export const MAX_APP_NAME = 64;
+
+/** Where an application runs, in characters: what is longer is no address that people write. */
+export const MAX_UPSTREAM = 2048;
+
+/** A host name, and one label of it, in characters (RFC 1035, 2.3.4). */
+export const MAX_HOST = 253;
+export const MAX_HOST_LABEL = 63;
+
+/** The name of a key or of a project, and a key's description, in characters: they are for lists that people read. */
+export const MAX_KEY_NAME = 128;
+export const MAX_DESCRIPTION = 1024;
+
 /** A content type that is stored with a file: two names of 127 characters (RFC 6838, 4.2) and a slash. */
 export const MAX_CONTENT_TYPE = 255;
 
@@ -131,6 +154,22 @@ export const DISK_BYTES_PER_BYTE = 2;
 /** How long a project key that was found in the store is believed without asking again. */
 export const KEY_CACHE_TIME = 5 * SECOND;
 export const KEY_CACHE_SIZE = 10_000;
+
+/** How long a browser stays signed in: who works with an application signs in once a day. */
+export const SESSION_TIME = 24 * 60 * MINUTE;
+
+/** Drives of one project that are being removed at once: their names are in its record, which every request needs. */
+export const MAX_REMOVED_DRIVES = 100;
+
+/** Wrong keys that are answered as such to one address within the time; further ones are told to wait. */
+export const MAX_WRONG_KEYS = 20;
+export const WRONG_KEY_WINDOW = MINUTE;
+
+/** Addresses whose wrong keys are remembered: some 2 MB. */
+export const WRONG_KEY_ADDRESSES = 10_000;
+
+/** A JSON body of the administration: its longest fields together have some 4000 characters. */
+export const MAX_ADMIN_BODY = 65_536;
 
 /** How long a browser may keep the answer to a preflight, in seconds. */
 export const PREFLIGHT_MAX_AGE = 86_400;

@@ -1,0 +1,57 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { parseAddress } from "./ip_address.ts";
+
+/** The networks of proxies that are believed what they say of a caller's address. */
+export class TrustedProxies {
+  readonly #networks = new BlockList();
+
+  /** Reads addresses and networks (`10.0.0.0/8, ::1`), separated by commas. `undefined` where one is neither. */
+  static parse(text: string): TrustedProxies | undefined {
+    const proxies = new TrustedProxies();
+    const isUnderstood = text.split(",").every((one) => proxies.#add(one.trim()));
+    return isUnderstood ? proxies : undefined;
+  }
+
+  #add(text: string): boolean {
+    const [, address = "", length] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+    const parsed = isIP(address) === 0 ? undefined : parseAddress(address);
+    if (parsed === undefined) return false;
+    const bits = isIPv6(parsed) ? 128 : 32;
+    const prefix = Number(length ?? bits);
+    if (prefix > bits) return false;
+    this.#networks.addSubnet(parsed, prefix, familyOf(parsed));
+    return true;
+  }
+
+  /** Whether an address, in its one form, is in one of the networks. */
+  has(address: string): boolean {
+    return this.#networks.check(address, familyOf(address));
+  }
+}
+
+/**
+ * The address that a request comes from: the peer's, or, where that is a trusted proxy, "the last address of
+ * `X-Forwarded-For` that is not itself trusted". What stands before it anybody can have written.
+ */
+export function clientAddress(
+  peer: Deno.Addr,
+  headers: Headers,
+  trusted: TrustedProxies | undefined,
+): string {
+  // Whoever comes over a socket of this machine has no address: they count as one.
+  let address = "hostname" in peer ? parseAddress(peer.hostname) ?? peer.hostname : peer.transport;
+  if (trusted === undefined) return address;
+  const hops = (headers.get("x-forwarded-for") ?? "").split(",").reverse();
+  for (const hop of hops) {
+    if (!trusted.has(address)) return address;
+    const next = parseAddress(hop);
+    // A proxy that does not know, or hides, who called it stands for its callers.
+    if (next === undefined) return address;
+    address = next;
+  }
+  return address;
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIPv6(address) ? "ipv6" : "ipv4";
+}
