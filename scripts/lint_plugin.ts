@@ -14,8 +14,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   drive: ["drive", "types"],
   store: ["store", "drive", "types"],
   http: ["http", "store", "drive", "types"],
-  routes: ["routes", "http", "store", "drive", "types"],
-  top: ["top", "routes", "http", "store", "drive", "types"],
+  gate: ["gate", "http", "store", "drive", "types"],
+  routes: ["routes", "gate", "http", "store", "drive", "types"],
+  top: ["top", "routes", "gate", "http", "store", "drive", "types"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -107,7 +108,8 @@ const platformAccess: Deno.lint.Rule = {
       },
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
-        const message = `Only src/http/, src/routes/, src/cli/ and src/app.ts may use ${node.name}`;
+        const message =
+          `Only src/http/, src/gate/, src/routes/, src/cli/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -189,7 +191,9 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  return ["src/http/", "src/routes/", "src/cli/"].some((folder) => file.startsWith(folder));
+  return ["src/http/", "src/gate/", "src/routes/", "src/cli/"].some((folder) =>
+    file.startsWith(folder)
+  );
 }
 
 /** Whether an identifier is only the name of a member or of a key, and not the global of that name. */

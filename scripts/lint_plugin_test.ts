@@ -68,6 +68,10 @@ Deno.test("A folder of src/ imports itself and what lies below it.", () => {
     ["src/http/a.ts", "../drive/b.ts"],
     ["src/routes/a.ts", "../http/b.ts"],
     ["src/routes/a.ts", "./b.ts"],
+    ["src/routes/a.ts", "../gate/b.ts"],
+    ["src/gate/a.ts", "../http/b.ts"],
+    ["src/gate/http1/a.ts", "../a.ts"],
+    ["src/cli/a.ts", "../gate/b.ts"],
     ["src/app.ts", "./routes/b.ts"],
     ["src/app.ts", "./config.ts"],
     ["src/cli/a.ts", "../app.ts"],
@@ -89,6 +93,8 @@ Deno.test("An import upwards, out of src/, or from the tests into the server is 
   const refused = [
     ["src/drive/a.ts", "../store/b.ts", "src/drive/ may not import from src/store/"],
     ["src/drive/a_test.ts", "../http/b.ts", "src/drive/ may not import from src/http/"],
+    ["src/gate/a.ts", "../routes/b.ts", "src/gate/ may not import from src/routes/"],
+    ["src/http/a.ts", "../gate/b.ts", "src/http/ may not import from src/gate/"],
     ["src/store/a.ts", "../http/b.ts", "src/store/ may not import from src/http/"],
     ["src/http/a.ts", "../routes/b.ts", "src/http/ may not import from src/routes/"],
     ["src/routes/a.ts", "../app.ts", "src/routes/ may not import from src/*.ts or src/cli/"],
@@ -152,9 +158,16 @@ Deno.test("Only src/store/ knows the key-value store, and scripts/ may measure i
 
 Deno.test("Only the layers that speak HTTP know requests, responses and headers.", () => {
   const refused = (name: string): string =>
-    `Only src/http/, src/routes/, src/cli/ and src/app.ts may use ${name}`;
+    `Only src/http/, src/gate/, src/routes/, src/cli/ and src/app.ts may use ${name}`;
   const answer = "export const answer = () => new Response();";
-  const accepted = ["src/http/a.ts", "src/routes/a.ts", "src/app.ts", "src/cli/a.ts", "main.ts"];
+  const accepted = [
+    "src/http/a.ts",
+    "src/gate/a.ts",
+    "src/routes/a.ts",
+    "src/app.ts",
+    "src/cli/a.ts",
+    "main.ts",
+  ];
   const file = "src/store/a.ts";
   const found = [refused("Headers")];
   assertCases("platform-access", [

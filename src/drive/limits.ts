@@ -171,6 +171,59 @@ export const WRONG_KEY_ADDRESSES = 10_000;
 /** A JSON body of the administration: its longest fields together have some 4000 characters. */
 export const MAX_ADMIN_BODY = 65_536;
 
+/** The head of a message at the gate, as Deno's own server has it. */
+export const MAX_HEAD = 65_536;
+
+/** A target at the gate: half of what common servers take in all, twice what browsers send. */
+export const MAX_TARGET = 16_384;
+
+/** A chunk's size and its extensions, in bytes; and all trailers of a body. */
+export const MAX_CHUNK_LINE = 1024;
+export const MAX_TRAILERS = 8192;
+
+/** What a connection of the gate holds of what came in: at first, and while a body or a long head comes. */
+export const MIN_READ_BUFFER = 8192;
+export const MAX_READ_BUFFER = 65_536;
+
+/** Callers that are connected to the gate at once. Each may hold some 300 KB while bodies go both ways. */
+export const MAX_GATE_CONNECTIONS = 2000;
+
+/** How long a head may take to come, and how long a connection waits for one. */
+export const HEAD_TIMEOUT = 30 * SECOND;
+export const KEEP_ALIVE_TIMEOUT = 75 * SECOND;
+
+/** How long a connection to an application may take, and the beginning of its answer, unless configured. */
+export const CONNECT_TIMEOUT = 10 * SECOND;
+export const DEFAULT_APPS_TIMEOUT = MINUTE;
+
+/** Interim answers (1xx) of an application to one request. */
+export const MAX_INTERIM_ANSWERS = 16;
+
+/** Unused connections to one application, and how long one is kept: Node.js ends them after 5 s. */
+export const MAX_IDLE_UPSTREAMS = 256;
+export const UPSTREAM_IDLE_TIME = 4 * SECOND;
+
+/** How long an unused connection is taken for a request that must not be sent twice. */
+export const UPSTREAM_FRESH_TIME = SECOND;
+
+/** Applications whose unused connections are kept. */
+export const MAX_UPSTREAMS = 1000;
+
+/** How long a caller who is refused while it sends is listened to, so that it can read why. */
+export const LINGER_TIME = 2 * SECOND;
+
+/** How long the second direction of an upgraded connection lasts when the first has ended. */
+export const HALF_CLOSE_TIME = 10 * SECOND;
+
+/** How often the gate looks at its clock: what it does in time is late by as much. */
+export const GATE_TICK = 250;
+
+/** How long an answer or an upgrade has run when it is judged anew, and how often then. With `KEY_CACHE_TIME`: 6 s. */
+export const REJUDGE_INTERVAL = SECOND;
+
+/** The body of a sign-in: a key and a path. */
+export const MAX_SIGN_IN_BODY = 8192;
+
 /** How long a browser may keep the answer to a preflight, in seconds. */
 export const PREFLIGHT_MAX_AGE = 86_400;
 
