@@ -53,10 +53,10 @@ export async function establish(
 ): Promise<NewCredentials> {
   const made: NewCredentials = {};
   if (given.projectKey !== undefined) {
-    await projects.ensure(given.projectKey.project, hashSecret(given.projectKey.text));
+    await projects.ensure(given.projectKey.project, given.projectKey);
   } else if (await projects.isEmpty()) {
     made.projectKey = newProjectKey();
-    await projects.ensure(made.projectKey.project, hashSecret(made.projectKey.text));
+    await projects.ensure(made.projectKey.project, made.projectKey);
   }
   if (given.adminToken !== undefined) {
     await projects.setAdminToken(hashSecret(given.adminToken));

@@ -77,10 +77,11 @@ Deno.test("A given secret that is easy to guess is told, without repeating it", 
 });
 
 Deno.test("On an empty store a project, its key and an administrator's token are made", async () => {
-  await withStore(async ({ projects }) => {
+  await withStore(async ({ projects, keys }) => {
     const { projectKey, adminToken = "" } = await establish(projects, NOTHING);
     assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
-    assertEquals(await projects.projectOf(hashSecret(projectKey?.text ?? "")), projectKey?.project);
+    const opened = await keys.opens(hashSecret(projectKey?.text ?? ""));
+    assertEquals(opened?.project, projectKey?.project);
     assertEquals([await projects.isEmpty(), await projects.hasAdminToken()], [false, true]);
   });
 });
@@ -97,9 +98,10 @@ Deno.test("A second start makes nothing and changes nothing", async () => {
 });
 
 Deno.test("What is given holds, and is not made", async () => {
-  await withStore(async ({ projects }) => {
+  await withStore(async ({ projects, keys }) => {
     assertEquals(await establish(projects, GIVEN), {});
-    assertEquals(await projects.projectOf(hashSecret(GIVEN.projectKey?.text ?? "")), "mine");
+    const opened = await keys.opens(hashSecret(GIVEN.projectKey?.text ?? ""));
+    assertEquals(opened?.project, "mine");
     assertEquals(await projects.hasAdminToken(), true);
   });
   await withStore(async ({ projects }) => {
@@ -112,16 +114,15 @@ Deno.test("What is given holds, and is not made", async () => {
 });
 
 Deno.test("A given key is added to a store that has projects, and the earlier ones stay", async () => {
-  await withStore(async ({ projects }) => {
+  await withStore(async ({ projects, keys }) => {
     const first = await establish(projects, NOTHING);
     assertEquals(await establish(projects, GIVEN), {});
     const another = { ...NOTHING, projectKey: parseProjectKey("mine_another-secret") };
     assertEquals(await establish(projects, another), {});
-    const keys = [first.projectKey, GIVEN.projectKey, another.projectKey];
-    for (const key of keys) {
-      assertEquals(await projects.projectOf(hashSecret(key?.text ?? "")), key?.project);
+    for (const key of [first.projectKey, GIVEN.projectKey, another.projectKey]) {
+      assertEquals((await keys.opens(hashSecret(key?.text ?? "")))?.project, key?.project);
     }
-    assertEquals(await projects.projectOf(hashSecret("mine_unknown")), undefined);
+    assertEquals(await keys.opens(hashSecret("mine_unknown")), undefined);
   });
 });
 

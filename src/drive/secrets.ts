@@ -1,5 +1,5 @@
 import { createHash, randomInt } from "node:crypto";
-import { MAX_KEY_HEADER } from "./limits.ts";
+import { APP_KEY_PREFIX, KEY_PREFIX, MAX_KEY_HEADER, MIN_SHOWN_SECRET } from "./limits.ts";
 import { isProjectId } from "./names.ts";
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -29,11 +29,31 @@ export function parseProjectKey(text: string): ProjectKey | undefined {
   return { project, secret, text };
 }
 
-/** A key of a new project. */
-export function newProjectKey(): ProjectKey {
-  const project = randomText(ID_LENGTH).toLowerCase();
+/** A new key, of a new project unless one is named. */
+export function newProjectKey(project = randomText(ID_LENGTH).toLowerCase()): ProjectKey {
   const secret = newSecret();
   return { project, secret, text: project + SEPARATOR + secret };
+}
+
+/** What a project key is listed by. Of a short secret, which somebody chose, no part is shown but one of its hash. */
+export function prefixOf({ secret, text }: ProjectKey): string {
+  return (secret.length >= MIN_SHOWN_SECRET ? secret : hashSecret(text)).slice(0, KEY_PREFIX);
+}
+
+/** A key of an application, `<prefix>.<secret>`. */
+export interface AppKey {
+  /** What it is listed by. */
+  prefix: string;
+  secret: string;
+  /** The whole of it. */
+  text: string;
+}
+
+/** A new key of an application. */
+export function newAppKey(): AppKey {
+  const prefix = randomText(APP_KEY_PREFIX);
+  const secret = newSecret();
+  return { prefix, secret, text: `${prefix}.${secret}` };
 }
 
 /** A secret of 190 random bits. */

@@ -1,4 +1,14 @@
-import { StoreFull, StoreUnavailable, type UploadProblem, UploadRefused } from "../store/errors.ts";
+import {
+  AccessIsOff,
+  AlreadyExists,
+  BeingRemoved,
+  NoSuchApp,
+  NoSuchProject,
+  StoreFull,
+  StoreUnavailable,
+  type UploadProblem,
+  UploadRefused,
+} from "../store/errors.ts";
 import { errors, HttpError } from "./http_error.ts";
 import { json } from "./json_response.ts";
 
@@ -14,9 +24,20 @@ const UPLOAD_ERRORS: Record<UploadProblem, (message: string) => HttpError> = {
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof UploadRefused) return UPLOAD_ERRORS[error.problem](error.message);
+  // Its key let the caller in a moment ago.
+  if (error instanceof NoSuchProject) return errors.unknownKey();
+  if (error instanceof NoSuchApp) return errors.noApplication(error.app);
+  if (error instanceof BeingRemoved && error.what === "drive") {
+    return errors.driveBeingRemoved(error.id);
+  }
+  if (isConflict(error)) return errors.conflict(error.message);
   if (error instanceof StoreUnavailable) return errors.unavailable(error);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);
+}
+
+function isConflict(error: unknown): error is Error {
+  return [BeingRemoved, AlreadyExists, AccessIsOff].some((kind) => error instanceof kind);
 }
 
 /** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */

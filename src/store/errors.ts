@@ -29,3 +29,62 @@ export class UploadRefused extends Error {
     super(message);
   }
 }
+
+/** What there is only one of, of that name. */
+export type Unique = "project" | "app" | "host" | "key name";
+
+/** Something of that name is there already. The message is a sentence for the caller. */
+export class AlreadyExists extends Error {
+  override readonly name = "AlreadyExists";
+
+  constructor(readonly what: Unique, readonly id: string) {
+    super(EXISTING[what](JSON.stringify(id)));
+  }
+}
+
+const EXISTING: Record<Unique, (id: string) => string> = {
+  project: (id) => `There is a project ${id} already: choose another id`,
+  app: (id) => `There is an application ${id} in this project already: choose another name`,
+  host: (id) => `Another application has the host name ${id} already: choose another one`,
+  "key name": (id) => `The application has a key ${id} already: choose another name or delete it`,
+};
+
+const REMOVABLE = { project: "project", drive: "drive", app: "application" } as const;
+
+/** What is to be written or made is being removed. The message is a sentence for the caller. */
+export class BeingRemoved extends Error {
+  override readonly name = "BeingRemoved";
+
+  constructor(readonly what: keyof typeof REMOVABLE, readonly id: string) {
+    super(`The ${REMOVABLE[what]} ${JSON.stringify(id)} is being removed: try again`);
+  }
+}
+
+/** There is no such project, or not any more. */
+export class NoSuchProject extends Error {
+  override readonly name = "NoSuchProject";
+
+  constructor(readonly project: string) {
+    super(`There is no project ${JSON.stringify(project)}`);
+  }
+}
+
+/** There is no such application, or not any more. The message is a sentence for the caller. */
+export class NoSuchApp extends Error {
+  override readonly name = "NoSuchApp";
+
+  constructor(readonly app: string) {
+    super(`There is no application ${JSON.stringify(app)} in this project`);
+  }
+}
+
+/** Keys are for applications whose access control is on. The message is a sentence for the caller. */
+export class AccessIsOff extends Error {
+  override readonly name = "AccessIsOff";
+
+  constructor(readonly app: string) {
+    super(
+      `The access control of the application ${JSON.stringify(app)} is off: enable it first`,
+    );
+  }
+}

@@ -8,11 +8,12 @@ import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
-import { Operation } from "./operation.ts";
+import type { KnownProject, KnownProjects } from "./known_projects.ts";
+import { Operation, type SharedCheck } from "./operation.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
 import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
-import type { FileRecord, Place } from "./records.ts";
+import type { FileRecord, Place, ProjectRecord } from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
@@ -33,12 +34,14 @@ export interface OpenFile extends Disposable {
 /** The files of all drives: writing, reading and deleting one. */
 export class FileStore {
   readonly #db: Database;
+  readonly #projects: KnownProjects;
   readonly #readers: Readers;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
 
-  constructor(db: Database, readers: Readers) {
+  constructor(db: Database, projects: KnownProjects, readers: Readers) {
     this.#db = db;
+    this.#projects = projects;
     this.#readers = readers;
   }
 
@@ -48,6 +51,8 @@ export class FileStore {
    *
    * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
    * @param accept Called with the digest before the file is visible; what it throws is thrown.
+   * @throws {NoSuchProject}
+   * @throws {BeingRemoved} if the drive is, before the body is read or after.
    */
   async put(
     place: Place,
@@ -58,10 +63,11 @@ export class FileStore {
       accept: (received: Received) => void;
     },
   ): Promise<FileRecord | "refused"> {
+    const begun = await this.#projects.demand(place);
     const received = await receive(this.#db, place, body);
     try {
       accept(received);
-      const record = await this.#publishReceived(place, received, type, condition);
+      const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
     } catch (error) {
@@ -73,12 +79,12 @@ export class FileStore {
   async #publishReceived(
     place: Place,
     { size, sha256, bytes }: Received,
-    type: string,
-    condition: WriteCondition,
+    { type, condition, begun }: { type: string; condition: WriteCondition; begun: KnownProject },
   ): Promise<FileRecord | "refused"> {
     const inline = bytes.kind === "inline";
     const layout = inline ? { kind: bytes.kind } : { kind: bytes.kind, version: bytes.version };
-    const published = await this.publish(place, { size, sha256, type, layout }, condition, (op) => {
+    const draft = { size, sha256, type, layout };
+    const published = await this.publish(place, draft, { condition, begun }, (op) => {
       if (inline) op.set(keys.content(place), bytes.content);
       else bytes.lease.settle(op);
     });
@@ -90,36 +96,52 @@ export class FileStore {
    * Makes a draft the file of that name: its record, the usage counters and what becomes of the earlier bytes change in
    * one atomic operation.
    *
+   * @param begun The project as it was when the write began.
    * @param alongside Adds what has to happen in the same operation.
+   * @throws {NoSuchProject}
+   * @throws {BeingRemoved} if the drive is.
    */
   async publish(
     place: Place,
     draft: Draft,
-    condition: WriteCondition,
+    { condition, begun }: { condition: WriteCondition; begun: KnownProject },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+        const { unchanged } = await this.#projects.demand(place, begun);
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
         const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
-        const operation = new Operation().check(current.key, current.versionstamp)
+        const operation = new Operation().share(unchanged)
+          .check(current.key, current.versionstamp)
           .set(current.key, record);
         account(operation, place, current.value, record);
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
         if ((await this.#db.commit(operation)).ok) return record;
-        const [after] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
-        if (after.versionstamp === current.versionstamp) return "stale";
+        if (await this.#isAsRead(current, unchanged)) return "stale";
       }
       throw new StoreUnavailable("Too many others write the same file");
     });
   }
 
+  /** Whether neither the file nor its project is why an operation failed. */
+  async #isAsRead(file: Deno.KvEntryMaybe<FileRecord>, project: SharedCheck): Promise<boolean> {
+    const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
+      file.key,
+      project.key,
+    ]);
+    const hasProject = owner.versionstamp === project.versionstamp;
+    if (!hasProject) this.#projects.forget(String(project.key.at(-1)));
+    return hasProject && now.versionstamp === file.versionstamp;
+  }
+
   /** Removes a file; gives whether there was one. */
   async delete(place: Place): Promise<boolean> {
+    if (await this.#projects.hides(place)) return false;
     return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
@@ -138,6 +160,7 @@ export class FileStore {
 
   /** The state of a file; `undefined` if there is none. */
   async stat(place: Place): Promise<FileRecord | undefined> {
+    if (await this.#projects.hides(place)) return undefined;
     return (await this.#db.reader.get<FileRecord>(keys.file(place))).value ?? undefined;
   }
 
@@ -147,6 +170,7 @@ export class FileStore {
    * @throws {StoreDamaged} if the content is not what the record says.
    */
   async open(place: Place): Promise<OpenFile | undefined> {
+    if (await this.#projects.hides(place)) return undefined;
     const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
       keys.file(place),
       keys.content(place),

@@ -90,12 +90,72 @@ export const keys = {
   /** `hash` is the SHA-256 of the key, in hexadecimal. */
   projectKey: (hash: string): Deno.KvKey => ["project_key", hash],
 
+  /** What a project key is listed by, unique in the project; holds the key's hash. */
+  projectKeyPrefix: (project: string, prefix: string): Deno.KvKey => [
+    "project_key_prefix",
+    project,
+    prefix,
+  ],
+
+  app: (project: string, app: string): Deno.KvKey => ["app", project, app],
+
+  /** Which application has a host name; unique in the store. */
+  appHost: (host: string): Deno.KvKey => ["app_host", host],
+
+  /** `hash` is the SHA-256 of the whole key, in hexadecimal. */
+  appKey: (hash: string): Deno.KvKey => ["app_key", hash],
+
+  /** Names and prefixes are unique in the application; these hold the key's hash. */
+  appKeyName: (project: string, app: string, name: string): Deno.KvKey => [
+    "app_key_name",
+    project,
+    app,
+    name,
+  ],
+
+  appKeyPrefix: (project: string, app: string, prefix: string): Deno.KvKey => [
+    "app_key_prefix",
+    project,
+    app,
+    prefix,
+  ],
+
+  /** `hash` is the SHA-256 of the session's token, in hexadecimal. */
+  session: (hash: string): Deno.KvKey => ["session", hash],
+
+  /** Stand while a removal runs. */
+  projectRemoval: (project: string): Deno.KvKey => ["removal", project],
+  driveRemoval: (project: string, drive: string): Deno.KvKey => [
+    "removal",
+    project,
+    "drive",
+    drive,
+  ],
+  appRemoval: (project: string, app: string): Deno.KvKey => ["removal", project, "app", app],
+
   adminToken: (): Deno.KvKey => ["admin_token"],
 } as const;
 
 export const prefixes = {
   usage: (project: string): Deno.KvKey => ["usage", project],
   projects: (): Deno.KvKey => ["project"],
+  projectKeys: (): Deno.KvKey => ["project_key"],
+  projectKeyPrefixes: (project: string): Deno.KvKey => ["project_key_prefix", project],
+  apps: (project: string): Deno.KvKey => ["app", project],
+  appKeyNames: (project: string, ...app: string[]): Deno.KvKey => ["app_key_name", project, ...app],
+  appKeyPrefixes: (project: string, ...app: string[]): Deno.KvKey => [
+    "app_key_prefix",
+    project,
+    ...app,
+  ],
+  sessions: (): Deno.KvKey => ["session"],
+  removals: (...project: string[]): Deno.KvKey => ["removal", ...project],
+  /** All of one kind that a project has, or one drive of it. */
+  ofDrive: (
+    kind: "file" | "upload" | "completed_upload" | "parts_revision" | "usage",
+    project: string,
+    ...drive: string[]
+  ): Deno.KvKey => [kind, project, ...drive],
   leases: (): Deno.KvKey => ["lease"],
   parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
   manifest: ({ project, drive, name }: Place, version: string): Deno.KvKey => [

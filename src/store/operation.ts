@@ -22,6 +22,18 @@ interface Sum {
   by: bigint;
 }
 
+/** A check that many operations have in common, such as that a project is unchanged. It is encoded once for all. */
+export class SharedCheck {
+  readonly id: string;
+  /** Of the key, in bytes. */
+  readonly length: number;
+
+  constructor(readonly key: Deno.KvKey, readonly versionstamp: string | null) {
+    this.id = identity(key);
+    this.length = encodedLength(key);
+  }
+}
+
 /** What a counter takes beside its key. */
 const COUNTER_BYTES = 16;
 
@@ -31,6 +43,8 @@ const WRAP = 2n ** 64n;
 /** Checks and changes that happen together or not at all, counted against Deno KV's limits before it sees them. */
 export class Operation {
   readonly #checks: Deno.AtomicCheck[] = [];
+  /** By the identity of their keys. */
+  readonly #shared = new Map<string, SharedCheck>();
   readonly #changes: Change[] = [];
   readonly #sums = new Map<string, Sum>();
   /** The keys that it checks, sets or deletes. */
@@ -43,6 +57,14 @@ export class Operation {
     this.#checks.push({ key, versionstamp });
     this.touched.add(identity(key));
     this.#bytes += encodedLength(key);
+    return this;
+  }
+
+  /** The same for a check that other operations have as well: together they have it once, and don't meet there. */
+  share(check: SharedCheck): this {
+    if (this.#shared.has(check.id)) return this;
+    this.#shared.set(check.id, check);
+    this.#bytes += check.length;
     return this;
   }
 
@@ -88,14 +110,33 @@ export class Operation {
   hasRoomFor(other: Operation, maxBytes = MAX_COMMIT_BYTES): boolean {
     return this.#bytes + other.#bytes <= maxBytes &&
       this.#keyBytes + other.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checks.length + other.#checks.length <= MAX_COMMIT_CHECKS &&
+      this.#checkCount + other.#checkCount - this.#inCommon(other) <= MAX_COMMIT_CHECKS &&
       this.#mutations + other.#mutations <= MAX_COMMIT_MUTATIONS &&
-      this.touched.isDisjointFrom(other.touched);
+      this.touched.isDisjointFrom(other.touched) &&
+      this.#sharesWith(other) && other.#sharesWith(this);
+  }
+
+  /** How many shared checks both have. */
+  #inCommon(other: Operation): number {
+    let count = 0;
+    for (const id of other.#shared.keys()) if (this.#shared.has(id)) count++;
+    return count;
+  }
+
+  /** Whether the other demands nothing else of what this shares, and leaves it as it is. */
+  #sharesWith(other: Operation): boolean {
+    for (const { id, versionstamp } of this.#shared.values()) {
+      if (other.touched.has(id)) return false;
+      const known = other.#shared.get(id);
+      if (known !== undefined && known.versionstamp !== versionstamp) return false;
+    }
+    return true;
   }
 
   /** Takes over all that another operation checks and changes. Ask `hasRoomFor` first. */
   add(other: Operation): void {
     for (const { key, versionstamp } of other.#checks) this.check(key, versionstamp);
+    for (const check of other.#shared.values()) this.share(check);
     for (const change of other.#changes) {
       if (change.type === "delete") this.delete(change.key);
       else this.#addSet(change);
@@ -106,7 +147,7 @@ export class Operation {
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
   async commit(kv: Deno.Kv): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
     this.#demandWithinLimits();
-    const atomic = kv.atomic().check(...this.#checks);
+    const atomic = kv.atomic().check(...this.#checks, ...this.#shared.values());
     for (const change of this.#changes) {
       if (change.type === "delete") atomic.delete(change.key);
       else if (change.expireIn === undefined) atomic.set(change.key, change.value);
@@ -118,16 +159,20 @@ export class Operation {
     return await atomic.commit();
   }
 
+  get #checkCount(): number {
+    return this.#checks.length + this.#shared.size;
+  }
+
   get #mutations(): number {
     return this.#changes.length + this.#sums.size;
   }
 
   #demandWithinLimits(): void {
     const within = this.#bytes <= MAX_COMMIT_BYTES && this.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checks.length <= MAX_COMMIT_CHECKS && this.#mutations <= MAX_COMMIT_MUTATIONS;
+      this.#checkCount <= MAX_COMMIT_CHECKS && this.#mutations <= MAX_COMMIT_MUTATIONS;
     if (within) return;
     throw new RangeError(
-      `Cannot commit ${this.#checks.length} checks and ${this.#mutations} changes of ${this.#bytes} bytes ` +
+      `Cannot commit ${this.#checkCount} checks and ${this.#mutations} changes of ${this.#bytes} bytes ` +
         `(${this.#keyBytes} of them keys) in one operation`,
     );
   }

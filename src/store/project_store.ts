@@ -1,16 +1,48 @@
-import { KEY_CACHE_SIZE, KEY_CACHE_TIME } from "../drive/limits.ts";
+import { timingSafeEqual } from "node:crypto";
+import { MAX_REMOVED_DRIVES } from "../drive/limits.ts";
+import { hashSecret, newProjectKey, prefixOf, type ProjectKey } from "../drive/secrets.ts";
+import { Believed } from "./believed.ts";
 import type { Database } from "./database.ts";
+import { decide } from "./decide.ts";
+import { AlreadyExists, BeingRemoved, StoreUnavailable } from "./errors.ts";
+import { freePrefix, setKey } from "./key_index.ts";
 import { keys, prefixes } from "./keys.ts";
+import type { KnownProjects } from "./known_projects.ts";
 import { Operation } from "./operation.ts";
-import type { ProjectKeyRecord, ProjectRecord } from "./records.ts";
+import type { ProjectKeyRecord, ProjectRecord, RemovalMarker } from "./records.ts";
+import type { Remover } from "./remover.ts";
+import type { Revocations } from "./revocations.ts";
 
-/** Projects, the keys that open them, and the administrator's token. Of secrets it knows only the SHA-256. */
+export interface ProjectInfo {
+  project: string;
+  name?: string;
+  /** Milliseconds since 1970. */
+  created: number;
+}
+
+/** The projects and the administrator's token, of which it knows only the SHA-256. */
 export class ProjectStore {
   readonly #db: Database;
-  readonly #known = new Map<string, { project: string; until: number }>();
+  readonly #known: KnownProjects;
+  readonly #revocations: Revocations;
+  readonly #remover: Remover;
+  readonly #wake: () => void;
+  readonly #adminToken: Believed<string>;
 
-  constructor(db: Database) {
+  /** @param wake Called when there is something to be removed in the background. */
+  constructor(
+    db: Database,
+    known: KnownProjects,
+    revocations: Revocations,
+    remover: Remover,
+    wake: () => void,
+  ) {
     this.#db = db;
+    this.#known = known;
+    this.#revocations = revocations;
+    this.#remover = remover;
+    this.#wake = wake;
+    this.#adminToken = new Believed(() => this.#readAdminToken());
   }
 
   async isEmpty(): Promise<boolean> {
@@ -20,41 +52,150 @@ export class ProjectStore {
     return true;
   }
 
-  /** Makes sure that a project exists and that the key with this hash opens it. */
-  async ensure(project: string, keyHash: string): Promise<void> {
-    const [owner, key] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
-      keys.project(project),
-      keys.projectKey(keyHash),
-    ]);
-    const created = Date.now();
-    const operation = new Operation();
-    if (owner.value === null) operation.set(owner.key, { created } satisfies ProjectRecord);
-    if (key.value === null) operation.set(key.key, { project, created } satisfies ProjectKeyRecord);
-    await this.#db.commit(operation);
+  /** Makes sure that a project exists and that the key opens it. Where it is being removed, that is finished before. */
+  async ensure(project: string, key: ProjectKey): Promise<void> {
+    const hash = hashSecret(key.text);
+    await decide(this.#db, async () => {
+      const [owner, removal, stored] = await this.#db.reader.getMany<
+        [ProjectRecord, RemovalMarker, ProjectKeyRecord]
+      >([keys.project(project), keys.projectRemoval(project), keys.projectKey(hash)]);
+      if (removal.value !== null) {
+        await this.#remover.run(removal.key);
+        return undefined;
+      }
+      const created = Date.now();
+      const isListed = stored.value?.prefix !== undefined;
+      if (owner.value !== null && isListed) return { result: undefined };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(removal.key, null)
+        .check(stored.key, stored.versionstamp);
+      if (owner.value === null) operation.set(owner.key, { created } satisfies ProjectRecord);
+      if (!isListed) {
+        const prefix = await freePrefix(this.#db, project, hash, prefixOf(key));
+        setKey(operation, hash, { project, created, ...stored.value, prefix });
+      }
+      return { operation, result: undefined };
+    });
+    this.#known.forget(project);
   }
 
   /**
-   * The project that the key with this hash opens. What the store said is believed for a few seconds, so that a busy
-   * key costs no read.
+   * Makes a project, with an id of its own unless one is given, and its first key, which nobody can read again.
+   *
+   * @throws {AlreadyExists} if there is one of that id.
+   * @throws {BeingRemoved} while one of that id is being removed.
    */
-  async projectOf(keyHash: string): Promise<string | undefined> {
-    const now = Date.now();
-    const known = this.#known.get(keyHash);
-    if (known !== undefined && known.until > now) return known.project;
-    const { value } = await this.#db.reader.get<ProjectKeyRecord>(keys.projectKey(keyHash));
-    this.#known.delete(keyHash);
-    if (value === null) return undefined;
-    if (this.#known.size >= KEY_CACHE_SIZE) this.#known.clear();
-    this.#known.set(keyHash, { project: value.project, until: now + KEY_CACHE_TIME });
-    return value.project;
+  async create(
+    project: string | undefined,
+    name: string | undefined,
+  ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
+    const made = await decide(this.#db, async () => {
+      const key = newProjectKey(project);
+      const id = key.project;
+      const [owner, removal] = await this.#db.reader.getMany<[ProjectRecord, RemovalMarker]>([
+        keys.project(id),
+        keys.projectRemoval(id),
+      ]);
+      if (project === undefined && (owner.value ?? removal.value) !== null) return undefined;
+      if (owner.value !== null) throw new AlreadyExists("project", id);
+      if (removal.value !== null) throw new BeingRemoved("project", id);
+      const created = Date.now();
+      const record: ProjectRecord = { created, ...(name === undefined ? {} : { name }) };
+      const operation = new Operation().check(owner.key, null)
+        .check(removal.key, null)
+        .set(owner.key, record);
+      setKey(operation, hashSecret(key.text), { project: id, created, prefix: prefixOf(key) });
+      return { operation, result: { info: infoOf(id, record), key } };
+    });
+    this.#known.forget(made.info.project);
+    return made;
+  }
+
+  /** All projects in the order of their ids. */
+  async list(): Promise<ProjectInfo[]> {
+    const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
+    return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
+  }
+
+  async get(project: string): Promise<ProjectInfo | undefined> {
+    const { value } = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    return value === null ? undefined : infoOf(project, value);
+  }
+
+  /**
+   * Removes a project for good: it is gone for every caller at once, and all that it has is removed in the background.
+   * Gives whether there was one.
+   */
+  async remove(project: string): Promise<boolean> {
+    const removed = await decide(this.#db, async () => {
+      const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+      if (owner.value === null) return { result: false };
+      const marker: RemovalMarker = { kind: "project", since: Date.now() };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .delete(owner.key)
+        .set(keys.projectRemoval(project), marker);
+      return { operation, result: true };
+    });
+    if (removed) this.#began(project);
+    return removed;
+  }
+
+  /** Removes a drive in the same way; gives whether there was one. While it is being removed, there is. */
+  async removeDrive(project: string, drive: string): Promise<boolean> {
+    const found = await decide(this.#db, async () => {
+      const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
+        keys.project(project),
+        keys.usage(project, drive, "files"),
+      ]);
+      if (owner.value === null) return { result: false };
+      const { removing = [] } = owner.value;
+      if (removing.includes(drive)) return { result: true };
+      if (files.value === null) return { result: false };
+      if (removing.length >= MAX_REMOVED_DRIVES) {
+        throw new StoreUnavailable("Too many drives of the project are being removed");
+      }
+      const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
+      const marker: RemovalMarker = { kind: "drive", since: Date.now() };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .set(owner.key, record)
+        .set(keys.driveRemoval(project, drive), marker);
+      return { operation, result: true };
+    });
+    if (found) this.#began(project);
+    return found;
   }
 
   async hasAdminToken(): Promise<boolean> {
-    return (await this.#db.reader.get(keys.adminToken())).value !== null;
+    return await this.#readAdminToken() !== undefined;
   }
 
   /** Makes the token with this hash the only one. */
   async setAdminToken(hash: string): Promise<void> {
     await this.#db.commit(new Operation().set(keys.adminToken(), hash));
+    this.#adminToken.clear();
+    this.#revocations.changed();
   }
+
+  /** Whether this is the hash of the administrator's token, which is believed for a few seconds. */
+  async isAdminToken(hash: string): Promise<boolean> {
+    const token = await this.#adminToken.get("");
+    if (token === undefined) return false;
+    const [given, wanted] = [hash, token].map((text) => new TextEncoder().encode(text));
+    return given !== undefined && wanted !== undefined &&
+      given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted);
+  }
+
+  async #readAdminToken(): Promise<string | undefined> {
+    return (await this.#db.reader.get<string>(keys.adminToken())).value ?? undefined;
+  }
+
+  #began(project: string): void {
+    this.#known.forget(project);
+    this.#revocations.changed();
+    this.#wake();
+  }
+}
+
+function infoOf(project: string, { name, created }: ProjectRecord): ProjectInfo {
+  return { project, ...(name === undefined ? {} : { name }), created };
 }

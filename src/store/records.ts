@@ -80,11 +80,59 @@ export type Garbage =
     | { kind: "parts"; id: string }
   );
 
+/** All times are milliseconds since 1970. */
 export interface ProjectRecord {
   created: number;
+  name?: string;
+  /** Drives whose removal is running. */
+  removing?: string[];
 }
 
 export interface ProjectKeyRecord {
   project: string;
   created: number;
+  /** What it is listed by; older stores have keys without. */
+  prefix?: string;
+  name?: string;
+}
+
+export interface AppRecord {
+  created: number;
+  /** Where it runs, such as `http://127.0.0.1:3000`. */
+  upstream?: string;
+  /** A host name that is its own. */
+  host?: string;
+  /** Whether access control is on. */
+  access: boolean;
+}
+
+/** Which application has a host name. */
+export interface AppHostRecord {
+  project: string;
+  app: string;
+}
+
+export interface AppKeyRecord {
+  project: string;
+  app: string;
+  name: string;
+  description?: string;
+  prefix: string;
+  created: number;
+}
+
+/** A browser in which the owner signed in. */
+export interface SessionRecord {
+  project: string;
+  app: string;
+  /** The SHA-256 of the project key that it signed in with, without which it ends. */
+  projectKey: string;
+  /** From then on it counts as gone. */
+  expires: number;
+}
+
+/** A removal that is running; what is removed is in its key. */
+export interface RemovalMarker {
+  kind: "project" | "drive" | "app";
+  since: number;
 }

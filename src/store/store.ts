@@ -1,13 +1,20 @@
 import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import { AppKeyStore } from "./app_key_store.ts";
+import { AppStore } from "./app_store.ts";
 import type { Database } from "./database.ts";
 import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { type DriveUsage, listDrives } from "./drive_store.ts";
 import { StoreFull } from "./errors.ts";
 import { FileStore } from "./file_store.ts";
+import { KeyStore } from "./key_store.ts";
+import { KnownProjects } from "./known_projects.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
 import { ProjectStore } from "./project_store.ts";
 import { Readers } from "./readers.ts";
+import { Remover } from "./remover.ts";
+import { Revocations } from "./revocations.ts";
+import { SessionStore } from "./session_store.ts";
 import { Sweeper } from "./sweeper.ts";
 import { UploadStore } from "./upload_store.ts";
 
@@ -27,23 +34,39 @@ export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
   readonly projects: ProjectStore;
+  readonly keys: KeyStore;
+  readonly apps: AppStore;
+  readonly appKeys: AppKeyStore;
+  readonly sessions: SessionStore;
+  readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
+  readonly #known: KnownProjects;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor } = options;
     this.#disk = disk;
+    const { revocations } = this;
     const readers = new Readers();
+    const known = new KnownProjects(db);
+    const remover = new Remover(db, known);
     this.#db = db;
-    this.files = new FileStore(db, readers);
-    this.uploads = new UploadStore(db, this.files, uploadTtl);
-    this.projects = new ProjectStore(db);
-    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor });
+    this.#known = known;
+    this.files = new FileStore(db, known, readers);
+    this.uploads = new UploadStore(db, known, this.files, uploadTtl);
+    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover });
+    const wake = () => this.sweeper.wake();
+    this.projects = new ProjectStore(db, known, revocations, remover, wake);
+    this.keys = new KeyStore(db, known, revocations);
+    this.apps = new AppStore(db, known, revocations, remover);
+    this.appKeys = new AppKeyStore(db, known, this.apps, revocations);
+    this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }
 
   /** A page of a drive's files; up to the first slash behind the prefix unless `recursive`. */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
+    if (await this.#known.hides(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
   }
 
@@ -62,8 +85,12 @@ export class Store {
     }
   }
 
+  /** The drives of a project and what they hold; none where there is no such project. */
   async drives(project: string): Promise<DriveUsage[]> {
-    return await listDrives(this.#db, project);
+    const known = await this.#known.find(project);
+    if (known === undefined) return [];
+    const drives = await listDrives(this.#db, project);
+    return drives.filter(({ name }) => !known.removing.includes(name));
   }
 
   /** Ends the work in the background and closes the database. */

@@ -7,6 +7,7 @@ import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { Readers } from "./readers.ts";
+import type { Remover } from "./remover.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
 import { chunksOf } from "./write_lease.ts";
 
@@ -14,7 +15,7 @@ type GarbageEntry = Deno.KvEntry<Garbage>;
 
 /**
  * Finishes what was left: bytes of writers that crashed, sessions whose time is over, bytes of versions that nobody
- * reads any more. Every step can be repeated, so two sweeps at once, here or in other processes, are harmless.
+ * reads any more, projects and drives that are being removed. Every step can be repeated, so two sweeps at once, here or in other processes, are harmless.
  */
 export class Sweeper {
   readonly #db: Database;
@@ -22,17 +23,25 @@ export class Sweeper {
   readonly #onError: (error: unknown) => void;
   readonly #disk: DiskSpace | undefined;
   readonly #compactor: Compactor | undefined;
+  readonly #remover: Remover | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
+  /** Whether there is more to do than the sweep that runs may know of. */
+  #woken = false;
 
   /** @param onError Told of what stopped a sweep in the background. The next one goes on there. */
   constructor(
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
-    { disk, compactor }: { disk?: DiskSpace | undefined; compactor?: Compactor | undefined } = {},
+    { disk, compactor, remover }: {
+      disk?: DiskSpace | undefined;
+      compactor?: Compactor | undefined;
+      remover?: Remover;
+    } = {},
   ) {
+    this.#remover = remover;
     this.#disk = disk;
     this.#compactor = compactor;
     this.#db = db;
@@ -45,8 +54,9 @@ export class Sweeper {
     this.#timer = setTimeout(() => this.#sweepInBackground(), 0);
   }
 
-  /** Sweeps as soon as possible, where it is started at all. */
+  /** Sweeps as soon as possible, where it is started at all; once more, where a sweep runs. */
   wake(): void {
+    this.#woken = true;
     if (this.#timer === undefined || this.#stopped || this.#running !== undefined) return;
     clearTimeout(this.#timer);
     this.start();
@@ -56,16 +66,19 @@ export class Sweeper {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#compactor?.stop();
+    this.#remover?.stop();
     clearTimeout(this.#timer);
     await this.#running;
   }
 
   async #sweepInBackground(): Promise<void> {
+    this.#woken = false;
     this.#running = this.#sweepAndCompact().catch(this.#onError);
     await this.#running;
     this.#running = undefined;
     if (!this.#stopped) {
-      this.#timer = setTimeout(() => this.#sweepInBackground(), SWEEP_INTERVAL);
+      const pause = this.#woken ? 0 : SWEEP_INTERVAL;
+      this.#timer = setTimeout(() => this.#sweepInBackground(), pause);
     }
   }
 
@@ -76,6 +89,8 @@ export class Sweeper {
 
   /** Does all that is due at a time, in milliseconds since 1970. */
   async sweep(now = Date.now()): Promise<void> {
+    // First, as there is garbage after it.
+    await this.#remover?.runAll();
     for await (const lease of this.#db.reader.list<number>({ prefix: prefixes.leases() })) {
       if (lease.value < now) await this.#takeOver(lease, now);
     }

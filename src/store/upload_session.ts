@@ -67,7 +67,8 @@ export function completeSession(
   throwAway(operation, { kind: "parts", ...place, id }, Date.now());
 }
 
-function absent(id: string): UploadRefused {
+/** That there is no such upload. */
+export function absent(id: string): UploadRefused {
   const quoted = JSON.stringify(id.slice(0, 2 * VERSION_LENGTH));
   return new UploadRefused(
     "absent",

@@ -7,12 +7,19 @@ import type { FileStore, WriteCondition } from "./file_store.ts";
 import { chunkCount } from "./chunks.ts";
 import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
+import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
-import { completeSession, findOpenSession, findSession } from "./upload_session.ts";
+import {
+  absent,
+  completeSession,
+  findOpenSession,
+  findSession,
+  type StoredSession,
+} from "./upload_session.ts";
 
 export interface ListedUpload {
   id: string;
@@ -22,20 +29,37 @@ export interface ListedUpload {
 /** Uploads in parts: their sessions, their parts, and how a file comes of them. */
 export class UploadStore {
   readonly #db: Database;
+  readonly #projects: KnownProjects;
   readonly #files: FileStore;
   readonly #ttl: number;
 
   /** @param ttl How long a session lives, in milliseconds. */
-  constructor(db: Database, files: FileStore, ttl: number) {
+  constructor(db: Database, projects: KnownProjects, files: FileStore, ttl: number) {
     this.#db = db;
+    this.#projects = projects;
     this.#files = files;
     this.#ttl = ttl;
   }
 
-  /** Opens a session, which makes the drive exist; gives its id. */
+  /**
+   * Opens a session, which makes the drive exist; gives its id.
+   *
+   * @throws {NoSuchProject}
+   * @throws {BeingRemoved} if the drive is.
+   */
   async start(place: Place, type: string | undefined): Promise<string> {
-    const { project, drive, name } = place;
-    const id = newVersion();
+    const begun = await this.#projects.demand(place);
+    for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const id = newVersion();
+      const operation = this.#newSession(place, id, type);
+      operation.share((await this.#projects.demand(place, begun)).unchanged);
+      if ((await this.#db.commit(operation)).ok) return id;
+      this.#projects.forget(place.project);
+    }
+    throw new StoreUnavailable("The upload could not be started: its project kept changing");
+  }
+
+  #newSession({ project, drive, name }: Place, id: string, type: string | undefined): Operation {
     const created = Date.now();
     const session: UploadSession = {
       name,
@@ -43,12 +67,10 @@ export class UploadStore {
       created,
       expires: created + this.#ttl,
     };
-    const operation = new Operation()
+    return new Operation()
       .set(keys.upload(project, drive, id), session, this.#ttl)
-      .set(keys.garbage(session.expires, id), { kind: "upload", ...place, id })
+      .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
       .sum(keys.usage(project, drive, "files"), 0);
-    await this.#db.commit(operation);
-    return id;
   }
 
   /**
@@ -57,6 +79,7 @@ export class UploadStore {
    * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
    * @param accept Called with the digest before the part counts; what it throws is thrown.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
     place: Place,
@@ -64,11 +87,12 @@ export class UploadStore {
     body: AsyncIterable<Uint8Array>,
     accept: (received: Received) => void,
   ): Promise<void> {
+    const begun = await this.#projects.demand(place);
     await findOpenSession(this.#db, place, id);
     const received = await receive(this.#db, place, body);
     try {
       accept(received);
-      await this.#addPart(place, id, part, type, received);
+      await this.#addPart(place, { id, part, type, begun }, received);
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
@@ -77,18 +101,22 @@ export class UploadStore {
 
   async #addPart(
     place: Place,
-    id: string,
-    part: number,
-    type: string | undefined,
+    { id, part, type, begun }: {
+      id: string;
+      part: number;
+      type: string | undefined;
+      begun: KnownProject;
+    },
     { size, sha256, bytes }: Received,
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const { unchanged } = await this.#projects.demand(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
-      const operation = new Operation()
+      const operation = new Operation().share(unchanged)
         .check(open.key, open.versionstamp)
         .check(key, earlier.versionstamp)
         .set(key, record)
@@ -97,6 +125,7 @@ export class UploadStore {
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
       if ((await this.#db.commit(operation)).ok) return;
+      this.#projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
@@ -107,8 +136,11 @@ export class UploadStore {
    * changes nothing.
    *
    * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
+   * @throws {NoSuchProject}
+   * @throws {BeingRemoved} if the drive is.
    */
   async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
+    const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       const open = await findSession(this.#db, place, id);
       if (open.completed) return "done";
@@ -120,7 +152,8 @@ export class UploadStore {
       const problem = partsProblem(parts);
       if (problem !== undefined) throw new UploadRefused("parts", problem);
       const draft = draftOf(place, open.session, parts);
-      const published = await this.#files.publish(place, draft, condition, (operation, version) => {
+      const judged = { condition, begun };
+      const published = await this.#files.publish(place, draft, judged, (operation, version) => {
         completeSession(operation, place, id, open);
         operation.check(revision.key, revision.versionstamp).delete(revision.key);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
@@ -137,7 +170,7 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are removed in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const { key, versionstamp, session } = await findOpenSession(this.#db, place, id);
+      const { key, versionstamp, session } = await this.#findShown(place, id);
       const operation = new Operation().check(key, versionstamp)
         .delete(key)
         .delete(keys.garbage(session.expires, id))
@@ -150,8 +183,13 @@ export class UploadStore {
 
   /** An open upload with the parts that it has, in ascending order. */
   async look(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
-    const { session } = await findOpenSession(this.#db, place, id);
+    const { session } = await this.#findShown(place, id);
     return { session, parts: await this.#parts(place, id) };
+  }
+
+  async #findShown(place: Place, id: string): Promise<StoredSession> {
+    if (await this.#projects.hides(place)) throw absent(id);
+    return await findOpenSession(this.#db, place, id);
   }
 
   /** The open uploads of a drive behind an id, the oldest first. */
@@ -160,6 +198,7 @@ export class UploadStore {
     drive: string,
     { limit, last }: { limit: number; last: string },
   ): Promise<{ uploads: ListedUpload[]; more: boolean }> {
+    if (await this.#projects.hides({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
     for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {

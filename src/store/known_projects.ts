@@ -1,0 +1,99 @@
+import { Believed } from "./believed.ts";
+import type { Database } from "./database.ts";
+import { BeingRemoved, NoSuchProject } from "./errors.ts";
+import { keys } from "./keys.ts";
+import { SharedCheck } from "./operation.ts";
+import type { ProjectRecord } from "./records.ts";
+
+/** A project as every request needs it. */
+export interface KnownProject {
+  /** Milliseconds since 1970. A project of the same id that was made later is another one. */
+  created: number;
+  /** Drives that are being removed. */
+  removing: readonly string[];
+  /** Demands that the project is unchanged: there, and none of its other drives being removed. */
+  unchanged: SharedCheck;
+}
+
+/** A thing that belongs to a project as it was when the thing was read. */
+export interface Owned {
+  project: string;
+  /** When the project was created. */
+  projectCreated: number;
+}
+
+/**
+ * The projects' records, believed for a few seconds. Reads rely on them as they are; every write demands in its own
+ * operation that the record is still what was believed, so nothing is published into what is being removed.
+ */
+export class KnownProjects {
+  readonly #db: Database;
+  readonly #projects: Believed<KnownProject>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    // While a drive is being removed the store is asked each time: other processes may have written to it again.
+    const keeps = ({ removing }: KnownProject) => removing.length === 0;
+    this.#projects = new Believed((project) => this.#read(project), { keeps });
+  }
+
+  async find(project: string): Promise<KnownProject | undefined> {
+    return await this.#projects.get(project);
+  }
+
+  /** Whether a drive, or its project, is to look as if it were not there. */
+  async hides({ project, drive }: { project: string; drive: string }): Promise<boolean> {
+    const known = await this.find(project);
+    return known === undefined || known.removing.includes(drive);
+  }
+
+  /**
+   * The project that a write goes to: the operation that publishes demands that it is `unchanged`.
+   *
+   * @param begun What this gave when the write began: it is not to end in a later project of the same id.
+   * @throws {NoSuchProject} if the project is not there any more.
+   * @throws {BeingRemoved} if the drive is being removed.
+   */
+  async demand(
+    { project, drive }: { project: string; drive: string },
+    begun?: KnownProject,
+  ): Promise<KnownProject> {
+    const known = await this.find(project);
+    if (known === undefined || (begun !== undefined && begun.created !== known.created)) {
+      throw new NoSuchProject(project);
+    }
+    if (known.removing.includes(drive)) throw new BeingRemoved("drive", drive);
+    return known;
+  }
+
+  /** What is believed of a thing, where its project is still the one that it belonged to. */
+  async owned<T extends Owned>(
+    things: Believed<T>,
+    key: string,
+  ): Promise<{ thing: T; owner: KnownProject } | undefined> {
+    // The two are believed from different moments on, so they are compared once more as they are now.
+    for (let tries = 0; tries < 2; tries++) {
+      const thing = await things.get(key);
+      const owner = thing === undefined ? undefined : await this.find(thing.project);
+      if (thing === undefined || owner === undefined) return undefined;
+      if (owner.created === thing.projectCreated) return { thing, owner };
+      things.forget(key);
+      this.forget(thing.project);
+    }
+    return undefined;
+  }
+
+  /** To be called when a project was changed, or an operation that demanded that it was not has failed. */
+  forget(project: string): void {
+    this.#projects.forget(project);
+  }
+
+  async #read(project: string): Promise<KnownProject | undefined> {
+    const [{ key, value, versionstamp }] = await this.#db.reads.get<[ProjectRecord]>([
+      keys.project(project),
+    ]);
+    if (value === null) return undefined;
+    const { created, removing = [] } = value;
+    return { created, removing, unchanged: new SharedCheck(key, versionstamp) };
+  }
+}

@@ -1,0 +1,90 @@
+import { SESSION_TIME } from "../drive/limits.ts";
+import { hashSecret, newSecret } from "../drive/secrets.ts";
+import type { AppStore } from "./app_store.ts";
+import { Believed } from "./believed.ts";
+import type { Database } from "./database.ts";
+import { decide } from "./decide.ts";
+import { NoSuchApp, NoSuchProject } from "./errors.ts";
+import type { KeyStore } from "./key_store.ts";
+import { keys } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import type { AppRecord, ProjectKeyRecord, ProjectRecord, SessionRecord } from "./records.ts";
+import type { Revocations } from "./revocations.ts";
+
+/** Browsers in which the owner of an application signed in. Of their tokens it knows only the SHA-256. */
+export class SessionStore {
+  readonly #db: Database;
+  readonly #keyStore: KeyStore;
+  readonly #apps: AppStore;
+  readonly #revocations: Revocations;
+  readonly #known: Believed<SessionRecord>;
+
+  constructor(
+    db: Database,
+    keyStore: KeyStore,
+    apps: AppStore,
+    revocations: Revocations,
+  ) {
+    this.#db = db;
+    this.#keyStore = keyStore;
+    this.#apps = apps;
+    this.#revocations = revocations;
+    this.#known = new Believed((hash) => this.#read(hash));
+  }
+
+  /**
+   * Starts a session; gives its token, which nobody can read again, and when it ends (milliseconds since 1970).
+   *
+   * @param projectKey The SHA-256 of the project key that it is started with.
+   * @throws {NoSuchProject} if that key does not open the project, or not any more.
+   * @throws {NoSuchApp}
+   */
+  async start(
+    project: string,
+    app: string,
+    projectKey: string,
+  ): Promise<{ token: string; expires: number }> {
+    return await decide(this.#db, async () => {
+      const [owner, key, current] = await this.#db.reader.getMany<
+        [ProjectRecord, ProjectKeyRecord, AppRecord]
+      >([keys.project(project), keys.projectKey(projectKey), keys.app(project, app)]);
+      if (owner.value === null || key.value?.project !== project) throw new NoSuchProject(project);
+      if (current.value === null) throw new NoSuchApp(app);
+      const token = newSecret();
+      const expires = Date.now() + SESSION_TIME;
+      const record: SessionRecord = { project, app, projectKey, expires };
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(key.key, key.versionstamp)
+        .check(current.key, current.versionstamp)
+        .set(keys.session(hashSecret(token)), record, SESSION_TIME);
+      return { operation, result: { token, expires } };
+    });
+  }
+
+  /**
+   * The application that a session opens, believed for a few seconds; `undefined` where its time is over, it was ended,
+   * or its project key opens the project no more.
+   */
+  async find(hash: string): Promise<{ project: string; app: string } | undefined> {
+    const session = await this.#known.get(hash);
+    if (session === undefined || session.expires <= Date.now()) return undefined;
+    const { project, app, projectKey } = session;
+    const key = await this.#keyStore.opens(projectKey);
+    if (key?.project !== project || await this.#apps.find(project, app) === undefined) {
+      return undefined;
+    }
+    return { project, app };
+  }
+
+  /** Ends a session, if there is one. */
+  async end(hash: string): Promise<void> {
+    await this.#db.commit(new Operation().delete(keys.session(hash)));
+    this.#known.forget(hash);
+    this.#revocations.changed();
+  }
+
+  async #read(hash: string): Promise<SessionRecord | undefined> {
+    const [{ value }] = await this.#db.reads.get<[SessionRecord]>([keys.session(hash)]);
+    return value ?? undefined;
+  }
+}
