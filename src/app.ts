@@ -1,13 +1,29 @@
-import { driveNameProblem } from "./drive/names.ts";
-import { authenticate } from "./http/authenticate.ts";
+import { byAdministrator, byOwner } from "./http/admin_call.ts";
+import { clientAddress } from "./http/client_address.ts";
 import { addCorsHeaders, answerOptions } from "./http/cors.ts";
+import { driveRoute } from "./http/drive_call.ts";
 import { errors } from "./http/http_error.ts";
-import { Query } from "./http/query.ts";
 import { renderError, toHttpError } from "./http/render_error.ts";
 import { requestIdOf } from "./http/request_id.ts";
-import { decodeSegment, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { allowedMethods, type Deps, findRoute, type Match, route } from "./http/router.ts";
+import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
+import { allowedMethods, type Deps, findRoute, route } from "./http/router.ts";
 import { abortUpload } from "./routes/abort_upload.ts";
+import { showAccess, switchAccess } from "./routes/admin/access.ts";
+import {
+  changeApp,
+  createApp as registerApp,
+  deleteApp,
+  listApps,
+  showApp,
+} from "./routes/admin/apps.ts";
+import { createAppKey, listAppKeys, revokeAppKey } from "./routes/admin/app_keys.ts";
+import { deleteDrive, deleteProject, showProject } from "./routes/admin/project.ts";
+import {
+  createProjectKey,
+  listProjectKeys,
+  revokeProjectKey,
+} from "./routes/admin/project_keys.ts";
+import { createProject, listProjects } from "./routes/admin/projects.ts";
 import { completeUpload } from "./routes/complete_upload.ts";
 import { deleteFiles } from "./routes/delete_files.ts";
 import { downloadFile } from "./routes/download_file.ts";
@@ -20,21 +36,43 @@ import { showUpload } from "./routes/show_upload.ts";
 import { startUpload } from "./routes/start_upload.ts";
 
 const DRIVE = "/v1/:project/:drive";
+const PROJECTS = "/admin/v1/projects";
+const PROJECT = `${PROJECTS}/:project`;
+const APP = `${PROJECT}/apps/:app`;
 
 const routes = [
-  route("/v1/:project", { GET: listDrives }),
-  route(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
-  route(`${DRIVE}/files/download`, { GET: downloadFile }),
-  route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
-  route(`${DRIVE}/uploads/:id`, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),
-  route(`${DRIVE}/uploads/:id/parts`, { POST: putPart }),
+  driveRoute("/v1/:project", { GET: listDrives }),
+  driveRoute(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
+  driveRoute(`${DRIVE}/files/download`, { GET: downloadFile }),
+  driveRoute(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
+  driveRoute(`${DRIVE}/uploads/:id`, {
+    GET: showUpload,
+    PATCH: completeUpload,
+    DELETE: abortUpload,
+  }),
+  driveRoute(`${DRIVE}/uploads/:id/parts`, { POST: putPart }),
+
+  route(PROJECTS, { GET: byAdministrator(listProjects), POST: byAdministrator(createProject) }),
+  route(PROJECT, { GET: byOwner(showProject), DELETE: byAdministrator(deleteProject) }),
+  route(`${PROJECT}/drives/:drive`, { DELETE: byOwner(deleteDrive) }),
+  route(`${PROJECT}/keys`, { GET: byOwner(listProjectKeys), POST: byOwner(createProjectKey) }),
+  route(`${PROJECT}/keys/:prefix`, { DELETE: byOwner(revokeProjectKey) }),
+  route(`${PROJECT}/apps`, { GET: byOwner(listApps), POST: byOwner(registerApp) }),
+  route(APP, { GET: byOwner(showApp), PATCH: byOwner(changeApp), DELETE: byOwner(deleteApp) }),
+  route(`${APP}/access`, { GET: byOwner(showAccess), PUT: byOwner(switchAccess) }),
+  route(`${APP}/keys`, { GET: byOwner(listAppKeys), POST: byOwner(createAppKey) }),
+  route(`${APP}/keys/:name`, { DELETE: byOwner(revokeAppKey) }),
 ];
 
 /** The service: gives the answer to a request. It never throws. */
-export function createApp(deps: Deps): (request: Request) => Promise<Response> {
-  return async (request) => {
+export function createApp(
+  deps: Deps,
+): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
+  return async (request, info) => {
     const requestId = requestIdOf(request.headers);
-    const answering = deps.running.during(request, () => answer(request, requestId, deps));
+    const target = parseTarget(request);
+    const asked: Asked = { request, requestId, target, info };
+    const answering = deps.running.during(request, () => answer(asked, deps));
     const response = await answering.catch((error: unknown) => {
       const rendered = toHttpError(error);
       if (rendered.status >= 500 && rendered.cause !== undefined) {
@@ -42,7 +80,9 @@ export function createApp(deps: Deps): (request: Request) => Promise<Response> {
       }
       return renderError(rendered);
     });
-    addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
+    // No page of another origin has to do with the administration.
+    if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
+    else addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
     response.headers.set("X-Request-Id", requestId);
     if (request.method !== "HEAD" || response.body === null) return response;
     const { status, headers } = response;
@@ -50,40 +90,30 @@ export function createApp(deps: Deps): (request: Request) => Promise<Response> {
   };
 }
 
+/** A request as it came. */
+interface Asked {
+  request: Request;
+  requestId: string;
+  target: RequestTarget;
+  info: Deno.ServeHandlerInfo;
+}
+
 /** "route → method → key → parameters → body": nothing is looked at before what stands left of it holds. */
-async function answer(request: Request, requestId: string, deps: Deps): Promise<Response> {
-  const target = parseTarget(request);
-  const found = findRoute(routes, target.segments);
-  const allow = allowedMethods(found.methods);
-  if (request.method === "OPTIONS") return answerOptions(request.headers, allow);
+async function answer({ request, requestId, target, info }: Asked, deps: Deps): Promise<Response> {
+  assertHost(request.headers);
+  const { methods, params } = findRoute(routes, target.segments);
+  const allow = allowedMethods(methods);
+  if (request.method === "OPTIONS") {
+    return answerOptions(isAdministration(target) ? new Headers() : request.headers, allow);
+  }
   // A method may have the name of something that every object has.
-  const handler = Object.hasOwn(found.methods, request.method)
-    ? found.methods[request.method]
-    : undefined;
+  const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
   if (handler === undefined) throw errors.badMethod(request.method, allow);
   if (deps.isDraining()) throw errors.shuttingDown();
-  const project = decodeLeniently(found.params["project"] ?? "");
-  await authenticate(request.headers, project, deps.store.projects);
-  const params = pathParameters(found, target);
-  return await handler({ request, requestId, project, ...params }, deps);
+  const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
+  return await handler({ request, requestId, address, params, query: target.query }, deps);
 }
 
-/** What is in the path behind the project, and the query. @throws {HttpError} 400 where it is malformed. */
-function pathParameters(
-  { params }: Match,
-  target: RequestTarget,
-): { drive: string; id: string; query: Query } {
-  const drive = params["drive"] === undefined ? "" : decodeSegment(params["drive"]);
-  const problem = params["drive"] === undefined ? undefined : driveNameProblem(drive);
-  if (problem !== undefined) throw errors.badDriveName(problem);
-  return { drive, id: decodeSegment(params["id"] ?? ""), query: new Query(target.query) };
-}
-
-/** A project that cannot be decoded is one that no key opens: that is said before anything of its form. */
-function decodeLeniently(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
+function isAdministration({ segments }: RequestTarget): boolean {
+  return segments[0] === "admin";
 }

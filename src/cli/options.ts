@@ -6,6 +6,7 @@ import {
   DEFAULT_UPLOAD_TTL,
 } from "../drive/limits.ts";
 import { parseDuration } from "../drive/duration.ts";
+import { TrustedProxies } from "../http/client_address.ts";
 import type { CorsOrigins } from "../http/cors.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import { UsageError } from "./usage_error.ts";
@@ -19,6 +20,8 @@ export interface ServeOptions {
   tlsCert: string | undefined;
   tlsKey: string | undefined;
   corsOrigins: CorsOrigins;
+  /** Proxies that are believed what they say of a caller's address. */
+  trustedProxies: TrustedProxies | undefined;
   /** Milliseconds. */
   uploadTtl: number;
   failedReasons: boolean;
@@ -42,6 +45,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     name: "cors-origin",
     value: "ORIGIN",
     help: "origins whose pages may call, comma-separated (*)",
+  },
+  {
+    name: "trusted-proxy",
+    value: "NETWORK",
+    help: "proxies whose X-Forwarded-For counts, comma-separated (none)",
   },
   { name: "upload-ttl", value: "TIME", help: "how long an upload in parts may take (24h)" },
   {
@@ -87,6 +95,13 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "*" as CorsOrigins,
       parseOrigins,
       "* or origins like https://app.example.com",
+    ),
+    trustedProxies: value(
+      given,
+      "trusted-proxy",
+      undefined as TrustedProxies | undefined,
+      TrustedProxies.parse,
+      "addresses or networks like 127.0.0.1, 10.0.0.0/8",
     ),
     uploadTtl: value(
       given,

@@ -1,4 +1,5 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { TrustedProxies } from "../http/client_address.ts";
 import { parseServeOptions, SERVE_OPTIONS, type ServeOptions, variableOf } from "./options.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -9,6 +10,7 @@ const DEFAULTS: ServeOptions = {
   tlsCert: undefined,
   tlsKey: undefined,
   corsOrigins: "*",
+  trustedProxies: undefined,
   uploadTtl: 86_400_000,
   failedReasons: false,
   idleTimeout: 60_000,
@@ -53,6 +55,12 @@ const CASES: readonly Case[] = [
       ",",
       "null",
     ],
+  },
+  {
+    name: "trusted-proxy",
+    field: "trustedProxies",
+    good: ["127.0.0.1", "10.0.0.0/8, ::1"].map((text) => [text, TrustedProxies.parse(text)]),
+    bad: ["localhost", "10.0.0.0/33", "10.0.0.1,", "*", "10.0.0.1:80"],
   },
   {
     name: "upload-ttl",
@@ -115,6 +123,13 @@ Deno.test("Each option is read from its flag and from its variable, and the flag
     const found = parseServeOptions([`--${name}`, flag], { [variable]: other });
     assertEquals(found, { ...DEFAULTS, [field]: value }, name);
   }
+});
+
+Deno.test("The proxies that are named are trusted, the flag's and not the variable's", () => {
+  const env = { KVDRIVE_TRUSTED_PROXY: "10.0.0.1" };
+  const { trustedProxies } = parseServeOptions(["--trusted-proxy", "10.0.0.2,::1"], env);
+  const trusted = ["10.0.0.1", "10.0.0.2", "::1"].map((address) => trustedProxies?.has(address));
+  assertEquals(trusted, [false, true, true]);
 });
 
 Deno.test("A bad value is told with the value and where it came from", () => {

@@ -2,6 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { WrongKeys } from "../http/wrong_keys.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
@@ -64,6 +65,8 @@ async function run(
     failedReasons: options.failedReasons,
     idleTimeout: options.idleTimeout,
     slots: new UploadSlots({ max: options.maxUploads, patience: options.idleTimeout }),
+    wrongKeys: new WrongKeys(),
+    trustedProxies: options.trustedProxies,
     isDraining: () => draining,
     onError: logFailure,
   });
@@ -95,7 +98,7 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function listen(
   { hostname, port }: ServeOptions,
   options: Deno.ServeTcpOptions & Partial<Deno.TlsCertifiedKeyPem>,
-  app: (request: Request) => Promise<Response>,
+  app: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
     // "Bytes are never changed on the way (no compression of ours)."

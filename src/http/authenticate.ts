@@ -1,27 +1,58 @@
 import { MAX_KEY_HEADER } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
-import { errors } from "./http_error.ts";
+import { errors, type HttpError } from "./http_error.ts";
+import type { WrongKeys } from "./wrong_keys.ts";
 
 /** Finds the project that a key opens, by the key's SHA-256. */
 export interface KeyRing {
-  projectOf(keyHash: string): Promise<string | undefined>;
+  opens(keyHash: string): Promise<{ project: string } | undefined>;
+}
+
+/** What is needed to judge a key that came with a request. */
+export interface Entrance {
+  keys: KeyRing;
+  wrongKeys: WrongKeys;
+  /** Where the request comes from. */
+  address: () => string;
 }
 
 /**
- * Lets a request through if its `X-Api-Key` opens the project. A key is looked up by its SHA-256, which nobody can steer
- * character by character: how long it takes says nothing of what differs.
+ * The project that the `X-Api-Key` of a request opens. A key is looked up by its SHA-256, which nobody can steer character by
+ * character: how long it takes says nothing of what differs.
  *
- * @throws {HttpError} 401 without a key or with one that is not known, 403 with one of another project.
+ * @throws {HttpError} 401 with a key that is not known, 429 after too many of them, 401 without one.
+ */
+export async function openedBy(headers: Headers, entrance: Entrance): Promise<string> {
+  const key = headers.get("x-api-key") ?? "";
+  if (key === "") throw errors.noKey();
+  const opened = key.length > MAX_KEY_HEADER
+    ? undefined
+    : await entrance.keys.opens(hashSecret(key));
+  if (opened === undefined) throw refusal(errors.unknownKey(), entrance);
+  return opened.project;
+}
+
+/**
+ * Lets a request through if its `X-Api-Key` opens the project.
+ *
+ * @throws {HttpError} 401 or 429 as above, 403 with a key of another project.
  */
 export async function authenticate(
   headers: Headers,
   project: string,
-  keyRing: KeyRing,
+  entrance: Entrance,
 ): Promise<void> {
-  const key = headers.get("x-api-key") ?? "";
-  if (key === "") throw errors.noKey();
-  if (key.length > MAX_KEY_HEADER) throw errors.unknownKey();
-  const owner = await keyRing.projectOf(hashSecret(key));
-  if (owner === undefined) throw errors.unknownKey();
-  if (owner !== project) throw errors.otherProject();
+  if (await openedBy(headers, entrance) !== project) throw errors.otherProject();
+}
+
+/** The error for a wrong key: the given one, or 429 where too many have come from its address. */
+export function refusal(
+  error: HttpError,
+  { wrongKeys, address }: Pick<Entrance, "wrongKeys" | "address">,
+): HttpError {
+  const from = address();
+  const wait = wrongKeys.refused(from);
+  if (wait !== undefined) return errors.tooManyWrongKeys(wait);
+  wrongKeys.note(from);
+  return error;
 }

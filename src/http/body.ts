@@ -1,10 +1,12 @@
-import { errors } from "./http_error.ts";
+import { errors, type HttpError } from "./http_error.ts";
 
 export interface BodyLimits {
   /** Bytes. */
   limit: number;
   /** How long the body may give nothing, in milliseconds. */
   idle: number;
+  /** The error for more than the limit; that of a file, unless given. */
+  tooLarge?: (limit: number) => HttpError;
 }
 
 /**
@@ -12,11 +14,15 @@ export interface BodyLimits {
  *
  * @throws {HttpError} 413 where it is over the limit, before a byte is read.
  */
-export function announcedSize(headers: Headers, limit: number): number | undefined {
+export function announcedSize(
+  headers: Headers,
+  limit: number,
+  tooLarge: (limit: number) => HttpError = errors.tooLarge,
+): number | undefined {
   const text = headers.get("content-length");
   if (text === null) return undefined;
   const size = Number(text);
-  if (size > limit) throw errors.tooLarge(limit);
+  if (size > limit) throw tooLarge(limit);
   return size;
 }
 
@@ -27,9 +33,9 @@ export function announcedSize(headers: Headers, limit: number): number | undefin
  */
 export async function* readBody(
   request: Request,
-  { limit, idle }: BodyLimits,
+  { limit, idle, tooLarge = errors.tooLarge }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
-  const announced = announcedSize(request.headers, limit);
+  const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
   const reader = request.body.getReader();
   let size = 0;
@@ -40,7 +46,7 @@ export async function* readBody(
       ended = done;
       if (value === undefined) break;
       size += value.byteLength;
-      if (size > limit) throw errors.tooLarge(limit);
+      if (size > limit) throw tooLarge(limit);
       yield value;
     }
     if (announced !== undefined && announced !== size) throw errors.brokenBody();

@@ -21,6 +21,14 @@ function quote(value: string): string {
   return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED)}…` : value);
 }
 
+/** Names as a sentence has them: `"name" and "host"`. */
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" and ");
+}
+
+/** Who administers comes in by one of two. */
+const bothWays = { "WWW-Authenticate": 'Bearer realm="kvdrive", ApiKey realm="kvdrive"' };
+
 const retryLater = { "Retry-After": String(RETRY_AFTER) };
 
 /** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
@@ -53,6 +61,13 @@ export const errors = {
     ),
   badJson: (problem: string) =>
     new HttpError(400, `The body must be a JSON object like {"names": ["a.txt"]}: ${problem}`),
+  badObject: (fields: readonly string[], problem: string) =>
+    new HttpError(400, `The body must be a JSON object with ${listed(fields)}: ${problem}`),
+  unknownField: (name: string, fields: readonly string[]) =>
+    new HttpError(400, `The field ${quote(name)} is not known here: there is ${listed(fields)}`),
+  missingField: (name: string) =>
+    new HttpError(400, `The field "${name}" is missing: it is required`),
+  badField: (name: string, problem: string) => new HttpError(400, `The field "${name}" ${problem}`),
   badNames: (problem: string) =>
     new HttpError(400, `The names to delete must be 1 to 1000 strings: ${problem}`),
   brokenBody: (cause?: unknown) =>
@@ -73,15 +88,52 @@ export const errors = {
     new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
       "WWW-Authenticate": 'ApiKey realm="kvdrive"',
     }),
+  noCredentials: () =>
+    new HttpError(
+      401,
+      "The credentials are missing: send the administrator's token as Authorization: Bearer, or the project key as X-Api-Key",
+      bothWays,
+    ),
+  unknownToken: () =>
+    new HttpError(
+      401,
+      "The token in Authorization is not the administrator's: send that, or leave it out and send the project key as X-Api-Key",
+      bothWays,
+    ),
+  tooManyWrongKeys: (wait: number) =>
+    new HttpError(
+      429,
+      `Too many wrong keys came from this address: send the right one, or wait ${wait} seconds`,
+      { "Retry-After": String(wait) },
+    ),
   otherProject: () =>
     new HttpError(403, "The key in X-Api-Key is of another project than the one in the path"),
+  administratorOnly: () =>
+    new HttpError(
+      403,
+      "A project key does not allow this: send the administrator's token as Authorization: Bearer",
+    ),
+  foreignUpstream: () =>
+    new HttpError(
+      403,
+      'The upstream is the administrator\'s to set, as it says where this server connects to: leave "upstream" out',
+    ),
 
   noRoute: () =>
     new HttpError(
       404,
-      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads",
+      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects",
     ),
   noFile: (name: string) => new HttpError(404, `There is no file ${quote(name)} in this drive`),
+  noProject: (project: string) => new HttpError(404, `There is no project ${quote(project)}`),
+  noDrive: (drive: string) =>
+    new HttpError(404, `There is no drive ${quote(drive)} in this project`),
+  noProjectKey: (prefix: string) =>
+    new HttpError(404, `There is no key with the prefix ${quote(prefix)} in this project`),
+  noApplication: (app: string) =>
+    new HttpError(404, `There is no application ${quote(app)} in this project`),
+  noAppKey: (name: string) =>
+    new HttpError(404, `There is no key ${quote(name)} of this application`),
   noUpload: (message: string) => new HttpError(404, message),
   badMethod: (method: string, allow: string) =>
     new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
@@ -90,6 +142,9 @@ export const errors = {
       Connection: "close",
     }),
   uploadCompleted: (message: string) => new HttpError(409, message),
+  conflict: (message: string) => new HttpError(409, message),
+  driveBeingRemoved: (drive: string) =>
+    new HttpError(409, `The drive ${quote(drive)} is being removed: try again`, retryLater),
   preconditionFailed: () =>
     new HttpError(
       412,
@@ -100,6 +155,8 @@ export const errors = {
       413,
       `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
     ),
+  tooLargeObject: (limit: number) =>
+    new HttpError(413, `The body is larger than ${limit} bytes: send the fields alone`),
   badRange: (size: number) =>
     new HttpError(
       416,

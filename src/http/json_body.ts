@@ -1,37 +1,42 @@
-import { MAX_JSON_BODY } from "../drive/limits.ts";
-import { readBody } from "./body.ts";
+import { type BodyLimits, readBody } from "./body.ts";
 import { assertDigest, expectedDigest } from "./content_digest.ts";
-import { errors } from "./http_error.ts";
+import type { HttpError } from "./http_error.ts";
 import { createHash } from "node:crypto";
+
+/** What a body in JSON may be. */
+export interface JsonLimits extends BodyLimits {
+  /** The error that tells what is wrong with one. */
+  bad: (problem: string) => HttpError;
+}
 
 /**
  * The JSON value of a request's body; `undefined` where the body is empty.
  *
  * @throws {HttpError} 400 where it is not JSON or not what `Content-Digest` says, 413 where it is too large.
  */
-export async function readJson(request: Request, idle: number): Promise<unknown> {
+export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
   const hash = createHash("sha256");
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
-  for await (const piece of readBody(request, { limit: MAX_JSON_BODY, idle })) {
+  for await (const piece of readBody(request, limits)) {
     hash.update(piece);
-    text += decode(decoder, piece);
+    text += decode(decoder, limits, piece);
   }
-  text += decode(decoder);
+  text += decode(decoder, limits);
   assertDigest(expected, hash.digest("base64"));
   if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch {
-    throw errors.badJson("it is not JSON");
+    throw limits.bad("it is not JSON");
   }
 }
 
-function decode(decoder: TextDecoder, piece?: Uint8Array): string {
+function decode(decoder: TextDecoder, { bad }: JsonLimits, piece?: Uint8Array): string {
   try {
     return decoder.decode(piece, { stream: piece !== undefined });
   } catch {
-    throw errors.badJson("it is not UTF-8");
+    throw bad("it is not UTF-8");
   }
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { assertEquals, assertRejects } from "@std/assert";
 import { MAX_JSON_BODY } from "../drive/limits.ts";
-import { HttpError } from "./http_error.ts";
+import { errors, HttpError } from "./http_error.ts";
 import { readJson } from "./json_body.ts";
 
-const IDLE = 60_000;
+const LIMITS = { limit: MAX_JSON_BODY, idle: 60_000, bad: errors.badJson };
 
 const encoder = new TextEncoder();
 
@@ -28,21 +28,21 @@ function digestOf(text: string): string {
 }
 
 async function refusal(request: Request): Promise<HttpError> {
-  return await assertRejects(() => readJson(request, IDLE), HttpError);
+  return await assertRejects(() => readJson(request, LIMITS), HttpError);
 }
 
 Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
   const values = [{ names: ["a", "😀", "\u0000", "ü"] }, [], null, 0, "a", { names: [] }];
   for (const value of values) {
     const text = JSON.stringify(value);
-    assertEquals(await readJson(requestOf(text), IDLE), value);
-    assertEquals(await readJson(requestOf(bytewise(text)), IDLE), value);
+    assertEquals(await readJson(requestOf(text), LIMITS), value);
+    assertEquals(await readJson(requestOf(bytewise(text)), LIMITS), value);
   }
 });
 
 Deno.test("An empty body is no value", async () => {
   for (const body of [undefined, "", new Uint8Array()]) {
-    assertEquals(await readJson(requestOf(body), IDLE), undefined);
+    assertEquals(await readJson(requestOf(body), LIMITS), undefined);
   }
 });
 
@@ -65,7 +65,7 @@ Deno.test("What is not UTF-8 is refused, also where it ends within a character",
 Deno.test("A body must have the digest that Content-Digest names", async () => {
   const text = '{"names": ["a"]}';
   const right = requestOf(text, { "content-digest": digestOf(text) });
-  assertEquals(await readJson(right, IDLE), { names: ["a"] });
+  assertEquals(await readJson(right, LIMITS), { names: ["a"] });
   for (const wrong of [digestOf("other"), "sha-256=nonsense"]) {
     assertEquals((await refusal(requestOf(text, { "content-digest": wrong }))).status, 400);
   }
@@ -75,12 +75,15 @@ Deno.test("A body must have the digest that Content-Digest names", async () => {
 
 Deno.test("The largest list of names fits, and a larger body does not", async () => {
   const names = Array.from({ length: 1000 }, () => "\u0001".repeat(1024));
-  assertEquals(await readJson(requestOf(JSON.stringify({ names })), IDLE), { names });
+  assertEquals(await readJson(requestOf(JSON.stringify({ names })), LIMITS), { names });
   assertEquals((await refusal(requestOf(" ".repeat(MAX_JSON_BODY + 1)))).status, 413);
 });
 
 Deno.test("A sender that falls silent gets 408", async () => {
   const silent = new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: () => {} });
-  const error = await assertRejects(() => readJson(requestOf(silent), 5), HttpError);
+  const error = await assertRejects(
+    () => readJson(requestOf(silent), { ...LIMITS, idle: 5 }),
+    HttpError,
+  );
   assertEquals(error.status, 408);
 });

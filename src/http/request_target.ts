@@ -13,10 +13,13 @@ const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{0,5}))?
 const MAX_PORT = 65_535;
 
 /** @throws {HttpError} 400 where the Host header is none. */
-export function parseTarget(request: Request): RequestTarget {
-  const host = HOST.exec(request.headers.get("host") ?? "");
+export function assertHost(headers: Headers): void {
+  const host = HOST.exec(headers.get("host") ?? "");
   if (host === null || Number(host[1] ?? 0) > MAX_PORT) throw errors.badHost();
-  const { url } = request;
+}
+
+/** It says what was asked only where the Host header is one: see `assertHost`. */
+export function parseTarget({ url }: Request): RequestTarget {
   const authority = url.indexOf("://") + 3;
   const question = url.indexOf("?", authority);
   const end = question === -1 ? url.length : question;
@@ -31,5 +34,14 @@ export function decodeSegment(segment: string): string {
     return decodeURIComponent(segment);
   } catch {
     throw errors.badEncoding("path");
+  }
+}
+
+/** The same, where what cannot be decoded stands for itself. */
+export function decodeLeniently(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }

@@ -1,9 +1,10 @@
 import type { Store } from "../store/store.ts";
+import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
-import type { Query } from "./query.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
+import type { WrongKeys } from "./wrong_keys.ts";
 
 /** What the program gives to its routes. */
 export interface Deps {
@@ -15,25 +16,28 @@ export interface Deps {
   idleTimeout: number;
   slots: UploadSlots;
   running: RunningUploads;
+  wrongKeys: WrongKeys;
+  /** Proxies that are believed what they say of a caller's address, if any. */
+  trustedProxies: TrustedProxies | undefined;
   /** Whether the server takes no new work because it is about to end. */
   isDraining: () => boolean;
   /** Told of defects and damage, with the id of the request. */
   onError: (error: unknown, requestId: string) => void;
 }
 
-/** A request on its way to its route, whose key was accepted. */
-export interface Call {
+/** A request that has found its route. Nobody has looked yet whether it may come in. */
+export interface Incoming {
   request: Request;
   requestId: string;
-  project: string;
-  /** Empty where the route has none. */
-  drive: string;
-  /** The upload's id; empty where the route has none. */
-  id: string;
-  query: Query;
+  /** Where it comes from. */
+  address: () => string;
+  /** What stands in the path for `:project`, `:drive` and so on, percent-encoded. */
+  params: Record<string, string>;
+  /** Behind the question mark, percent-encoded. */
+  query: string;
 }
 
-export type Handler = (call: Call, deps: Deps) => Promise<Response>;
+export type Handler = (incoming: Incoming, deps: Deps) => Promise<Response>;
 
 /** Handlers by method. */
 export type Methods = Partial<Record<string, Handler>>;
@@ -45,7 +49,7 @@ export interface Route {
 
 export interface Match {
   methods: Methods;
-  /** What stands in the path for `:project`, `:drive` and `:id`, percent-encoded. */
+  /** What stands in the path for the pattern's names, percent-encoded. */
   params: Record<string, string>;
 }
 

@@ -1,5 +1,6 @@
+import type { Call } from "../http/drive_call.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { placeOf } from "./file_name.ts";
 import { uploadAnswer } from "./upload_answer.ts";
 

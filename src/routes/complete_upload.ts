@@ -1,8 +1,9 @@
 import { allowsWrite } from "../drive/preconditions.ts";
 import { preconditionsOf } from "../http/conditional_headers.ts";
+import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { placeOf } from "./file_name.ts";
 import { uploadAnswer } from "./upload_answer.ts";
 

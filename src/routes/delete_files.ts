@@ -1,9 +1,10 @@
-import { MAX_DELETE_NAMES } from "../drive/limits.ts";
+import { MAX_DELETE_NAMES, MAX_JSON_BODY } from "../drive/limits.ts";
 import { fileNameProblem } from "../drive/names.ts";
+import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
@@ -38,7 +39,7 @@ async function deleteFile(
 /** The distinct names in their order, from the body or the query. */
 async function namesOf({ request, query }: Call, idle: number): Promise<string[]> {
   const inQuery = query.all("names");
-  const body = await readJson(request, idle);
+  const body = await readJson(request, { limit: MAX_JSON_BODY, idle, bad: errors.badJson });
   if (inQuery.length > 0 && body !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");
   }

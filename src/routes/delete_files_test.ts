@@ -1,8 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Call } from "../http/drive_call.ts";
 import { Query } from "../http/query.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { WrongKeys } from "../http/wrong_keys.ts";
 import { openMemoryDatabase } from "../store/database.ts";
 import { StoreUnavailable } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
@@ -23,6 +25,8 @@ async function deleteOnFailingStore(
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
     running: new RunningUploads(),
+    wrongKeys: new WrongKeys(),
+    trustedProxies: undefined,
     isDraining: () => false,
     onError: (error) => void failures.push(error),
   };

@@ -1,10 +1,12 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { CHUNK, GARBAGE_GRACE } from "../drive/limits.ts";
+import type { Call } from "../http/drive_call.ts";
 import { HttpError } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { WrongKeys } from "../http/wrong_keys.ts";
 import { type Database, openMemoryDatabase } from "../store/database.ts";
 import { StoreDamaged } from "../store/errors.ts";
 import { keys } from "../store/keys.ts";
@@ -49,6 +51,8 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
     running: new RunningUploads(),
+    wrongKeys: new WrongKeys(),
+    trustedProxies: undefined,
     isDraining: () => false,
     onError: (...failure) => void failures.push(failure),
   };
@@ -64,6 +68,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     return await downloadFile(call, deps);
   };
   try {
+    await store.projects.create(PLACE.project, undefined);
     await test({ db, store, record: await put(store, 1), failures, download });
   } finally {
     await store.close();

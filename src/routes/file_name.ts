@@ -1,8 +1,8 @@
 import { MAX_CONTENT_TYPE } from "../drive/limits.ts";
 import { fileNameProblem } from "../drive/names.ts";
 import { namedContentType } from "../drive/content_type.ts";
+import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
-import type { Call } from "../http/router.ts";
 import type { Place } from "../store/records.ts";
 
 /** The file that a call names. @throws {HttpError} 400 where `name` is missing or cannot be one. */

@@ -1,5 +1,6 @@
+import type { Call } from "../http/drive_call.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 
 /** `GET /v1/{project_id}`: the drives of a project and what they hold. */
 export async function listDrives({ project }: Call, { store }: Deps): Promise<Response> {

@@ -1,7 +1,8 @@
 import { MAX_LIST } from "../drive/limits.ts";
+import type { Call } from "../http/drive_call.ts";
 import { json } from "../http/json_response.ts";
 import { pagingOf } from "../http/paging.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import type { Listed } from "../store/listing.ts";
 
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */

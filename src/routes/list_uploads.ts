@@ -1,7 +1,8 @@
 import { MAX_LIST } from "../drive/limits.ts";
+import type { Call } from "../http/drive_call.ts";
 import { json } from "../http/json_response.ts";
 import { pagingOf } from "../http/paging.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 
 /** `GET /uploads`: the open uploads of a drive, paged by `limit` and `last` like the list of files. */
 export async function listUploads(call: Call, { store }: Deps): Promise<Response> {

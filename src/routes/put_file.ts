@@ -4,9 +4,10 @@ import { allowsWrite } from "../drive/preconditions.ts";
 import { announcedSize, readBody } from "../http/body.ts";
 import { preconditionsOf } from "../http/conditional_headers.ts";
 import { assertDigest, expectedDigest } from "../http/content_digest.ts";
+import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { validators } from "../store/file_version.ts";
 import { placeOf, typeOf } from "./file_name.ts";
 

@@ -1,9 +1,10 @@
 import { MAX_PARTS, MAX_PAYLOAD } from "../drive/limits.ts";
 import { announcedSize, readBody } from "../http/body.ts";
 import { assertDigest, expectedDigest } from "../http/content_digest.ts";
+import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
 import { json } from "../http/json_response.ts";
-import type { Call, Deps } from "../http/router.ts";
+import type { Deps } from "../http/router.ts";
 import { placeOf, typeOf } from "./file_name.ts";
 import { uploadAnswer } from "./upload_answer.ts";
 

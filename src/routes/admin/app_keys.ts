@@ -1,0 +1,55 @@
+import { descriptionProblem, keyNameProblem } from "../../drive/applications.ts";
+import { isoSeconds } from "../../drive/iso_time.ts";
+import type { ProjectCall } from "../../http/admin_call.ts";
+import { Fields } from "../../http/fields.ts";
+import { errors } from "../../http/http_error.ts";
+import { json } from "../../http/json_response.ts";
+import type { Deps } from "../../http/router.ts";
+import { appOf } from "./apps.ts";
+
+/** `GET …/apps/{app}/keys`: the keys of an application, without their secrets. */
+export async function listAppKeys(call: ProjectCall, { store }: Deps): Promise<Response> {
+  const app = await store.apps.get(call.project, appOf(call));
+  if (app === undefined) throw errors.noApplication(appOf(call));
+  const keys = await store.appKeys.list(call.project, app.app);
+  return json(200, {
+    keys: keys.map(({ name, description, prefix, created }) => ({
+      name,
+      description: description ?? null,
+      prefix,
+      created: isoSeconds(created),
+    })),
+  });
+}
+
+/** `POST …/apps/{app}/keys`: "The `api_key` value is returned only once, at creation." */
+export async function createAppKey(
+  call: ProjectCall,
+  { store, idleTimeout }: Deps,
+): Promise<Response> {
+  const app = appOf(call);
+  const fields = await Fields.read(call.request, idleTimeout, ["name", "description"]);
+  const name = fields.text("name", keyNameProblem);
+  const description = fields.optionalText("description", descriptionProblem);
+  const made = await store.appKeys.create(call.project, app, {
+    name,
+    ...(description === undefined ? {} : { description }),
+  });
+  return json(201, {
+    name: made.name,
+    description: made.description ?? null,
+    prefix: made.prefix,
+    api_key: made.text,
+    created: isoSeconds(made.created),
+  });
+}
+
+/** `DELETE …/apps/{app}/keys/{name}`: from now on that key opens nothing. */
+export async function revokeAppKey(call: ProjectCall, { store }: Deps): Promise<Response> {
+  const app = appOf(call);
+  const name = call.params["name"] ?? "";
+  const isGone = keyNameProblem(name) === undefined &&
+    await store.appKeys.revoke(call.project, app, name);
+  if (!isGone) throw errors.noAppKey(name);
+  return json(200, { name });
+}

@@ -1,0 +1,24 @@
+import { isoSeconds } from "../../drive/iso_time.ts";
+import type { DriveUsage } from "../../store/drive_store.ts";
+import type { ProjectInfo } from "../../store/project_store.ts";
+
+/** What every answer on a project has. */
+export interface ProjectAnswer {
+  project_id: string;
+  name: string | null;
+  created: string;
+}
+
+export function projectAnswer({ project, name, created }: ProjectInfo): ProjectAnswer {
+  return { project_id: project, name: name ?? null, created: isoSeconds(created) };
+}
+
+/** What all drives of a project hold together. */
+export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: number } {
+  const sum = { files: 0, bytes: 0 };
+  for (const { files, bytes } of drives) {
+    sum.files += files;
+    sum.bytes += bytes;
+  }
+  return sum;
+}

@@ -1,0 +1,33 @@
+import { keyNameProblem } from "../../drive/applications.ts";
+import { isProjectId } from "../../drive/names.ts";
+import { prefixOf } from "../../drive/secrets.ts";
+import type { AdminCall } from "../../http/admin_call.ts";
+import { Fields } from "../../http/fields.ts";
+import { json } from "../../http/json_response.ts";
+import type { Deps } from "../../http/router.ts";
+import { projectAnswer, sumOf } from "./project_answer.ts";
+
+/** `GET /admin/v1/projects`: every project and what it holds. */
+export async function listProjects(_call: AdminCall, { store }: Deps): Promise<Response> {
+  const projects = [];
+  for (const info of await store.projects.list()) {
+    projects.push({ ...projectAnswer(info), ...sumOf(await store.drives(info.project)) });
+  }
+  return json(200, { projects });
+}
+
+/** `POST /admin/v1/projects`: makes a project and its first key, which is told in this answer only. */
+export async function createProject(
+  { request }: AdminCall,
+  { store, idleTimeout }: Deps,
+): Promise<Response> {
+  const fields = await Fields.read(request, idleTimeout, ["name", "project_id"]);
+  const name = fields.optionalText("name", keyNameProblem);
+  const id = fields.optionalText("project_id", projectIdProblem);
+  const { info, key } = await store.projects.create(id, name);
+  return json(201, { ...projectAnswer(info), project_key: key.text, prefix: prefixOf(key) });
+}
+
+function projectIdProblem(id: string): string | undefined {
+  return isProjectId(id) ? undefined : "must be 1 to 64 of A-Z a-z 0-9 -";
+}
