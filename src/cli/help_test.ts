@@ -1,13 +1,15 @@
-import { assert, assertStringIncludes } from "@std/assert";
-import { helpText } from "./help.ts";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { COMMANDS, commandsOf } from "./commands.ts";
+import { commandHelp, helpText } from "./help.ts";
 import { SERVE_OPTIONS, variableOf } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 Deno.test("The help names the version, every command and every option with its variable", () => {
-  const text = helpText(VERSION);
+  const text = helpText(VERSION, COMMANDS);
   assertStringIncludes(text, `kvdrive ${VERSION}`);
-  for (const command of ["serve", "version", "help"]) {
-    assertStringIncludes(text, `kvdrive ${command}`);
+  for (const { name, summary } of [...COMMANDS, { name: "help", summary: "" }]) {
+    assertStringIncludes(text, `kvdrive ${name}`);
+    assertStringIncludes(text, summary);
   }
   for (const { name, value, help } of SERVE_OPTIONS) {
     assertStringIncludes(text, value === undefined ? `--${name}` : `--${name} ${value}`);
@@ -18,4 +20,33 @@ Deno.test("The help names the version, every command and every option with its v
     assertStringIncludes(text, variable);
   }
   assert(text.endsWith("\n"));
+});
+
+Deno.test("The help of a command shows its form and each of its options", () => {
+  for (const command of COMMANDS) {
+    const text = commandHelp([command]);
+    assertStringIncludes(text, `  ${command.form}\n`);
+    assertStringIncludes(text, command.summary);
+    for (const { name, help } of command.options) {
+      assertStringIncludes(text, `--${name}`);
+      assertStringIncludes(text, help);
+    }
+    assert(/[^\n]\n$/.test(text), text);
+  }
+});
+
+Deno.test("A word that begins several commands names all of them", () => {
+  const names = (...words: string[]) => commandsOf(words).map(({ name }) => name);
+  assertEquals(names("project"), ["project create", "project list", "project delete"]);
+  assertEquals(names("key", "list", "p"), ["key list"]);
+  assertEquals(names("serve", "--port"), ["serve"]);
+  assertEquals(names("admin-token"), ["admin-token reset"]);
+  for (const words of [[], [""], ["proj"], ["project create"], ["list"], ["constructor"]]) {
+    assertEquals(names(...words), words[0] === "project create" ? ["project create"] : []);
+  }
+});
+
+Deno.test("Every line of the help fits into a terminal of usual width", () => {
+  const texts = [helpText(VERSION, COMMANDS), ...COMMANDS.map((one) => commandHelp([one]))];
+  for (const line of texts.flatMap((text) => text.split("\n"))) assert(line.length <= 100, line);
 });

@@ -7,3 +7,8 @@ export class UsageError extends Error {
 export class StartError extends Error {
   override readonly name = "StartError";
 }
+
+/** A command that was understood and could not be done. The message is one sentence; the exit status is 1. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+}

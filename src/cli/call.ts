@@ -1,0 +1,97 @@
+import { isProjectId } from "../drive/names.ts";
+import type { Store } from "../store/store.ts";
+import { confirm } from "./confirm.ts";
+import { demandStore, hasStore, withStore } from "./open_store.ts";
+import type { Environment } from "./options.ts";
+import { print, printError } from "./output.ts";
+import { type Cell, table } from "./table.ts";
+import { UsageError } from "./usage_error.ts";
+import { visible, visibleJson } from "./visible.ts";
+
+/** A command on the store as it was typed, and the way to answer it. */
+export class Call {
+  /** The store's folder. */
+  readonly data: string;
+  readonly #values: ReadonlyMap<string, string>;
+  readonly #env: Environment;
+  readonly #makesStore: boolean;
+
+  constructor(values: ReadonlyMap<string, string>, env: Environment, makesStore: boolean) {
+    this.#values = values;
+    this.#env = env;
+    this.#makesStore = makesStore;
+    this.data = values.get("data") ?? (env["KVDRIVE_DATA"] || "./data");
+  }
+
+  /** The value of an option, `name`, or of an operand, `NAME`. */
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  /** The value of what the command has to be given. */
+  demand(name: string): string {
+    const value = this.#values.get(name);
+    if (value === undefined) throw new TypeError(`The command takes no ${name}`);
+    return value;
+  }
+
+  /** @throws {UsageError} where a value is given in which `problemOf` finds one. The value is not repeated. */
+  check(name: string, problemOf: (value: string) => string | undefined): void {
+    const value = this.get(name);
+    const problem = value === undefined ? undefined : problemOf(value);
+    if (problem === undefined) return;
+    const label = name === name.toUpperCase() ? name : `--${name}`;
+    throw new UsageError(`The value of ${label} ${problem}`);
+  }
+
+  /** The id of the project. @throws {UsageError} where it can be none, as a whole key would be. */
+  get project(): string {
+    this.check("PROJECT", projectIdProblem);
+    return this.demand("PROJECT");
+  }
+
+  /** Works on the store. @throws {CommandError} where there is none, unless this command makes one. */
+  async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const isNew = !await hasStore(this.data);
+    if (!this.#makesStore) await demandStore(this.data);
+    const result = await withStore(this.data, work);
+    if (isNew) printError(`A new store was made in ${visible(this.data)}.\n`);
+    return result;
+  }
+
+  /** Asks whether to go on, unless `--yes` is given. @throws {CommandError} unless the answer is yes. */
+  confirm(question: string): void {
+    if (!this.#values.has("yes")) confirm(question);
+  }
+
+  /** Prints the answer: as JSON in the form of the HTTP API where that is asked for, else lines for people. */
+  answer(json: unknown, lines: readonly string[]): void {
+    if (this.#values.has("json")) print(`${visibleJson(json)}\n`);
+    else print(lines.map((line) => `${visible(line)}\n`).join(""));
+  }
+
+  /** The same with a table, or a sentence where it would be empty. */
+  answerTable(
+    json: unknown,
+    headings: readonly string[],
+    rows: readonly (readonly Cell[])[],
+    ifEmpty: string,
+  ): void {
+    if (this.#values.has("json") || rows.length === 0) this.answer(json, [ifEmpty]);
+    else print(table(headings, rows, this.#emphasis));
+  }
+
+  /** "NO_COLOR": nothing but text, as for what is no terminal. */
+  get #emphasis(): (line: string) => string {
+    const { NO_COLOR = "", TERM } = this.#env;
+    const isPlain = NO_COLOR !== "" || TERM === "dumb" || !Deno.stdout.isTerminal();
+    return isPlain ? (line) => line : (line) => `\x1b[1m${line}\x1b[0m`;
+  }
+}
+
+/** What is wrong with a project's id, as the end of a sentence. */
+export function projectIdProblem(id: string): string | undefined {
+  return isProjectId(id)
+    ? undefined
+    : "must be a project's id, 1 to 64 of A-Z a-z 0-9 -: of a key it is the part before the _";
+}

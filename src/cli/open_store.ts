@@ -1,0 +1,43 @@
+import { resolve } from "@std/path";
+import { databasePath, openDatabase } from "../store/database.ts";
+import { Store } from "../store/store.ts";
+import { logFailure } from "./output.ts";
+import { CommandError } from "./usage_error.ts";
+
+/** The smallest database of SQLite; what is smaller it takes for an empty one, and makes one of it. */
+const MIN_DATABASE = 512;
+
+/** Whether a folder has a store. @throws {CommandError} where that cannot be found out. */
+export async function hasStore(folder: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(databasePath(folder))).size >= MIN_DATABASE;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
+      return false;
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
+  }
+}
+
+/** @throws {CommandError} where a folder has no store. */
+export async function demandStore(folder: string): Promise<void> {
+  if (await hasStore(folder)) return;
+  const path = resolve(databasePath(folder));
+  throw new CommandError(
+    `There is no store in ${folder}: ${path} is not there or empty; name the server's folder with --data or KVDRIVE_DATA`,
+  );
+}
+
+/** Works on the store in a folder, beside a server that may run on it: what is left to remove is left to that. */
+export async function withStore<T>(
+  folder: string,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = new Store(await openDatabase(folder), { onError: logFailure });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,55 @@
+import { CommandError } from "./usage_error.ts";
+
+/** Nobody else on the machine reads it. */
+const MODE = 0o600;
+
+/** A file made to hold one secret. It is there before the secret is, which is then sure to find its place. */
+export class SecretFile implements Disposable {
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+
+  private constructor(path: string, file: Deno.FsFile) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** @throws {CommandError} where there is something of that name already, or no file can be made. */
+  static async make(path: string): Promise<SecretFile> {
+    try {
+      const options = { write: true, createNew: true, mode: MODE };
+      return new SecretFile(path, await Deno.open(path, options));
+    } catch (error) {
+      if (error instanceof Deno.errors.AlreadyExists) {
+        throw new CommandError(`There is a file ${path} already: name one that is not there`);
+      }
+      throw cannot("make", path, error);
+    }
+  }
+
+  /** Writes the secret and a newline, down to the disk. @throws {CommandError} where that fails. */
+  async write(secret: string): Promise<void> {
+    try {
+      const bytes = new TextEncoder().encode(`${secret}\n`);
+      // A file takes all of so few bytes, or none.
+      const written = await this.#file.write(bytes);
+      if (written < bytes.byteLength) throw new Error("it takes no more");
+      await this.#file.sync();
+    } catch (error) {
+      throw cannot("write", this.#path, error);
+    }
+  }
+
+  /** Removes it again. */
+  async discard(): Promise<void> {
+    await Deno.remove(this.#path);
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close();
+  }
+}
+
+function cannot(what: string, path: string, error: unknown): CommandError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CommandError(`Cannot ${what} the file ${path}: ${reason}`, { cause: error });
+}
