@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { Answer } from "./answer.ts";
 import { utf8 } from "./bytes.ts";
 import { PROJECT_ID, PROJECT_KEY, type TestServer } from "./server.ts";
+import { strangerHeader } from "./stranger.ts";
 
 export interface SendOptions {
   headers?: Record<string, string>;
@@ -126,7 +127,7 @@ export async function send(
   path: string,
   options: { headers?: Record<string, string>; key?: string | null } = {},
 ): Promise<Answer> {
-  const headers = new Headers(options.headers);
+  const headers = new Headers({ ...strangerHeader(options.key), ...options.headers });
   if (options.key !== null) headers.set("X-Api-Key", options.key ?? PROJECT_KEY);
   return await Answer.of(await fetch(`${server.origin}${path}`, { method, headers }));
 }

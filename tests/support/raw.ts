@@ -2,6 +2,7 @@ import { deadline } from "@std/async/deadline";
 import { Answer } from "./answer.ts";
 import { utf8 } from "./bytes.ts";
 import { PROJECT_KEY } from "./server.ts";
+import { strangerHeader } from "./stranger.ts";
 
 /**
  * A request line and headers as they stand: `fetch` folds `..`, repairs targets and adds headers.
@@ -17,6 +18,7 @@ export function rawRequest(
     "Host": "localhost",
     "Connection": "close",
     "X-Api-Key": PROJECT_KEY,
+    ...strangerHeader(headers["X-Api-Key"]),
     ...headers,
   };
   const lines = Object.entries(all).flatMap(([k, v]) => v === null ? [] : [`${k}: ${v}`]);

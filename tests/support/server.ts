@@ -1,4 +1,5 @@
 import { fromFileUrl } from "@std/path";
+import { strangerHeader } from "./stranger.ts";
 
 /** The program under test. The tests know nothing else of the project. */
 export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
@@ -48,7 +49,12 @@ export class TestServer implements AsyncDisposable {
         data,
         ...(options.args ?? []),
       ],
-      env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1", ...options.env },
+      env: {
+        KVDRIVE_PROJECT_KEY: PROJECT_KEY,
+        KVDRIVE_TRUSTED_PROXY: "127.0.0.1",
+        NO_COLOR: "1",
+        ...options.env,
+      },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -98,10 +104,14 @@ export class TestServer implements AsyncDisposable {
   async fetch(
     drive: string,
     path: string,
-    init: RequestInit & { key?: string | null; project?: string } = {},
+    init: RequestInit & {
+      headers?: Record<string, string>;
+      key?: string | null;
+      project?: string;
+    } = {},
   ): Promise<Response> {
     const { key = PROJECT_KEY, project = PROJECT_ID, ...rest } = init;
-    const headers = new Headers(rest.headers);
+    const headers = new Headers({ ...strangerHeader(key), ...rest.headers });
     if (key !== null) headers.set("X-Api-Key", key);
     return await fetch(this.url(drive, path, project), { ...rest, headers });
   }
