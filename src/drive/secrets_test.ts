@@ -1,6 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { MAX_KEY_HEADER, MIN_SECRET } from "./limits.ts";
-import { hashSecret, newProjectKey, newSecret, parseProjectKey } from "./secrets.ts";
+import { KEY_PREFIX, MAX_KEY_HEADER, MIN_SECRET, MIN_SHOWN_SECRET } from "./limits.ts";
+import {
+  hashSecret,
+  newAppKey,
+  newProjectKey,
+  newSecret,
+  parseProjectKey,
+  prefixOf,
+} from "./secrets.ts";
 
 Deno.test("A new project key is an id and a secret, joined by the only underscore", () => {
   for (let i = 0; i < 200; i++) {
@@ -21,7 +28,7 @@ Deno.test("A new secret has enough characters, and uses all of its alphabet", ()
 });
 
 Deno.test("No two secrets and no two projects are the same", () => {
-  const keys = Array.from({ length: 500 }, newProjectKey);
+  const keys = Array.from({ length: 500 }, () => newProjectKey());
   assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
   assertEquals(new Set(keys.map(({ project }) => project)).size, 500);
   assertEquals(new Set(Array.from({ length: 500 }, newSecret)).size, 500);
@@ -66,4 +73,38 @@ Deno.test("A secret's hash is its SHA-256 in hexadecimal", () => {
     ["ü", "607474ca475a9724d7360aba71a56d5df77e61350e3f724cfa1f46e857e2d85f"],
   ] as const;
   for (const [text, hash] of cases) assertEquals(hashSecret(text), hash);
+});
+
+Deno.test("A new key of a project that there is has its id", () => {
+  const { project, secret, text } = newProjectKey("My-Project");
+  assertEquals([project, text], ["My-Project", `My-Project_${secret}`]);
+});
+
+Deno.test("A key is listed by the beginning of its secret, where enough of that stays unseen", () => {
+  const { secret, text } = newProjectKey();
+  const prefixes = [text, `a_${"x".repeat(MIN_SHOWN_SECRET)}`].map(prefix);
+  assertEquals(prefixes, [secret.slice(0, KEY_PREFIX), "x".repeat(KEY_PREFIX)]);
+  assert(MIN_SHOWN_SECRET - KEY_PREFIX >= MIN_SECRET);
+});
+
+Deno.test("Of a short secret its prefix shows nothing", () => {
+  for (const text of ["a_swordfish", "a_s", `a_${"x".repeat(MIN_SHOWN_SECRET - 1)}`]) {
+    assertEquals(prefix(text), hashSecret(text).slice(0, KEY_PREFIX));
+  }
+});
+
+function prefix(text: string): string {
+  const key = parseProjectKey(text);
+  assert(key !== undefined);
+  return prefixOf(key);
+}
+
+Deno.test("A key of an application is a prefix and a secret, joined by a dot, and like no other", () => {
+  const keys = Array.from({ length: 500 }, newAppKey);
+  for (const { prefix, secret, text } of keys) {
+    assertEquals(text, `${prefix}.${secret}`);
+    assertMatch(text, /^[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}$/);
+  }
+  assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
+  assertEquals(new Set(keys.map(({ prefix }) => prefix)).size, 500);
 });

@@ -31,19 +31,23 @@ export class AppStore {
   readonly #projects: KnownProjects;
   readonly #revocations: Revocations;
   readonly #remover: Remover;
+  readonly #wake: () => void;
   readonly #known: Believed<KnownApp>;
   readonly #hosts: Believed<AppHostRecord>;
 
+  /** @param wake Called when there is something to be removed in the background. */
   constructor(
     db: Database,
     projects: KnownProjects,
     revocations: Revocations,
     remover: Remover,
+    wake: () => void,
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
     this.#remover = remover;
+    this.#wake = wake;
     this.#known = new Believed((id) => this.#readKnown(id), { absence: true });
     this.#hosts = new Believed((host) => this.#readHost(host), { absence: true });
   }
@@ -157,8 +161,12 @@ export class AppStore {
     if (removed === undefined) return false;
     this.#forget(removed);
     this.#revocations.changed();
-    // The keys open nothing any more without their application; what is not done here, the sweeper does.
-    await this.#remover.run(keys.appRemoval(project, app));
+    try {
+      await this.#remover.run(keys.appRemoval(project, app));
+    } catch {
+      // Without their application the keys open nothing: it is done, and what is left the sweeper does, or reports.
+      this.#wake();
+    }
     return true;
   }
 

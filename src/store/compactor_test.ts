@@ -3,7 +3,7 @@ import { CHUNK } from "../drive/limits.ts";
 import { Compactor } from "./compactor.ts";
 import { databasePath, openDatabase } from "./database.ts";
 import { Store } from "./store.ts";
-import { bytes, place, put, sweepLater } from "./test_support.ts";
+import { addProject, bytes, place, put, sweepLater } from "./test_support.ts";
 
 Deno.test("The store's file shrinks after much was deleted, and loses nothing of the rest", async () => {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
@@ -14,6 +14,7 @@ Deno.test("The store's file shrinks after much was deleted, and loses nothing of
       throw error;
     };
     const bench = { db, store: new Store(db, { onError: fail }) };
+    await addProject(db);
     for (let i = 0; i < 5; i++) await put(bench, `gone${i}`, bytes(100 * CHUNK, i));
     await put(bench, "kept", bytes(10 * CHUNK));
     const before = await sizeOnDisk(path);

@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { MAX_DRIVE_NAME, MAX_NAME, MAX_PROJECT_ID } from "../drive/limits.ts";
+import {
+  MAX_APP_NAME,
+  MAX_DRIVE_NAME,
+  MAX_HOST,
+  MAX_KEY_NAME,
+  MAX_NAME,
+  MAX_PROJECT_ID,
+} from "../drive/limits.ts";
 import { encodedLength, type KeyRange, keys, prefixes, ranges } from "./keys.ts";
 import type { Place } from "./records.ts";
 import { newVersion } from "./receive.ts";
@@ -72,6 +79,10 @@ Deno.test("The longest names make keys that Deno KV takes", async () => {
       keys.part(project, drive, version, 10_000),
       keys.partsRevision(project, drive, version),
       keys.usage(project, drive, "bytes"),
+      keys.driveRemoval(project, drive),
+      keys.appRemoval(project, "a".repeat(MAX_APP_NAME)),
+      keys.appKeyName(project, "a".repeat(MAX_APP_NAME), "😀".repeat(MAX_KEY_NAME)),
+      keys.appHost("h".repeat(MAX_HOST)),
     ];
     for (const key of all) await kv.set(key, 1);
     const range = ranges.files(project, drive, LONGEST.name, LONGEST.name);
@@ -95,6 +106,14 @@ Deno.test("No two kinds of entries share a beginning", () => {
     keys.garbage(0, "g"),
     keys.project(project),
     keys.projectKey("h"),
+    keys.projectKeyPrefix(project, "p"),
+    keys.app(project, "a"),
+    keys.appHost("h"),
+    keys.appKey("h"),
+    keys.appKeyName(project, "a", "n"),
+    keys.appKeyPrefix(project, "a", "p"),
+    keys.session("h"),
+    keys.projectRemoval(project),
     keys.adminToken(),
   ];
   assertEquals(new Set(all.map(([kind]) => kind)).size, all.length);
@@ -183,4 +202,15 @@ Deno.test("A manifest's pages are found in front of a byte and from it on", asyn
   assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 499), all), pages.slice(0, 1));
   assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 500), all), pages.slice(0, 2));
   assert((await inRange(ranges.manifestTo(PLACE, "v", 2 ** 50), all)).length === 3);
+});
+
+Deno.test("One list finds all removals, and a project's are its own", async () => {
+  const own = [keys.driveRemoval("p", "app"), keys.appRemoval("p", "drive")];
+  const others = [keys.projectRemoval("p"), keys.driveRemoval("pp", "d"), keys.projectRemoval("o")];
+  await withKv(async (kv) => {
+    for (const key of [...own, ...others]) await kv.set(key, 1);
+    assertEquals((await listed(kv, { prefix: prefixes.removals() })).length, 5);
+    assertEquals(new Set(await listed(kv, { prefix: prefixes.removals("p") })), new Set(own));
+  });
+  assertEquals(new Set(own.map((key) => JSON.stringify(key))).size, 2);
 });

@@ -8,7 +8,7 @@ import {
   MAX_PROJECT_ID,
 } from "../drive/limits.ts";
 import { keys } from "./keys.ts";
-import { Operation } from "./operation.ts";
+import { Operation, SharedCheck } from "./operation.ts";
 import { withKv } from "./test_support.ts";
 
 const VERSION = "01KABCDEFGHJKMNPQRSTVWXYZ0";
@@ -238,4 +238,69 @@ Deno.test("An entry that may be dropped is stored with its time", async () => {
     await new Operation().set(["a"], 1, 60_000).set(["b"], 1).commit(kv);
   });
   assertEquals(given, [{ expireIn: 60_000 }, undefined]);
+});
+
+/** What a small file is: a check of its own, one in common, and what it changes. */
+function smallWrite(n: number, common: SharedCheck): Operation {
+  return new Operation().share(common)
+    .check(["file", n], null)
+    .set(["file", n], { n })
+    .set(["content", n], new Uint8Array(1000))
+    .sum(["files"], 1);
+}
+
+Deno.test("Sixty-four small writes to one drive are one operation, with one check in common", async () => {
+  await withKv(async (kv) => {
+    const { versionstamp } = await kv.set(["project"], 1);
+    const together = new Operation();
+    for (let n = 0; n < 64; n++) {
+      const write = smallWrite(n, new SharedCheck(["project"], versionstamp));
+      assert(together.hasRoomFor(write), `after ${n}`);
+      together.add(write);
+    }
+    assert((await together.commit(kv)).ok);
+    assertEquals((await kv.get<Deno.KvU64>(["files"])).value?.value, 64n);
+  });
+});
+
+Deno.test("A check in common counts once, and one less of those of its own has room", async () => {
+  const common = new SharedCheck(["project"], null);
+  const together = new Operation();
+  let count = 0;
+  for (; together.hasRoomFor(smallWrite(count, common)); count++) {
+    together.add(smallWrite(count, common));
+  }
+  assertEquals(count, MAX_COMMIT_CHECKS - 1);
+  await withKv(async (kv) => assert((await together.commit(kv)).ok));
+});
+
+Deno.test("A check in common that fails refuses all", async () => {
+  await withKv(async (kv) => {
+    for (const versionstamp of [null, "00000000000000000000"]) {
+      await kv.set(["project"], 1);
+      const together = smallWrite(1, new SharedCheck(["project"], versionstamp));
+      together.add(smallWrite(2, new SharedCheck(["project"], versionstamp)));
+      assertEquals((await together.commit(kv)).ok, false);
+      assertEquals((await kv.get(["file", 1])).value, null);
+    }
+  });
+});
+
+Deno.test("Operations that demand different states, or change what the other shares, don't meet", () => {
+  const shared = (versionstamp: string | null) =>
+    new Operation().share(new SharedCheck(["a"], versionstamp));
+  const cases: readonly (readonly [Operation, Operation, boolean])[] = [
+    [shared(null), shared(null), true],
+    [shared("1"), shared("1"), true],
+    [shared("1"), shared("2"), false],
+    [shared("1"), shared(null), false],
+    [shared("1"), new Operation().share(new SharedCheck(["b"], "2")), true],
+    [shared("1"), new Operation().set(["a"], 1), false],
+    [shared("1"), new Operation().delete(["a"]), false],
+    [shared("1"), new Operation().check(["a"], "1"), false],
+    [shared("1"), new Operation().set(["b"], 1), true],
+  ];
+  for (const [one, other, room] of cases) {
+    assertEquals([one.hasRoomFor(other), other.hasRoomFor(one)], [room, room]);
+  }
 });

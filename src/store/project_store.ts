@@ -4,7 +4,7 @@ import { hashSecret, newProjectKey, prefixOf, type ProjectKey } from "../drive/s
 import { Believed } from "./believed.ts";
 import type { Database } from "./database.ts";
 import { decide } from "./decide.ts";
-import { AlreadyExists, BeingRemoved, StoreUnavailable } from "./errors.ts";
+import { AlreadyExists, BeingRemoved } from "./errors.ts";
 import { freePrefix, setKey } from "./key_index.ts";
 import { keys, prefixes } from "./keys.ts";
 import type { KnownProjects } from "./known_projects.ts";
@@ -140,7 +140,11 @@ export class ProjectStore {
     return removed;
   }
 
-  /** Removes a drive in the same way; gives whether there was one. While it is being removed, there is. */
+  /**
+   * Removes a drive in the same way; gives whether there was one. While it is being removed, there is.
+   *
+   * @throws {BeingRemoved} if that is another one, of too many at once.
+   */
   async removeDrive(project: string, drive: string): Promise<boolean> {
     const found = await decide(this.#db, async () => {
       const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
@@ -151,9 +155,9 @@ export class ProjectStore {
       const { removing = [] } = owner.value;
       if (removing.includes(drive)) return { result: true };
       if (files.value === null) return { result: false };
-      if (removing.length >= MAX_REMOVED_DRIVES) {
-        throw new StoreUnavailable("Too many drives of the project are being removed");
-      }
+      // One of the others has to be gone before.
+      const [first = drive] = removing;
+      if (removing.length >= MAX_REMOVED_DRIVES) throw new BeingRemoved("drive", first);
       const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
       const marker: RemovalMarker = { kind: "drive", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)

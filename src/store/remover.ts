@@ -55,7 +55,7 @@ export class Remover {
       batch.add(step);
       steps++;
     }
-    return (await this.#db.commitBulk(batch)).ok;
+    return steps === 0 || (await this.#db.commitBulk(batch)).ok;
   }
 
   async #finish(marker: Marker): Promise<void> {

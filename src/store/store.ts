@@ -59,7 +59,7 @@ export class Store {
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
     this.keys = new KeyStore(db, known, revocations);
-    this.apps = new AppStore(db, known, revocations, remover);
+    this.apps = new AppStore(db, known, revocations, remover, wake);
     this.appKeys = new AppKeyStore(db, known, this.apps, revocations);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }

@@ -124,6 +124,38 @@ export async function keyKinds({ db }: Bench): Promise<Record<string, number>> {
   return kinds;
 }
 
+/** Runs some work and gives how many reads of the store it took. */
+export async function countReads({ db }: Bench, work: () => Promise<unknown>): Promise<number> {
+  const { reader } = db;
+  const { get, getMany, list } = reader;
+  let count = 0;
+  reader.get = (...args: Parameters<typeof get>) => (count++, get.apply(reader, args)) as never;
+  reader.getMany = (...args: Parameters<typeof getMany>) =>
+    (count++, getMany.apply(reader, args)) as never;
+  reader.list = (...args: Parameters<typeof list>) => (count++, list.apply(reader, args)) as never;
+  try {
+    await work();
+  } finally {
+    Object.assign(reader, { get, getMany, list });
+  }
+  return count;
+}
+
+/** The entries whose key or value has a text in it, as text. */
+export async function entriesWith({ db }: Bench, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+    const shown = Deno.inspect([key, value], { depth: 9, breakLength: Infinity });
+    if (shown.includes(text)) found.push(shown);
+  }
+  return found;
+}
+
+/** Another process on the same store: it shares nothing with the first one but the database. */
+export function otherProcess({ db }: Bench, onError: (error: unknown) => void = fail): Bench {
+  return { db, store: new Store(db, { onError }) };
+}
+
 /** Demands that the store holds exactly these entries. */
 export async function assertKeys(bench: Bench, expected: Record<string, number>): Promise<void> {
   assertEquals(await keyKinds(bench), expected);
