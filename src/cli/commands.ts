@@ -31,10 +31,15 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
+/** Whether words, of which more may follow, call a command. */
+export function isCalled({ name }: Command, words: readonly string[]): boolean {
+  return name.split(" ").every((word, index) => words[index] === word);
+}
+
 /** The commands that words name: one, or all of a group such as `project`. None where they name nothing. */
-export function commandsOf([first = "", second = ""]: readonly string[]): readonly Command[] {
-  const exact = COMMANDS.find(({ name }) => name === first || name === `${first} ${second}`);
-  return exact !== undefined
-    ? [exact]
-    : COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+export function commandsOf(words: readonly string[]): readonly Command[] {
+  const called = COMMANDS.find((command) => isCalled(command, words));
+  return called !== undefined
+    ? [called]
+    : COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
 }

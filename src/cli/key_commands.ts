@@ -72,8 +72,8 @@ async function revokeKey(call: Call): Promise<void> {
     );
     if (key === undefined) throw noSuchKey;
     const name = key.name === undefined ? "" : ` ("${key.name}")`;
-    const last = keys.length === 1 ? ", its last one," : "";
-    call.confirm(`Revoke the key ${prefix}${name}${last} of the project ${project}?`);
+    const others = keys.length === 1 ? ", which has no other" : "";
+    call.confirm(`Revoke the key ${prefix}${name} of the project ${project}${others}?`);
     if (!await store.keys.revokeKey(project, prefix)) throw noSuchKey;
   });
   call.answer({ prefix }, [

@@ -10,7 +10,7 @@ import {
   StoreUnavailable,
 } from "../store/errors.ts";
 import type { Command } from "./command.ts";
-import { COMMANDS, commandsOf } from "./commands.ts";
+import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
 import { commandHelp, helpText } from "./help.ts";
 import type { Environment } from "./options.ts";
 import { print, printError } from "./output.ts";
@@ -50,8 +50,9 @@ async function dispatch(args: string[], env: Environment): Promise<void> {
   const topic = helpTopic(args);
   if (topic !== undefined) return print(help(topic));
   const words = args[0] === "--version" ? ["version"] : args;
-  const [command, ...others] = demandCommands(words);
-  if (others.length > 0) throw new UsageError(groupAdvice(words, [command, ...others]));
+  const commands = demandCommands(words);
+  const [command] = commands;
+  if (!isCalled(command, words)) throw new UsageError(groupAdvice(words, commands));
   await command.run(args.slice(command.name.split(" ").length), env);
 }
 

@@ -1,6 +1,6 @@
 import { keyNameProblem } from "../drive/applications.ts";
-import { isoSeconds } from "../drive/iso_time.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
+import { projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
 import { BeingRemoved } from "../store/errors.ts";
 import type { ProjectInfo } from "../store/project_store.ts";
 import type { Store } from "../store/store.ts";
@@ -48,22 +48,12 @@ async function createProject(call: Call): Promise<void> {
   call.check("NAME", keyNameProblem);
   call.check("id", projectIdProblem);
   const { info, key } = await call.withStore((store) => makeProject(call, store));
-  const { project, name = null, created } = info;
-  call.answer(
-    {
-      project_id: project,
-      name,
-      created: isoSeconds(created),
-      project_key: key.text,
-      prefix: prefixOf(key),
-    },
-    [
-      `Project id:   ${project}`,
-      `Project key:  ${key.text}`,
-      "",
-      "The key is shown once: keep it as you keep passwords.",
-    ],
-  );
+  call.answer({ ...projectAnswer(info), project_key: key.text, prefix: prefixOf(key) }, [
+    `Project id:   ${info.project}`,
+    `Project key:  ${key.text}`,
+    "",
+    "The key is shown once: keep it as you keep passwords.",
+  ]);
 }
 
 async function makeProject(
@@ -74,21 +64,17 @@ async function makeProject(
     return await store.projects.create(call.get("id"), call.get("NAME"));
   } catch (error) {
     if (!(error instanceof BeingRemoved)) throw error;
-    throw new CommandError(
-      `An earlier project ${
-        call.get("id")
-      } is being removed, by the server or when it starts next: try again then, or choose another id`,
-      { cause: error },
-    );
+    const when = "by the server or when it starts next: try again then, or choose another id";
+    const problem = `The earlier project ${error.id} is being removed, ${when}`;
+    throw new CommandError(problem, { cause: error });
   }
 }
 
 async function listProjects(call: Call): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
-    return await Array.fromAsync(infos, async ({ project, name = null, created }) => {
-      const { files, bytes } = await usageOf(store, project);
-      return { project_id: project, name, created: isoSeconds(created), files, bytes };
+    return await Array.fromAsync(infos, async (info) => {
+      return { ...projectAnswer(info), ...sumOf(await store.drives(info.project)) };
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, created }) => {
@@ -103,24 +89,12 @@ async function deleteProject(call: Call): Promise<void> {
   const project = call.demand("ID");
   await call.withStore(async (store) => {
     await demandProject(store, project);
-    const { drives, files } = await usageOf(store, project);
-    const content = `${counted(drives, "drive")}, ${counted(files, "file")}`;
+    const drives = await store.drives(project);
+    const content = `${counted(drives.length, "drive")}, ${counted(sumOf(drives).files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
     if (!await store.projects.remove(project)) throw noSuchProject(project);
   });
   call.answer({ project_id: project }, [
     `The project ${project} is deleted. Its bytes are removed by the server, or when it starts next.`,
   ]);
-}
-
-async function usageOf(
-  store: Store,
-  project: string,
-): Promise<{ drives: number; files: number; bytes: number }> {
-  const drives = await store.drives(project);
-  return {
-    drives: drives.length,
-    files: drives.reduce((sum, { files }) => sum + files, 0),
-    bytes: drives.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
 }

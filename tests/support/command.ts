@@ -15,10 +15,11 @@ export interface Finished {
 export function spawnProgram(
   args: readonly string[],
   env: Record<string, string>,
+  runtime: readonly string[] = ["-A"],
 ): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", MAIN, ...args],
-    env: { ...inherited(), NO_COLOR: "1", ...env },
+    args: ["run", ...runtime, MAIN, ...args],
+    env: environment(env),
     clearEnv: true,
     stdin: "null",
     stdout: "piped",
@@ -26,12 +27,17 @@ export function spawnProgram(
   }).spawn();
 }
 
-/** Runs the program with exactly these arguments until it ends; none of our settings are inherited. */
+/**
+ * Runs the program with exactly these arguments until it ends; none of our settings are inherited.
+ *
+ * @param runtime The runtime's options, which grant all permissions unless given.
+ */
 export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
+  runtime?: readonly string[],
 ): Promise<Finished> {
-  const process = spawnProgram(args, env);
+  const process = spawnProgram(args, env, runtime);
   const output = process.output();
   try {
     const { code, stdout, stderr } = await deadline(output, PATIENCE);
@@ -88,10 +94,11 @@ export class Folder implements AsyncDisposable {
   }
 }
 
-/** Our own environment without the program's settings, which would change what is tested. */
-function inherited(): Record<string, string> {
+/** Our own environment with these settings of the program and no others, which would change what is tested. */
+export function environment(settings: Record<string, string>): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());
-  return Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
+  const inherited = Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
+  return { ...inherited, NO_COLOR: "1", ...settings };
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,0 +1,91 @@
+import { deadline } from "@std/async/deadline";
+import { environment } from "./command.ts";
+import { MAIN } from "./server.ts";
+
+/** How long a command may take that is expected to end by itself. */
+const PATIENCE = 30_000;
+
+/** What the program prints when it has asked. */
+const QUESTION = "[y/N] ";
+
+/** Python's way to run a program on a pseudo terminal and to end as it does. */
+const PYTHON = `import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))`;
+
+export interface Typed {
+  code: number;
+  /** All that the terminal showed, the typed answer too. */
+  text: string;
+}
+
+/**
+ * Runs the program on a terminal, and types the answer as soon as it asks.
+ *
+ * @param redirect Something that a shell is to do with its streams, such as `2>/dev/null`.
+ */
+export async function runOnTerminal(
+  args: readonly string[],
+  { answer = "", env = {}, redirect = "" }: {
+    answer?: string;
+    env?: Record<string, string>;
+    redirect?: string;
+  } = {},
+): Promise<Typed> {
+  const words = [Deno.execPath(), "run", "-A", MAIN, ...args].map(shellQuoted);
+  const [program, ...programArgs] = await onTerminal(`exec ${words.join(" ")} ${redirect}`);
+  const process = new Deno.Command(program, {
+    args: programArgs,
+    env: { ...environment(env), SHELL: "/bin/sh" },
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  try {
+    return await deadline(converse(process, answer), PATIENCE);
+  } catch (error) {
+    process.kill("SIGKILL");
+    throw error;
+  } finally {
+    await process.status;
+  }
+}
+
+async function converse(process: Deno.ChildProcess, answer: string): Promise<Typed> {
+  const keyboard = process.stdin.getWriter();
+  let text = "";
+  let asked = false;
+  for await (const piece of process.stdout.pipeThrough(new TextDecoderStream())) {
+    text += piece;
+    if (asked || !text.includes(QUESTION)) continue;
+    asked = true;
+    await keyboard.write(new TextEncoder().encode(answer));
+  }
+  const { code } = await process.status;
+  await keyboard.close().catch(() => {});
+  return { code, text };
+}
+
+/** The command that runs a line of shell on a terminal: with util-linux, which Debian always has, or with Python. */
+async function onTerminal(line: string): Promise<[string, ...string[]]> {
+  const script = await versionOf("script");
+  if (script.includes("util-linux")) {
+    return ["script", "--quiet", "--return", "--command", line, "/dev/null"];
+  }
+  if ((await versionOf("python3")) !== "") return ["python3", "-c", PYTHON, "/bin/sh", "-c", line];
+  throw new Error("Neither script of util-linux nor python3 is there, to make a terminal");
+}
+
+async function versionOf(program: string): Promise<string> {
+  try {
+    const { stdout } = await new Deno.Command(program, { args: ["--version"] }).output();
+    return new TextDecoder().decode(stdout);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}
+
+function shellQuoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
