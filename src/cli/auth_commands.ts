@@ -126,8 +126,8 @@ async function makeKeyInto(
     await file.write(made.text);
     return made;
   } catch (error) {
-    await file.discard();
     if (made !== undefined) await store.appKeys.revoke(call.project, call.demand("APP"), made.name);
+    await file.discard();
     throw error;
   }
 }

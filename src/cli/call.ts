@@ -1,7 +1,7 @@
 import { isProjectId } from "../drive/names.ts";
 import type { Store } from "../store/store.ts";
 import { confirm } from "./confirm.ts";
-import { demandStore, hasStore, withStore } from "./open_store.ts";
+import { hasStore, noStore, withStore } from "./open_store.ts";
 import type { Environment } from "./options.ts";
 import { print, printError } from "./output.ts";
 import { type Cell, table } from "./table.ts";
@@ -53,7 +53,7 @@ export class Call {
   /** Works on the store. @throws {CommandError} where there is none, unless this command makes one. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     const isNew = !await hasStore(this.data);
-    if (!this.#makesStore) await demandStore(this.data);
+    if (isNew && !this.#makesStore) throw noStore(this.data);
     const result = await withStore(this.data, work);
     if (isNew) printError(`A new store was made in ${visible(this.data)}.\n`);
     return result;

@@ -20,11 +20,9 @@ export async function hasStore(folder: string): Promise<boolean> {
   }
 }
 
-/** @throws {CommandError} where a folder has no store. */
-export async function demandStore(folder: string): Promise<void> {
-  if (await hasStore(folder)) return;
+export function noStore(folder: string): CommandError {
   const path = resolve(databasePath(folder));
-  throw new CommandError(
+  return new CommandError(
     `There is no store in ${folder}: ${path} is not there or empty; name the server's folder with --data or KVDRIVE_DATA`,
   );
 }

@@ -39,9 +39,13 @@ export class SecretFile implements Disposable {
     }
   }
 
-  /** Removes it again. */
+  /** Removes it again, if nobody else did. */
   async discard(): Promise<void> {
-    await Deno.remove(this.#path);
+    try {
+      await Deno.remove(this.#path);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw cannot("remove", this.#path, error);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -50,6 +50,7 @@ Deno.test("A file that is given up is gone", async () => {
   await withFolder(async (folder) => {
     using file = await SecretFile.make(`${folder}/key`);
     await file.discard();
+    await file.discard();
     assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
   });
 });
