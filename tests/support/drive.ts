@@ -38,19 +38,32 @@ export function query(parameters: Record<string, string | number>): string {
   return `?${new URLSearchParams(pairs)}`;
 }
 
-/** One drive of a server, as the tests talk to it. */
+/** Whose drive it is, and what opens it. */
+export interface Owner {
+  project: string;
+  key: string;
+}
+
+const THE_OWNER: Owner = { project: PROJECT_ID, key: PROJECT_KEY };
+
+/** One drive of a server, as the tests talk to it; of the tests' project unless said otherwise. */
 export class Drive {
-  constructor(readonly server: TestServer, readonly name: string) {}
+  constructor(readonly server: TestServer, readonly name: string, readonly owner = THE_OWNER) {}
 
   another(suffix: string): Drive {
-    return new Drive(this.server, `${this.name}-${suffix}`);
+    return new Drive(this.server, `${this.name}-${suffix}`, this.owner);
   }
 
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { body, ...rest } = options;
     // A text would bring the content type of a text along.
     const payload = typeof body === "string" ? utf8(body) : body;
-    const init = { ...rest, method, ...(payload === undefined ? {} : { body: payload }) };
+    const init = {
+      ...this.owner,
+      ...rest,
+      method,
+      ...(payload === undefined ? {} : { body: payload }),
+    };
     return await Answer.of(await this.server.fetch(this.name, path, init));
   }
 
@@ -102,7 +115,7 @@ export class Drive {
 
   /** What the list of drives says of this one; `undefined` when it is not there. */
   async usage(): Promise<Usage | undefined> {
-    return (await drives(this.server)).get(this.name);
+    return (await drives(this.server, this.owner)).get(this.name);
   }
 
   /** Everything that a refused write must leave as it was. */
@@ -132,13 +145,16 @@ export async function send(
   return await Answer.of(await fetch(`${server.origin}${path}`, { method, headers }));
 }
 
-/** The drives of the tests' project with their counts, by name. */
-export async function drives(server: TestServer): Promise<Map<string, Usage>> {
-  const answer = await send(server, "GET", `/v1/${PROJECT_ID}`);
+/** The drives of a project with their counts, by name; of the tests' project unless said otherwise. */
+export async function drives(
+  server: TestServer,
+  { project, key } = THE_OWNER,
+): Promise<Map<string, Usage>> {
+  const answer = await send(server, "GET", `/v1/${project}`, { key });
   const body = answer.expect(200).json as {
     project_id: string;
     drives: { drive_name: string; files: number; bytes: number }[];
   };
-  assertEquals(body.project_id, PROJECT_ID);
+  assertEquals(body.project_id, project);
   return new Map(body.drives.map(({ drive_name, files, bytes }) => [drive_name, { files, bytes }]));
 }

@@ -79,7 +79,8 @@ function upstreamOf(
 
 /** Host names have no case. */
 function hostOf(fields: Fields): string | null | undefined {
-  return fields.textOrNull("host", (host) => hostProblem(host.toLowerCase()))?.toLowerCase();
+  const host = fields.textOrNull("host", (text) => hostProblem(text.toLowerCase()));
+  return host === null ? null : host?.toLowerCase();
 }
 
 function appAnswer({ app, project, upstream, host, access, created }: AppInfo): unknown {

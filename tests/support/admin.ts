@@ -1,0 +1,127 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Answer } from "./answer.ts";
+import { Drive } from "./drive.ts";
+import type { ServerOptions, TestServer } from "./server.ts";
+import { strangerAddress } from "./stranger.ts";
+
+export const ADMIN_TOKEN = "token-of-the-administrator-0123456789";
+
+/** A server whose administrator is known. */
+export const ADMINISTERED: ServerOptions = { env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN } };
+
+export const PROJECTS = "/admin/v1/projects";
+
+/** "UTC with seconds" */
+export const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+export interface NewProject {
+  project_id: string;
+  name: string | null;
+  created: string;
+  project_key: string;
+  prefix: string;
+}
+
+export interface NewAppKey {
+  name: string;
+  description: string | null;
+  prefix: string;
+  api_key: string;
+  created: string;
+}
+
+/** Who calls: by headers. The administrator unless something else is said. */
+export type Caller = Record<string, string>;
+
+export const administrator: Caller = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+
+export function withKey(key: string): Caller {
+  return { "X-Api-Key": key };
+}
+
+/** A call that is wrong comes from an address of its own, so that it does not count with others. */
+export function stranger(headers: Caller): Caller {
+  return { ...headers, "X-Forwarded-For": strangerAddress() };
+}
+
+/** One call of the administration. A body that is no text is sent as JSON. */
+export async function administer(
+  server: { origin: string },
+  method: string,
+  path: string,
+  { as = administrator, body }: { as?: Caller; body?: unknown } = {},
+): Promise<Answer> {
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const init = { method, headers: as, ...(text === undefined ? {} : { body: text }) };
+  return await Answer.of(await fetch(`${server.origin}${path}`, init));
+}
+
+/** A project of the server, with the key that was made with it. */
+export class Project {
+  constructor(readonly server: TestServer, readonly id: string, readonly key: string) {}
+
+  static async make(server: TestServer, body?: unknown): Promise<Project> {
+    const answer = await administer(server, "POST", PROJECTS, { body });
+    const { project_id, project_key } = answer.expect(201).json as NewProject;
+    return new Project(server, project_id, project_key);
+  }
+
+  get path(): string {
+    return `${PROJECTS}/${this.id}`;
+  }
+
+  get owner(): Caller {
+    return withKey(this.key);
+  }
+
+  /** A call below the project's path, of the administrator unless said otherwise. */
+  async call(
+    method: string,
+    path: string,
+    options: { as?: Caller; body?: unknown } = {},
+  ): Promise<Answer> {
+    return await administer(this.server, method, this.path + path, options);
+  }
+
+  /** The drives of the project, as those who have its key see them. */
+  drive(name: string): Drive {
+    return new Drive(this.server, name, { project: this.id, key: this.key });
+  }
+
+  /** A call of the file API, with a key of the project. */
+  async files(method: string, path: string, key = this.key): Promise<Answer> {
+    return await administer(this.server, method, `/v1/${this.id}${path}`, { as: withKey(key) });
+  }
+
+  async makeApp(body: { name: string; upstream?: string; host?: string }): Promise<string> {
+    (await this.call("POST", "/apps", { body })).expect(201);
+    return `/apps/${body.name}`;
+  }
+
+  /** An application whose access control is on; gives its path below the project's. */
+  async makeProtectedApp(name: string): Promise<string> {
+    const app = await this.makeApp({ name });
+    (await this.call("PUT", `${app}/access`, { body: { enabled: true } })).expect(200);
+    return app;
+  }
+
+  async makeAppKey(app: string, body: { name: string; description?: string }): Promise<NewAppKey> {
+    return (await this.call("POST", `${app}/keys`, { body })).expect(201).json as NewAppKey;
+  }
+}
+
+/** Fails unless a value has exactly these fields and a creation date; gives it without the date. */
+export function withoutDate<T extends { created: string }>(value: T): Omit<T, "created"> {
+  const { created, ...rest } = value;
+  assertMatch(created, SECONDS);
+  const age = Date.now() - Date.parse(created);
+  assert(age > -2000 && age < 600_000, `${created} is not about now`);
+  return rest;
+}
+
+/** Fails unless an answer may be kept by nobody and read by no page of another origin. */
+export function assertPrivate(answer: Answer): void {
+  assertEquals(answer.header("Cache-Control"), "no-store");
+  for (const [name] of answer.headers) assert(!name.startsWith("access-control-"), name);
+  assert(answer.headers.has("X-Request-Id"));
+}
