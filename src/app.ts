@@ -27,6 +27,7 @@ import { createProject, listProjects } from "./routes/admin/projects.ts";
 import { completeUpload } from "./routes/complete_upload.ts";
 import { deleteFiles } from "./routes/delete_files.ts";
 import { downloadFile } from "./routes/download_file.ts";
+import { forwardAuth } from "./routes/forward_auth.ts";
 import { listDrives } from "./routes/list_drives.ts";
 import { listFiles } from "./routes/list_files.ts";
 import { listUploads } from "./routes/list_uploads.ts";
@@ -62,6 +63,8 @@ const routes = [
   route(`${APP}/access`, { GET: byOwner(showAccess), PUT: byOwner(switchAccess) }),
   route(`${APP}/keys`, { GET: byOwner(listAppKeys), POST: byOwner(createAppKey) }),
   route(`${APP}/keys/:name`, { DELETE: byOwner(revokeAppKey) }),
+
+  route("/auth/:project/:app", { GET: forwardAuth }),
 ];
 
 /** The service: gives the answer to a request. It never throws. */

@@ -21,7 +21,7 @@ export class Server {
     return new Server(
       await startListening(scope, {
         args: ["run", "-A", "main.ts", "serve", "--port", "0", "--data", folder],
-        env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1" },
+        env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, KVDRIVE_APPS_PORT: "0", NO_COLOR: "1" },
         cwd: root,
       }),
     );

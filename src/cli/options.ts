@@ -1,4 +1,5 @@
 import {
+  DEFAULT_APPS_TIMEOUT,
   DEFAULT_DISK_RESERVE,
   DEFAULT_IDLE_TIMEOUT,
   DEFAULT_MAX_UPLOADS,
@@ -16,6 +17,10 @@ export interface ServeOptions {
   hostname: string;
   /** 0 takes a free one. */
   port: number;
+  /** Of the gate, if there is one; 0 takes a free one. */
+  appsPort: number | "off";
+  /** Milliseconds. */
+  appsTimeout: number;
   data: string;
   tlsCert: string | undefined;
   tlsKey: string | undefined;
@@ -38,6 +43,16 @@ export interface ServeOptions {
 export const SERVE_OPTIONS: readonly OptionSpec[] = [
   { name: "hostname", value: "HOST", help: "address to listen on (127.0.0.1)" },
   { name: "port", value: "PORT", help: "port to listen on, 0 for a free one (8000)" },
+  {
+    name: "apps-port",
+    value: "PORT",
+    help: "port of the gate to applications, 0 for none, auto for a free one (8001)",
+  },
+  {
+    name: "apps-timeout",
+    value: "TIME",
+    help: "how long an application may take to begin its answer (60s)",
+  },
   { name: "data", value: "DIR", help: "folder of the store, made if it does not exist (./data)" },
   { name: "tls-cert", value: "FILE", help: "certificate chain in PEM, to speak https" },
   { name: "tls-key", value: "FILE", help: "its private key in PEM" },
@@ -86,6 +101,20 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
   return {
     hostname: text("hostname", "127.0.0.1"),
     port: value(given, "port", 8000, parsePort, "a whole number from 0 to 65535"),
+    appsPort: value(
+      given,
+      "apps-port",
+      8001 as number | "off",
+      parseAppsPort,
+      "auto, or a whole number from 0 to 65535",
+    ),
+    appsTimeout: value(
+      given,
+      "apps-timeout",
+      DEFAULT_APPS_TIMEOUT,
+      parseDuration,
+      "a time like 500ms or 60s",
+    ),
     data: text("data", "./data"),
     tlsCert,
     tlsKey,
@@ -185,6 +214,12 @@ function value<T>(
 function parsePort(text: string): number | undefined {
   const port = Number(text);
   return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
+}
+
+function parseAppsPort(text: string): number | "off" | undefined {
+  if (text === "auto") return 0;
+  const port = parsePort(text);
+  return port === 0 ? "off" : port;
 }
 
 function parseCount(text: string): number | undefined {

@@ -6,6 +6,8 @@ import { UsageError } from "./usage_error.ts";
 const DEFAULTS: ServeOptions = {
   hostname: "127.0.0.1",
   port: 8000,
+  appsPort: 8001,
+  appsTimeout: 60_000,
   data: "./data",
   tlsCert: undefined,
   tlsKey: undefined,
@@ -37,6 +39,18 @@ const CASES: readonly Case[] = [
     field: "port",
     good: [["0", 0], ["65535", 65_535], ["8080", 8080]],
     bad: ["65536", "-1", "80x", "1e3", "0x50", "8000.5", " 80", "http"],
+  },
+  {
+    name: "apps-port",
+    field: "appsPort",
+    good: [["auto", 0], ["0", "off"], ["8080", 8080]],
+    bad: ["65536", "-1", "off", "8000.5", "Auto"],
+  },
+  {
+    name: "apps-timeout",
+    field: "appsTimeout",
+    good: [["500ms", 500], ["2m", 120_000]],
+    bad: TIMES,
   },
   { name: "data", field: "data", good: [["/srv/kv", "/srv/kv"], ["a b", "a b"]], bad: [] },
   {

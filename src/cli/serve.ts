@@ -1,5 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
+import { Gate } from "../gate/gate.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
@@ -25,11 +26,12 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const store = await openStore(options);
   try {
-    await run(options, tls, store, async (address) => {
+    await run(options, tls, store, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       print(welcomeText(made, address, curlFlags));
+      if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
       print(`kvdrive listening on ${address}\n`);
     });
   } finally {
@@ -54,10 +56,11 @@ async function run(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
   store: Store,
-  onReady: (address: string) => Promise<void>,
+  onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
   const running = new RunningUploads();
+  const wrongKeys = new WrongKeys();
   const app = createApp({
     store,
     running,
@@ -65,19 +68,25 @@ async function run(
     failedReasons: options.failedReasons,
     idleTimeout: options.idleTimeout,
     slots: new UploadSlots({ max: options.maxUploads, patience: options.idleTimeout }),
-    wrongKeys: new WrongKeys(),
+    wrongKeys,
     trustedProxies: options.trustedProxies,
     isDraining: () => draining,
     onError: logFailure,
   });
   using signal = new ShutdownSignal();
   const server = listen(options, { ...tls }, app);
-  await onReady(addressOf(server.addr, tls === undefined ? "http" : "https"));
+  const gate = openGate(options, tls, store, wrongKeys);
+  const scheme = tls === undefined ? "http" : "https";
+  await onReady(
+    addressOf(server.addr, scheme),
+    gate === undefined ? undefined : addressOf(gate.address, scheme),
+  );
   store.sweeper.start();
   await signal.first;
   draining = true;
-  const drained = drain(server, running);
+  const drained = Promise.all([drain(server, running), gate?.drain()]);
   await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
+  gate?.stop();
 }
 
 /** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
@@ -95,6 +104,27 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
   return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
+function openGate(
+  options: ServeOptions,
+  tls: { cert: string; key: string } | undefined,
+  store: Store,
+  wrongKeys: WrongKeys,
+): Gate | undefined {
+  const { hostname, appsPort: port, trustedProxies, idleTimeout, appsTimeout } = options;
+  if (port === "off") return undefined;
+  const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, onError: logFailure };
+  try {
+    return new Gate(deps, { hostname, port, tls });
+  } catch (error) {
+    throw cannotListen(hostname, port, error);
+  }
+}
+
+function cannotListen(hostname: string, port: number, error: unknown): StartError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+}
+
 function listen(
   { hostname, port }: ServeOptions,
   options: Deno.ServeTcpOptions & Partial<Deno.TlsCertifiedKeyPem>,
@@ -105,8 +135,7 @@ function listen(
     const quiet = { automaticCompression: false, onListen: () => {} };
     return Deno.serve({ hostname, port, ...quiet, ...options }, app);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+    throw cannotListen(hostname, port, error);
   }
 }
 

@@ -29,6 +29,9 @@ function listed(names: readonly string[]): string {
 /** Who administers comes in by one of two. */
 const bothWays = { "WWW-Authenticate": 'Bearer realm="kvdrive", ApiKey realm="kvdrive"' };
 
+/** How callers of an application come in. */
+const keyAsked = { "WWW-Authenticate": 'ApiKey realm="kvdrive"' };
+
 const retryLater = { "Retry-After": String(RETRY_AFTER) };
 
 /** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
@@ -165,6 +168,50 @@ export const errors = {
         "Content-Range": `bytes */${size}`,
       },
     ),
+
+  badMessage: (status: number, problem: string) =>
+    new HttpError(
+      status,
+      `The request cannot be passed on: ${problem}`,
+      status === 405 ? { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } : {},
+    ),
+  climbingPath: () =>
+    new HttpError(
+      400,
+      'The path has a backslash, or a segment "." or "..": write it without them',
+    ),
+  badSignIn: () =>
+    new HttpError(400, 'The form must have the project key in "key": use the sign-in page'),
+  noKeyOfApp: () =>
+    new HttpError(401, "The X-API-Key header is missing: send a key of this application", keyAsked),
+  wrongKeyOfApp: (wait?: number) =>
+    new HttpError(
+      401,
+      "The key in X-API-Key does not open this application: send one of its own",
+      wait === undefined ? keyAsked : { ...keyAsked, "Retry-After": String(wait) },
+    ),
+  foreignForm: () =>
+    new HttpError(403, "The form was not sent by the sign-in page here: open it and use that"),
+  nothingHosted: () =>
+    new HttpError(
+      404,
+      "There is no application here: one is at /{project_id}/{app}/, or at its own host name",
+    ),
+  noGatePage: () =>
+    new HttpError(
+      404,
+      "There is nothing here: the pages of the gate are /.kvdrive/sign-in and /.kvdrive/sign-out",
+    ),
+  silentCaller: () =>
+    new HttpError(408, "The request stopped coming: send it again", { Connection: "close" }),
+  tooLargeSignIn: (limit: number) =>
+    new HttpError(413, `The form has more than ${limit} bytes: use the sign-in page`),
+  noUpstream: () =>
+    new HttpError(502, "The application has no upstream yet: its administrator has to set one"),
+  deadUpstream: () => new HttpError(502, "The application cannot be reached: try again later"),
+  badUpstream: () => new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
+  gateFull: () => new HttpError(503, "Too many callers are connected: try again", retryLater),
+  slowUpstream: () => new HttpError(504, "The application did not answer in time: try again later"),
 
   internal: (cause: unknown) =>
     new HttpError(

@@ -98,7 +98,8 @@ export class Folder implements AsyncDisposable {
 export function environment(settings: Record<string, string>): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());
   const inherited = Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
-  return { ...inherited, NO_COLOR: "1", ...settings };
+  // Tests run side by side: without this each would open the gate on the same port.
+  return { ...inherited, NO_COLOR: "1", KVDRIVE_APPS_PORT: "0", ...settings };
 }
 
 function decode(bytes: Uint8Array): string {

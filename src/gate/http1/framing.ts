@@ -7,6 +7,7 @@ export type Framing =
   | { kind: "chunked" }
   | { kind: "close" };
 
+/** There is exactly one of these. */
 export const NO_BODY: Framing = { kind: "length", length: 0 };
 const CHUNKED: Framing = { kind: "chunked" };
 const UNTIL_CLOSE: Framing = { kind: "close" };
@@ -20,7 +21,8 @@ export function requestFraming(minor: 0 | 1, fields: readonly Field[]): Framing 
   const length = singleField(fields, "content-length");
   const coding = singleField(fields, "transfer-encoding");
   if (coding === undefined) {
-    return length === undefined ? NO_BODY : { kind: "length", length: parseLength(length) };
+    const told = length === undefined ? 0 : parseLength(length);
+    return told === 0 ? NO_BODY : { kind: "length", length: told };
   }
   if (length !== undefined) {
     throw new Malformed("it has both Content-Length and Transfer-Encoding: send one");

@@ -1,0 +1,87 @@
+import { errors } from "../http/http_error.ts";
+import { type Credentials, readCredentials } from "./credentials.ts";
+import type { GateContext } from "./context.ts";
+import { findPlace, type Place } from "./find_place.ts";
+import { type Origin, originOf, type Peer } from "./forwarded.ts";
+import { joinedField } from "./http1/fields.ts";
+import { NO_BODY } from "./http1/framing.ts";
+import type { RequestHead } from "./http1/request_head.ts";
+import { judge, type Judgement } from "./judge.ts";
+import { errorAnswer, type OwnAnswer, redirectAnswer } from "./own_answer.ts";
+import { answerReserved, formFor, isReserved, type ReservedCall } from "./reserved.ts";
+import { signInPage } from "./sign_in_page.ts";
+import { type Upstream } from "./upstreams.ts";
+
+/** A request that was let in. */
+export interface Admitted {
+  place: Place;
+  target: string;
+  upstream: Upstream;
+  origin: Origin;
+  judgement: Judgement;
+  credentials: () => Credentials;
+}
+
+/** Lets a request in, or gives the answer of the gate itself. @throws {HttpError} */
+export async function admit(
+  ctx: GateContext,
+  head: RequestHead,
+  peer: Peer,
+  readBody: ReservedCall["readBody"],
+): Promise<Admitted | OwnAnswer> {
+  const expected = joinedField(head.fields, "expect")?.toLowerCase() ?? "100-continue";
+  if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
+  const place = await findPlace(ctx.store.apps, head);
+  const { app, prefix, target } = place;
+  const origin = originOf(head, peer, ctx.trustedProxies);
+  if (target !== undefined && isReserved(target)) {
+    return await answerReserved(ctx, { head, place, origin, readBody });
+  }
+  const credentials = once(() => readCredentials(head.fields));
+  const judgement: Judgement = isPreflight(head)
+    ? { allowed: true, caller: "preflight" }
+    : await judge(ctx.store, credentials, app);
+  if (!judgement.allowed) return refusal(ctx, head, place, origin, judgement.sentKey);
+  if (target === undefined) return redirectAnswer(308, `${prefix}/${queryOf(head.target)}`);
+  if (app.upstream === undefined) throw errors.noUpstream();
+  const upstream = ctx.upstreams.at(app.upstream);
+  return { place, target, upstream, origin, judgement, credentials };
+}
+
+/** "Everyone else gets 401 …; a browser that navigates gets the sign-in form with status 401." */
+function refusal(
+  { wrongKeys }: GateContext,
+  head: RequestHead,
+  place: Place,
+  { address }: Origin,
+  sentKey: boolean,
+): OwnAnswer {
+  if (sentKey) {
+    const wait = wrongKeys.refused(address);
+    if (wait !== undefined) return errorAnswer(errors.tooManyWrongKeys(wait));
+    wrongKeys.note(address);
+    return errorAnswer(errors.wrongKeyOfApp());
+  }
+  const { status, headers, body } = errorAnswer(errors.noKeyOfApp());
+  const accept = joinedField(head.fields, "accept")?.toLowerCase() ?? "";
+  if (head.method !== "GET" || !accept.includes("text/html")) return { status, headers, body };
+  const asked = { "WWW-Authenticate": headers["WWW-Authenticate"] ?? "" };
+  return signInPage(status, formFor(place, head.target), asked);
+}
+
+/** "CORS preflights pass": they carry no key, and nothing but the question whether the request may follow. */
+function isPreflight({ method, fields, framing, connection }: RequestHead): boolean {
+  if (method !== "OPTIONS" || connection.includes("upgrade") || framing !== NO_BODY) return false;
+  return joinedField(fields, "origin") !== undefined &&
+    joinedField(fields, "access-control-request-method") !== undefined;
+}
+
+function queryOf(target: string): string {
+  const question = target.indexOf("?");
+  return question === -1 ? "" : target.slice(question);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,229 @@
+import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME, READER_PATIENCE } from "../drive/limits.ts";
+import { errors, type HttpError } from "../http/http_error.ts";
+import { toHttpError } from "../http/render_error.ts";
+import { admit } from "./admit.ts";
+import type { GateContext } from "./context.ts";
+import { Exchange } from "./exchange.ts";
+import type { Peer } from "./forwarded.ts";
+import { type BodyReader, bodyReader } from "./http1/body_reader.ts";
+import { Malformed } from "./http1/malformed.ts";
+import { readHead } from "./http1/read_head.ts";
+import { parseRequestHead, type RequestHead } from "./http1/request_head.ts";
+import { ConnectionLost, type Sending, Wire } from "./http1/wire.ts";
+import { errorAnswer, type OwnAnswer, ownAnswerBytes } from "./own_answer.ts";
+
+/** A connection of a caller, whose requests are answered one after the other. */
+export class Caller {
+  readonly wire: Wire;
+  readonly #ctx: GateContext;
+  readonly #peer: Peer;
+  #exchange: Exchange | undefined;
+  #isBusy = false;
+  /** When bytes of the caller have to have come, and when it has to have taken some. */
+  #readBy = Infinity;
+  #writeBy = Infinity;
+
+  constructor(ctx: GateContext, connection: Deno.Conn, peer: Peer) {
+    this.#ctx = ctx;
+    this.#peer = peer;
+    this.wire = new Wire(connection);
+    this.#readBy = ctx.clock.in(HEAD_TIMEOUT);
+  }
+
+  /** Whether a request is being answered. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** What goes on with the application, if anything. */
+  get exchange(): Exchange | undefined {
+    return this.#exchange;
+  }
+
+  /** Answers requests until the connection ends. It never throws. */
+  async serve(): Promise<void> {
+    try {
+      while (!this.#ctx.isDraining && await this.#serveOne());
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) this.#ctx.onError(error);
+    } finally {
+      this.wire.close();
+    }
+  }
+
+  /** Sends one who comes while too many are connected away. It never throws. */
+  async turnAway(): Promise<void> {
+    this.#readBy = this.#ctx.clock.in(LINGER_TIME);
+    try {
+      await this.#refuse(errors.gateFull());
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) this.#ctx.onError(error);
+    } finally {
+      this.wire.close();
+    }
+  }
+
+  /** Looks whether somebody is late. */
+  check(now: number): void {
+    if (this.#readBy < now) {
+      this.#readBy = Infinity;
+      if (this.#exchange === undefined) this.wire.close();
+      else this.#exchange.abort("caller silent");
+    }
+    if (this.#writeBy < now) this.wire.close();
+    this.#exchange?.check(now);
+  }
+
+  /** Sends a part of an answer, which the caller has to take in time. @throws {ConnectionLost} */
+  async send(sending: Sending): Promise<void> {
+    this.#writeBy = this.#ctx.clock.in(this.#ctx.idleTimeout * READER_PATIENCE);
+    await this.wire.send(sending);
+    this.#writeBy = Infinity;
+  }
+
+  /** The same for bytes. @throws {ConnectionLost} */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#writeBy = this.#ctx.clock.in(this.#ctx.idleTimeout * READER_PATIENCE);
+    await this.wire.write(bytes);
+    this.#writeBy = Infinity;
+  }
+
+  /** Bytes have to come before a body's silence is over. */
+  expectBytes(): void {
+    this.#readBy = this.#ctx.clock.in(this.#ctx.idleTimeout);
+  }
+
+  expectNothing(): void {
+    this.#readBy = Infinity;
+  }
+
+  /** Whether the connection ends with the answer to a request. */
+  closesAfter({ minor, connection }: RequestHead): boolean {
+    return minor === 0 || connection.includes("close") || this.#ctx.isDraining;
+  }
+
+  /** Gives whether another request may follow. */
+  async #serveOne(): Promise<boolean> {
+    let head: RequestHead | undefined;
+    try {
+      head = await this.#readHead();
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      await this.#refuse(errors.badMessage(error.status, error.message));
+      return false;
+    }
+    if (head === undefined) return false;
+    this.#readBy = Infinity;
+    this.#isBusy = true;
+    const mayGoOn = await this.#answer(head);
+    this.#isBusy = false;
+    this.#readBy = this.#ctx.clock.in(KEEP_ALIVE_TIMEOUT);
+    return mayGoOn;
+  }
+
+  async #readHead(): Promise<RequestHead | undefined> {
+    const { reader } = this.wire;
+    if (reader.length === 0 && !await reader.fill()) return undefined;
+    this.#readBy = this.#ctx.clock.in(HEAD_TIMEOUT);
+    const text = await readHead(reader);
+    return text === undefined ? undefined : parseRequestHead(text);
+  }
+
+  async #answer(head: RequestHead): Promise<boolean> {
+    const body = bodyReader(this.wire.reader, head.framing);
+    try {
+      const readBody = (limit: number) => this.#readBody(body, limit);
+      const admitted = await admit(this.#ctx, head, this.#peer, readBody);
+      if ("status" in admitted) return await this.#say(admitted, head, body);
+      const exchange = new Exchange(this.#ctx, this, { head, body, admitted });
+      this.#exchange = exchange;
+      const mayGoOn = await exchange.run();
+      if (!body.isDone) await this.#linger();
+      return mayGoOn;
+    } catch (error) {
+      return await this.#fail(error, head, body);
+    } finally {
+      this.#exchange = undefined;
+    }
+  }
+
+  /** Says what went wrong, if it can still be said. */
+  async #fail(error: unknown, head: RequestHead, body: BodyReader): Promise<boolean> {
+    const exchange = this.#exchange;
+    const isCaller = exchange === undefined && error instanceof ConnectionLost;
+    if (isCaller || this.wire.isClosed || exchange?.isAnswered) {
+      if (!(error instanceof ConnectionLost || error instanceof Malformed)) throw error;
+      return false;
+    }
+    const rendered = exchange === undefined ? renderOwn(error) : renderExchange(error, exchange);
+    if (rendered.status >= 500 && rendered.cause !== undefined) this.#ctx.onError(rendered.cause);
+    return await this.#say(errorAnswer(rendered), head, body);
+  }
+
+  /** Sends an answer of the gate itself; gives whether another request may follow. */
+  async #say(answer: OwnAnswer, head: RequestHead, body: BodyReader): Promise<boolean> {
+    const isRead = isReadable(body);
+    const closes = !isRead || answer.status === 408 || this.closesAfter(head);
+    await this.write(ownAnswerBytes(answer, { ...head, closes }));
+    if (!isRead) await this.#linger();
+    return !closes;
+  }
+
+  /** Refuses what is no request, and hears no more. */
+  async #refuse(error: HttpError): Promise<void> {
+    const answer = errorAnswer(error);
+    await this.write(ownAnswerBytes(answer, { method: "", fields: [], closes: true }));
+    await this.#linger();
+  }
+
+  /** Hears out who is still sending: with unread bytes the connection would break before the answer was read. */
+  async #linger(): Promise<void> {
+    const { reader } = this.wire;
+    await this.wire.end();
+    this.#readBy = this.#ctx.clock.in(LINGER_TIME);
+    do reader.takeTo(reader.end); while (await reader.fill());
+  }
+
+  async #readBody(body: BodyReader, limit: number): Promise<string> {
+    const { reader } = this.wire;
+    const decoder = new TextDecoder();
+    let text = "";
+    let size = 0;
+    for (;;) {
+      const piece = body.take();
+      size += piece.length;
+      if (size > limit) throw errors.tooLargeSignIn(limit);
+      text += decoder.decode(piece, { stream: true });
+      if (body.isDone) return text;
+      this.expectBytes();
+      if (!await reader.fill()) throw new ConnectionLost("The body is not complete");
+      this.expectNothing();
+    }
+  }
+}
+
+/** Whether nothing of the body is left to be read, so that the next request can follow. */
+function isReadable(body: BodyReader): boolean {
+  try {
+    body.take();
+    return body.isDone;
+  } catch {
+    return false;
+  }
+}
+
+/** What was wrong before an application was asked. */
+function renderOwn(error: unknown): HttpError {
+  if (error instanceof Malformed) return errors.badMessage(error.status, error.message);
+  return toHttpError(error);
+}
+
+/** What was wrong with an application, or with the rest of the request. */
+function renderExchange(error: unknown, { aborted, malformed }: Exchange): HttpError {
+  if (malformed !== undefined) return renderOwn(malformed);
+  if (aborted === "caller silent") return errors.silentCaller();
+  if (aborted === "upstream slow") return errors.slowUpstream();
+  if (error instanceof Malformed) return errors.badUpstream();
+  if (error instanceof ConnectionLost) return errors.deadUpstream();
+  return toHttpError(error);
+}

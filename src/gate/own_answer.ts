@@ -1,0 +1,81 @@
+import type { HttpError } from "../http/http_error.ts";
+import { requestIdOf } from "../http/request_id.ts";
+import { type Field, joinedField } from "./http1/fields.ts";
+
+/** An answer of the gate itself. */
+export interface OwnAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The words behind the statuses that the gate answers itself. */
+const REASONS: Record<number, string> = {
+  200: "OK",
+  303: "See Other",
+  308: "Permanent Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  414: "URI Too Long",
+  417: "Expectation Failed",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
+};
+
+/** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */
+export function errorAnswer({ status, message, headers }: HttpError): OwnAnswer {
+  const { Connection: _, ...others } = headers;
+  const body = JSON.stringify({ errors: [message] });
+  return { status, headers: { "Content-Type": "application/json", ...others }, body };
+}
+
+/** An answer that sends the caller on. The address must be a path of ours, in ASCII. */
+export function redirectAnswer(
+  status: 303 | 308,
+  location: string,
+  headers: Record<string, string> = {},
+): OwnAnswer {
+  return { status, headers: { Location: location, ...headers }, body: "" };
+}
+
+const encoder = new TextEncoder();
+
+/** The answer as it is sent. The id is the caller's where it sent a sane one. */
+export function ownAnswerBytes(
+  { status, headers, body }: OwnAnswer,
+  request: { method: string; fields: readonly Field[]; closes: boolean },
+): Uint8Array {
+  const bytes = encoder.encode(body);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const text = [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? ""}`,
+    ...lines,
+    `Content-Length: ${bytes.length}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
+    `X-Request-Id: ${requestId(request.fields)}`,
+    ...request.closes ? ["Connection: close"] : [],
+    "",
+    "",
+  ].join("\r\n");
+  // The head is ASCII: what of it comes from outside was percent-encoded.
+  return request.method === "HEAD" ? encoder.encode(text) : encoder.encode(text + body);
+}
+
+function requestId(fields: readonly Field[]): string {
+  const id = joinedField(fields, "x-request-id");
+  return requestIdOf(id === undefined ? NO_HEADERS : new Headers({ "x-request-id": id }));
+}
+
+const NO_HEADERS = new Headers();

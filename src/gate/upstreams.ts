@@ -1,0 +1,125 @@
+import { MAX_IDLE_UPSTREAMS, MAX_UPSTREAMS, UPSTREAM_IDLE_TIME } from "../drive/limits.ts";
+import { ConnectionLost, Wire } from "./http1/wire.ts";
+
+/** Where an application is. */
+export interface Upstream {
+  address: string;
+  /** As the Host header has it. */
+  authority: string;
+  hostname: string;
+  port: number;
+  isSecure: boolean;
+  idle: IdleWire[];
+}
+
+interface IdleWire {
+  wire: Wire;
+  since: number;
+  /** Whether it is still unused. */
+  isIdle: boolean;
+}
+
+/** The applications that were called, and the connections to them that are free to be used again. */
+export class Upstreams {
+  readonly #known = new Map<string, Upstream>();
+
+  /** What is known of the application at an address like `http://127.0.0.1:3000`. */
+  at(address: string): Upstream {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const upstream = parseUpstream(address);
+    if (this.#known.size >= MAX_UPSTREAMS) this.close();
+    this.#known.set(address, upstream);
+    return upstream;
+  }
+
+  /** A connection that was used before and has been free since that moment or later, if there is one. */
+  take({ idle }: Upstream, since: number): Wire | undefined {
+    const last = idle.at(-1);
+    if (last === undefined || last.since < since) return undefined;
+    idle.pop();
+    last.isIdle = false;
+    return last.wire;
+  }
+
+  /** Keeps a connection, on which everything was read, for the next request. */
+  release(upstream: Upstream, wire: Wire, now: number): void {
+    const { idle } = upstream;
+    const isKnown = this.#known.get(upstream.address) === upstream;
+    if (!isKnown || idle.length >= MAX_IDLE_UPSTREAMS) return wire.close();
+    const entry: IdleWire = { wire, since: now, isIdle: true };
+    idle.push(entry);
+    // Whatever comes while nobody has asked, the end or bytes, makes it useless.
+    wire.reader.fill().then(() => {
+      if (!entry.isIdle) return;
+      idle.splice(idle.indexOf(entry), 1);
+      discard(entry);
+    });
+  }
+
+  /** Closes what has been free for too long. */
+  tick(now: number): void {
+    for (const { idle } of this.#known.values()) {
+      // The oldest lies first.
+      while (idle[0] !== undefined && idle[0].since + UPSTREAM_IDLE_TIME < now) {
+        const oldest = idle.shift();
+        if (oldest !== undefined) discard(oldest);
+      }
+    }
+  }
+
+  /** Forgets everything and closes the connections that are free. */
+  close(): void {
+    for (const { idle } of this.#known.values()) idle.splice(0).forEach(discard);
+    this.#known.clear();
+  }
+}
+
+function discard(entry: IdleWire): void {
+  entry.isIdle = false;
+  entry.wire.close();
+}
+
+/** Opens a connection to an application. @throws {ConnectionLost} where that fails, or when the signal says so. */
+export async function connectTo(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
+  const { hostname, port, isSecure } = upstream;
+  try {
+    const connection = await Deno.connect({ hostname, port, signal });
+    connection.setNoDelay(true);
+    connection.setKeepAlive(true);
+    return isSecure ? await secure(connection, hostname, signal) : new Wire(connection);
+  } catch (cause) {
+    throw new ConnectionLost("The application cannot be connected to", { cause });
+  }
+}
+
+async function secure(plain: Deno.TcpConn, name: string, signal: AbortSignal): Promise<Wire> {
+  const hostname = name.replace(/^\[|\]$/g, "");
+  const connection = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
+  const wire = new Wire(connection);
+  const abort = () => wire.close();
+  signal.addEventListener("abort", abort);
+  try {
+    signal.throwIfAborted();
+    await connection.handshake();
+    return wire;
+  } catch (error) {
+    wire.close();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function parseUpstream(address: string): Upstream {
+  const { protocol, host, hostname, port } = new URL(address);
+  const isSecure = protocol === "https:";
+  return {
+    address,
+    authority: host,
+    hostname,
+    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    isSecure,
+    idle: [],
+  };
+}
