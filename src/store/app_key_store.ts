@@ -124,12 +124,18 @@ export class AppKeyStore {
 
   /** Which key has this hash, believed for a few seconds, so that it costs no read. */
   async find(hash: string): Promise<FoundAppKey | undefined> {
-    const known = await this.#projects.owned(this.#known, hash);
-    if (known === undefined) return undefined;
-    const { found, appCreated } = known.thing;
-    const app = await this.#apps.find(found.project, found.app);
-    // An application of the same name that was made later is another one.
-    return app?.created === appCreated ? found : undefined;
+    // Key and application are believed from different moments on, so they are compared once more as they are now.
+    for (let tries = 0; tries < 2; tries++) {
+      const known = await this.#projects.owned(this.#known, hash);
+      if (known === undefined) return undefined;
+      const { found, appCreated } = known.thing;
+      const app = await this.#apps.find(found.project, found.app);
+      // An application of the same name that was made later is another one.
+      if (app?.created === appCreated) return found;
+      this.#known.forget(hash);
+      this.#apps.forget(found.project, found.app);
+    }
+    return undefined;
   }
 
   /** Read together with the application and the project, so that the three belong together. */

@@ -207,8 +207,13 @@ export class AppStore {
     ]);
   }
 
-  #forget({ project, app, host }: AppInfo): void {
+  /** Asks the store anew for an application. */
+  forget(project: string, app: string): void {
     this.#known.forget(idOf(project, app));
+  }
+
+  #forget({ project, app, host }: AppInfo): void {
+    this.forget(project, app);
     if (host !== undefined) this.#hosts.forget(host);
   }
 }

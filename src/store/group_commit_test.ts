@@ -3,7 +3,7 @@ import { CHUNK, GROUP_COMMITS, MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS } from ".
 import type { Outcome } from "./commit.ts";
 import { StoreFull } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
-import { Operation } from "./operation.ts";
+import { Operation, SharedCheck } from "./operation.ts";
 
 /** What a commit had in it. */
 interface Commit {
@@ -96,6 +96,34 @@ Deno.test("Many small operations are few commits, at most two of them at once", 
   assertEquals(store.commits.length, 2 + Math.ceil(198 / MAX_COMMIT_CHECKS));
   assertEquals(store.mostInFlight, GROUP_COMMITS);
   assertEquals(await Promise.all(times(200, (i) => store.value("a", i))), times(200, (i) => i));
+});
+
+Deno.test("What demands the same of one entry goes together: 64 small files are one commit", async () => {
+  using store = await WatchedStore.open();
+  const { versionstamp } = await store.kv.set(["project"], 1);
+  const operations = times(
+    66,
+    (i) =>
+      new Operation().share(new SharedCheck(["project"], versionstamp))
+        .check(["file", i], null)
+        .set(["file", i], i)
+        .sum(["files"], 1),
+  );
+  assertEquals(happened(await store.commitAll(operations)), times(66, () => true));
+  // Two start at once and alone.
+  assertEquals(store.commits.map(({ checks }) => checks), [2, 2, 64 + 1]);
+  assertEquals(await store.value("files"), new Deno.KvU64(66n));
+});
+
+Deno.test("Where an entry is not what some demand, the others happen", async () => {
+  using store = await WatchedStore.open();
+  const { versionstamp } = await store.kv.set(["project"], 1);
+  const demand = (i: number) =>
+    i % 3 === 1 ? new SharedCheck(["project"], null) : new SharedCheck(["project"], versionstamp);
+  const results = await store.commitAll(
+    times(20, (i) => new Operation().share(demand(i)).set(["file", i], i)),
+  );
+  assertEquals(happened(results), times(20, (i) => i % 3 !== 1));
 });
 
 Deno.test("An operation without company is committed at once and alone", async () => {

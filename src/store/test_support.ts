@@ -107,6 +107,25 @@ export async function putPart(
   await store.uploads.putPart(place(name), { id, part, type: undefined }, body, () => {});
 }
 
+/** Stores a file anywhere. */
+export async function putAt({ store }: Bench, place: Place, data: Uint8Array): Promise<void> {
+  await store.files.put(place, inPieces(data), ANYWAY);
+}
+
+/** Starts an upload and sends parts of some sizes; gives its id. */
+export async function upload(
+  { store }: Bench,
+  place: Place,
+  parts: readonly number[],
+): Promise<string> {
+  const id = await store.uploads.start(place, undefined);
+  for (const [i, size] of parts.entries()) {
+    const named = { id, part: i + 1, type: undefined };
+    await store.uploads.putPart(place, named, inPieces(bytes(size)), () => {});
+  }
+  return id;
+}
+
 /** Sweeps as if all deadlines that are set now were over. */
 export async function sweepLater({ store }: Bench): Promise<void> {
   await store.sweeper.sweep(Date.now() + WRITE_LEASE + GARBAGE_GRACE);

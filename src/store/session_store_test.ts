@@ -1,0 +1,100 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { KEY_CACHE_TIME, SESSION_TIME } from "../drive/limits.ts";
+import { hashSecret } from "../drive/secrets.ts";
+import { NoSuchApp, NoSuchProject } from "./errors.ts";
+import {
+  type Bench,
+  countReads,
+  entriesWith,
+  otherProcess,
+  testOnAll,
+  withClock,
+} from "./test_support.ts";
+
+interface Scene {
+  hash: string;
+  token: string;
+  expires: number;
+  prefix: string;
+}
+
+/** Signs in to an application with a key of its project. */
+async function signIn({ store }: Bench): Promise<Scene> {
+  if (await store.apps.get("p", "web") === undefined) await store.apps.create("p", "web", {});
+  const made = await store.keys.createKey("p");
+  const session = await store.sessions.start("p", "web", hashSecret(made?.key.text ?? ""));
+  return { ...session, hash: hashSecret(session.token), prefix: made?.prefix ?? "" };
+}
+
+testOnAll("A session opens its application for its time, and costs no read", async (bench) => {
+  const { sessions } = bench.store;
+  const other = await signIn(bench);
+  await withClock(async (forward) => {
+    const { hash, token, expires } = await signIn(bench);
+    assertMatch(token, /^[A-Za-z0-9]{32}$/);
+    assertEquals(expires, Date.now() + SESSION_TIME);
+    assertEquals(await entriesWith(bench, token), []);
+    assertEquals(await sessions.find(hash), { project: "p", app: "web" });
+    assertEquals(await countReads(bench, () => sessions.find(hash)), 0);
+    assertEquals(await sessions.find(token), undefined);
+    forward(SESSION_TIME - 1);
+    assertEquals((await sessions.find(hash))?.app, "web");
+    forward(1);
+    assertEquals(await sessions.find(hash), undefined);
+    assertEquals(await sessions.find(other.hash), undefined);
+  });
+});
+
+testOnAll(
+  "A session starts with a key of the project, in an application that it has",
+  async ({ store }) => {
+    const { key } = await store.projects.create("q", undefined);
+    await store.apps.create("p", "web", {});
+    const hash = hashSecret(key.text);
+    const { sessions } = store;
+    await assertRejects(() => sessions.start("p", "web", hash), NoSuchProject);
+    await assertRejects(() => sessions.start("p", "web", "no hash"), NoSuchProject);
+    await assertRejects(() => sessions.start("none", "web", hash), NoSuchProject);
+    await assertRejects(() => sessions.start("q", "web", hash), NoSuchApp);
+  },
+);
+
+testOnAll(
+  "A session that was ended, or whose key was revoked, opens nothing at once",
+  async (bench) => {
+    const { store } = bench;
+    const [ended, revoked, kept] = [await signIn(bench), await signIn(bench), await signIn(bench)];
+    for (const { hash } of [ended, revoked, kept]) await store.sessions.find(hash);
+    let told = 0;
+    store.revocations.onChange(() => void told++);
+    await store.sessions.end(ended.hash);
+    await store.keys.revokeKey("p", revoked.prefix);
+    const found = await Promise.all(
+      [ended, revoked, kept].map(({ hash }) => store.sessions.find(hash)),
+    );
+    assertEquals(found.map((session) => session?.app), [undefined, undefined, "web"]);
+    assertEquals(told, 2);
+  },
+);
+
+testOnAll("A session ends with its application and with its project", async (bench) => {
+  const { store } = bench;
+  const first = await signIn(bench);
+  await store.sessions.find(first.hash);
+  await store.apps.remove("p", "web");
+  assertEquals(await store.sessions.find(first.hash), undefined);
+  const second = await signIn(bench);
+  await store.projects.remove("p");
+  assertEquals(await store.sessions.find(second.hash), undefined);
+});
+
+testOnAll("Another process learns of a session's end within its time", async (bench) => {
+  const other = otherProcess(bench).store.sessions;
+  const { hash } = await signIn(bench);
+  await withClock(async (forward) => {
+    assertEquals((await other.find(hash))?.app, "web");
+    await bench.store.sessions.end(hash);
+    forward(KEY_CACHE_TIME);
+    assertEquals(await other.find(hash), undefined);
+  });
+});
