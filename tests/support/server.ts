@@ -51,6 +51,7 @@ export class TestServer implements AsyncDisposable {
       ],
       env: {
         KVDRIVE_PROJECT_KEY: PROJECT_KEY,
+        KVDRIVE_APPS_PORT: "0",
         KVDRIVE_TRUSTED_PROXY: "127.0.0.1",
         NO_COLOR: "1",
         ...options.env,
