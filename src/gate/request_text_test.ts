@@ -1,0 +1,114 @@
+import { assertEquals } from "@std/assert";
+import { parseRequestHead } from "./http1/request_head.ts";
+import type { Judgement } from "./judge.ts";
+import { askedUpgrade, requestText } from "./request_text.ts";
+
+const SET = [
+  "X-Forwarded-For: 192.0.2.1",
+  "X-Forwarded-Proto: http",
+  "X-Forwarded-Host: gate:8001",
+];
+
+/** The lines behind the first two. */
+function passed(
+  headers: string[],
+  { judgement = { allowed: true, caller: "anyone" } as Judgement, prefix = "/p/a" } = {},
+): string[] {
+  const head = parseRequestHead(
+    ["POST /p/a/x HTTP/1.1", "Host: gate:8001", ...headers].join("\r\n"),
+  );
+  const text = requestText({
+    head,
+    target: "/x",
+    prefix,
+    authority: "127.0.0.1:3000",
+    origin: { address: "192.0.2.1", proto: "http", host: "gate:8001" },
+    judgement,
+    upgrade: askedUpgrade(head),
+  });
+  const [first, host, ...rest] = text.split("\r\n");
+  assertEquals([first, host], ["POST /x HTTP/1.1", "Host: 127.0.0.1:3000"]);
+  assertEquals(rest.splice(-2), ["", ""]);
+  return rest;
+}
+
+const PATH_SET = [...SET, "X-Forwarded-Prefix: /p/a"];
+
+Deno.test("The caller's headers go on in their order, spelling and number", () => {
+  const headers = ["aCCept: */*", "X-A: 1", "x-a: 2", "Cookie: a=b", "Authorization: Bearer x"];
+  assertEquals(passed(headers), [...headers, ...PATH_SET]);
+  assertEquals(passed(headers, { prefix: "" }), [...headers, ...SET]);
+});
+
+Deno.test("What is the gate's own or of one connection alone stays behind", () => {
+  const dropped = [
+    "X-Api-Key: secret",
+    "x_api_key: secret",
+    "Cookie: kvdrive_session=secret",
+    "X-Forwarded-For: 1.2.3.4",
+    "X-FORWARDED-Port: 1",
+    "X_Forwarded_Host: evil",
+    "x-forwarded_proto: https",
+    "X-Auth-Key-Name: forged",
+    "X_Auth_Key_Name: forged",
+    "X-Auth-User: forged",
+    "Forwarded: for=1.2.3.4",
+    "X-Real-IP: 1.2.3.4",
+    "x_real_ip: 1.2.3.4",
+    "Connection: keep-alive, X-Once",
+    "X-Once: 1",
+    "Keep-Alive: timeout=5",
+    "Proxy-Connection: keep-alive",
+    "Proxy-Authorization: Basic eDp5",
+    "Proxy-Authenticate: Basic",
+    "TE: trailers",
+    "Trailer: X-B",
+    "Upgrade: websocket",
+    "Expect: 100-continue",
+  ];
+  assertEquals(passed(["X-A: 1", ...dropped, "X-Forward: 2"]), [
+    "X-A: 1",
+    "X-Forward: 2",
+    ...PATH_SET,
+  ]);
+});
+
+Deno.test("The framing is written anew, whatever Connection names", () => {
+  const all = ["Connection: content-length, transfer-encoding, host, x-forwarded-for"];
+  assertEquals(passed([...all, "Content-Length: 05"]), ["Content-Length: 5", ...PATH_SET]);
+  assertEquals(passed(["Content-Length: 0"]), ["Content-Length: 0", ...PATH_SET]);
+  const chunked = passed([...all, "Transfer-Encoding: CHUNKED"]);
+  assertEquals(chunked, ["Transfer-Encoding: chunked", ...PATH_SET]);
+});
+
+Deno.test("The application is told which key called", () => {
+  const name = (keyName: string) =>
+    passed([], { judgement: { allowed: true, caller: "key", keyName } });
+  assertEquals(name("my key"), [...PATH_SET, "X-Auth-Key-Name: my key"]);
+  assertEquals(name("a%b\u00e9\ud83d\ude00"), [
+    ...PATH_SET,
+    "X-Auth-Key-Name: a%25b%C3%A9%F0%9F%98%80",
+  ]);
+  assertEquals(name(" a"), [...PATH_SET, "X-Auth-Key-Name: %20a"]);
+  for (const caller of ["owner", "session", "preflight"] as const) {
+    assertEquals(passed([], { judgement: { allowed: true, caller } }), PATH_SET);
+  }
+});
+
+Deno.test("An upgrade goes on, but none to HTTP inside of HTTP", () => {
+  const asked = (...headers: string[]) =>
+    passed(headers).filter((line) => !PATH_SET.includes(line));
+  const upgraded = ["Connection: Upgrade", "Upgrade: websocket"];
+  assertEquals(asked("Connection: keep-alive, upgrade", "Upgrade: websocket"), upgraded);
+  assertEquals(asked("Upgrade: websocket"), []);
+  assertEquals(asked("Connection: Upgrade"), []);
+  for (const protocol of ["h2c", "H2C", "HTTP/2.0", "TLS/1.3", "websocket, h2c", "h2", "https"]) {
+    assertEquals(asked("Connection: Upgrade", `Upgrade: ${protocol}`), [], protocol);
+  }
+  assertEquals(asked("Connection: Upgrade", "Upgrade: irc/6.9"), [
+    "Connection: Upgrade",
+    "Upgrade: irc/6.9",
+  ]);
+  const withBody = ["Connection: Upgrade", "Upgrade: websocket", "Content-Length: 1"];
+  assertEquals(asked(...withBody), ["Content-Length: 1"]);
+});
