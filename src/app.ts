@@ -4,7 +4,7 @@ import { addCorsHeaders, answerOptions } from "./http/cors.ts";
 import { errors } from "./http/http_error.ts";
 import { Query } from "./http/query.ts";
 import { renderError, toHttpError } from "./http/render_error.ts";
-import { requestIdOf } from "./http/request_id.ts";
+import { RequestIds } from "./http/request_id.ts";
 import { decodeSegment, parseTarget, type RequestTarget } from "./http/request_target.ts";
 import { allowedMethods, type Deps, findRoute, type Match, route } from "./http/router.ts";
 import { abortUpload } from "./routes/abort_upload.ts";
@@ -32,8 +32,9 @@ const routes = [
 
 /** The service: gives the answer to a request. It never throws. */
 export function createApp(deps: Deps): (request: Request) => Promise<Response> {
+  const requestIds = new RequestIds();
   return async (request) => {
-    const requestId = requestIdOf(request.headers);
+    const requestId = requestIds.of(request.headers);
     const answering = deps.running.during(request, () => answer(request, requestId, deps));
     const response = await answering.catch((error: unknown) => {
       const rendered = toHttpError(error);
@@ -54,13 +55,11 @@ export function createApp(deps: Deps): (request: Request) => Promise<Response> {
 async function answer(request: Request, requestId: string, deps: Deps): Promise<Response> {
   const target = parseTarget(request);
   const found = findRoute(routes, target.segments);
-  const allow = allowedMethods(found.methods);
-  if (request.method === "OPTIONS") return answerOptions(request.headers, allow);
+  const { method } = request;
+  if (method === "OPTIONS") return answerOptions(request.headers, allowedMethods(found.methods));
   // A method may have the name of something that every object has.
-  const handler = Object.hasOwn(found.methods, request.method)
-    ? found.methods[request.method]
-    : undefined;
-  if (handler === undefined) throw errors.badMethod(request.method, allow);
+  const handler = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
+  if (handler === undefined) throw errors.badMethod(method, allowedMethods(found.methods));
   if (deps.isDraining()) throw errors.shuttingDown();
   const project = decodeLeniently(found.params["project"] ?? "");
   await authenticate(request.headers, project, deps.store.projects);

@@ -6,6 +6,7 @@ import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
+import { HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -36,10 +37,12 @@ export class FileStore {
   readonly #readers: Readers;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
+  readonly #hot: HotFiles;
 
   constructor(db: Database, readers: Readers) {
     this.#db = db;
     this.#readers = readers;
+    this.#hot = new HotFiles(db.changes);
   }
 
   /**
@@ -98,13 +101,13 @@ export class FileStore {
     condition: WriteCondition,
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(identityOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
-        const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
+        const record = newRecord(draft, current.value, this.#goneNow.has(identityOf(place)));
         const operation = new Operation().check(current.key, current.versionstamp)
           .set(current.key, record);
         account(operation, place, current.value, record);
@@ -120,7 +123,7 @@ export class FileStore {
 
   /** Removes a file; gives whether there was one. */
   async delete(place: Place): Promise<boolean> {
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(identityOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (current.value === null) return false;
@@ -129,7 +132,7 @@ export class FileStore {
         account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
         if (!(await this.#db.commit(operation)).ok) continue;
-        this.#goneNow.add(lockOf(place));
+        this.#goneNow.add(identityOf(place));
         return true;
       }
       throw new StoreUnavailable("Too many others write the same file");
@@ -147,26 +150,29 @@ export class FileStore {
    * @throws {StoreDamaged} if the content is not what the record says.
    */
   async open(place: Place): Promise<OpenFile | undefined> {
+    const state = await this.#hot.state();
+    const id = identityOf(place);
+    const hot = this.#hot.get(id);
+    if (hot !== undefined) return this.#opened(place, hot.record, hot.content);
     const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
       keys.file(place),
       keys.content(place),
     ]);
     const record = file.value;
     if (record === null) return undefined;
-    const inline = record.layout.kind === "inline";
-    if (inline) demandWhole(place, record, content.value);
+    if (record.layout.kind !== "inline") return this.#opened(place, record, undefined);
+    const whole = demandWhole(place, record, content.value);
+    this.#hot.keep(id, { record, content: whole }, state);
+    return this.#opened(place, record, whole);
+  }
+
+  #opened(place: Place, record: FileRecord, content: OpenFile["content"]): OpenFile {
     const close = this.#readers.hold(record.version);
+    const source = { kv: this.#db.reader, readers: this.#readers };
     return {
       record,
-      content: inline ? content.value ?? undefined : undefined,
-      read: (range) =>
-        readRange(
-          { kv: this.#db.reader, readers: this.#readers },
-          place,
-          record,
-          content.value,
-          range,
-        ),
+      content,
+      read: (range) => readRange(source, place, record, content, range),
       close,
       [Symbol.dispose]: close,
     };
@@ -174,13 +180,17 @@ export class FileStore {
 }
 
 /** What lies in one value is compared with its digest before a byte of it leaves. */
-function demandWhole(place: Place, { size, sha256 }: FileRecord, content: Uint8Array | null): void {
+function demandWhole(
+  place: Place,
+  { size, sha256 }: FileRecord,
+  content: Uint8Array<ArrayBuffer> | null,
+): Uint8Array<ArrayBuffer> {
   const isWhole = content?.byteLength === size &&
     (sha256 === undefined || sha256 === digest(content));
-  if (isWhole) return;
+  if (isWhole) return content;
   throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
-function lockOf({ project, drive, name }: Place): string {
+function identityOf({ project, drive, name }: Place): string {
   return JSON.stringify([project, drive, name]);
 }
