@@ -105,13 +105,14 @@ interface Asked {
 async function answer({ request, requestId, target, info }: Asked, deps: Deps): Promise<Response> {
   assertHost(request.headers);
   const { methods, params } = findRoute(routes, target.segments);
-  const allow = allowedMethods(methods);
-  if (request.method === "OPTIONS") {
-    return answerOptions(isAdministration(target) ? new Headers() : request.headers, allow);
+  const { method } = request;
+  if (method === "OPTIONS") {
+    const asked = isAdministration(target) ? new Headers() : request.headers;
+    return answerOptions(asked, allowedMethods(methods));
   }
   // A method may have the name of something that every object has.
-  const handler = Object.hasOwn(methods, request.method) ? methods[request.method] : undefined;
-  if (handler === undefined) throw errors.badMethod(request.method, allow);
+  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (handler === undefined) throw errors.badMethod(method, allowedMethods(methods));
   if (deps.isDraining()) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
   return await handler({ request, requestId, address, params, query: target.query }, deps);

@@ -92,6 +92,9 @@ export const MAX_READ_BATCH = 64;
 /** Pieces that all downloads together ask for at once, as far as the smallest batch of each allows. */
 export const READ_BUDGET = 256;
 
+/** Bytes of small files that are kept in memory while nobody changes the store. */
+export const HOT_FILES_BYTES = 16 * MIB;
+
 /** Bulk commits on their way: of one upload, and of the whole process, so that small requests stay quick. */
 export const BULK_COMMITS_PER_UPLOAD = 3;
 export const BULK_COMMITS = 2;

@@ -2,6 +2,9 @@ import { MAX_DRIVE_NAME, MAX_NAME, MAX_PROJECT_ID } from "./limits.ts";
 
 const encoder = new TextEncoder();
 
+/** What most names are made of; there is nothing wrong with one like that, and its characters are its bytes. */
+const PLAIN = /^[A-Za-z0-9._-]{1,100}$/;
+
 /** A name's length in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
@@ -9,6 +12,7 @@ export function byteLength(text: string): number {
 
 /** What is wrong with a file's name, as the end of a sentence that begins with "The file name"; `undefined` if nothing. */
 export function fileNameProblem(name: string): string | undefined {
+  if (PLAIN.test(name)) return undefined;
   if (name === "") return "is empty: it needs 1 to 1024 bytes";
   if (name.trim() === "") return "is blank: it needs a character other than white space";
   // "Must not end with `/`."
@@ -23,6 +27,7 @@ export function fileNameProblem(name: string): string | undefined {
 
 /** What is wrong with a drive's name, as the end of a sentence that begins with "The drive name". */
 export function driveNameProblem(name: string): string | undefined {
+  if (PLAIN.test(name)) return undefined;
   if (name.trim() === "") return "is blank: it needs 1 to 128 bytes";
   if (name.includes("/")) return 'has a "/": a drive name is one segment of the path';
   if (/\p{Cc}/u.test(name)) return "has a control character: leave it out";

@@ -11,7 +11,9 @@ export class Query {
       const equals = pair.indexOf("=");
       const name = decode(equals === -1 ? pair : pair.slice(0, equals));
       const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
-      this.#values.set(name, [...(this.#values.get(name) ?? []), value]);
+      const values = this.#values.get(name);
+      if (values === undefined) this.#values.set(name, [value]);
+      else values.push(value);
     }
   }
 
@@ -55,7 +57,11 @@ export class Query {
   }
 }
 
+/** Percent-encoding, or a plus for a space. */
+const ENCODED = /[%+]/;
+
 function decode(text: string): string {
+  if (!ENCODED.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

@@ -30,6 +30,7 @@ export function parseTarget({ url }: Request): RequestTarget {
 
 /** @throws {HttpError} 400 where a segment of the path is not percent-encoded UTF-8. */
 export function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -5,7 +5,7 @@ export class RunningUploads {
 
   /** Counts the request while the work goes on, and gives what it gives. */
   async during<T>(request: Request, work: () => Promise<T>): Promise<T> {
-    if (request.body === null) return await work();
+    if (request.method === "GET" || request.body === null) return await work();
     this.#count++;
     try {
       return await work();

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "@std/path";
 import { BULK_COMMITS } from "../drive/limits.ts";
+import { ChangeProbe } from "./change_probe.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
@@ -22,13 +23,16 @@ export class Database {
   readonly reader: Deno.Kv;
   /** Reads of single entries, which many requests make at the same time. */
   readonly reads: ReadQueue;
+  /** Tells whether the store changes; a store that is no file has none. */
+  readonly changes: ChangeProbe | undefined;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
   readonly #bulk = new Semaphore(BULK_COMMITS);
   readonly #running = new Set<Promise<unknown>>();
   #closing = false;
 
-  constructor(reader: Deno.Kv, writer: Deno.Kv) {
+  constructor(reader: Deno.Kv, writer: Deno.Kv, changes?: ChangeProbe) {
+    this.changes = changes;
     this.reader = reader;
     this.reads = new ReadQueue(reader);
     this.#writer = writer;
@@ -49,6 +53,7 @@ export class Database {
   async close(): Promise<void> {
     this.#closing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    this.changes?.[Symbol.dispose]();
     this.#writer.close();
     if (this.reader !== this.#writer) this.reader.close();
   }
@@ -91,7 +96,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     handles.push(reader);
     // The first statement is what reads the file.
     await reader.get([""]);
-    return new Database(reader, writer);
+    return new Database(reader, writer, new ChangeProbe(path));
   } catch (error) {
     for (const handle of handles) handle.close();
     const reason = error instanceof Error ? error.message : String(error);

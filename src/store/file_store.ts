@@ -6,6 +6,7 @@ import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
+import { HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
@@ -38,11 +39,13 @@ export class FileStore {
   readonly #readers: Readers;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
+  readonly #hot: HotFiles;
 
   constructor(db: Database, projects: KnownProjects, readers: Readers) {
     this.#db = db;
     this.#projects = projects;
     this.#readers = readers;
+    this.#hot = new HotFiles(db.changes);
   }
 
   /**
@@ -107,14 +110,14 @@ export class FileStore {
     { condition, begun }: { condition: WriteCondition; begun: KnownProject },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(identityOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const { unchanged } = await this.#projects.demand(place, begun);
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
-        const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
+        const record = newRecord(draft, current.value, this.#goneNow.has(identityOf(place)));
         const operation = new Operation().share(unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
@@ -142,7 +145,7 @@ export class FileStore {
   /** Removes a file; gives whether there was one. */
   async delete(place: Place): Promise<boolean> {
     if (await this.#projects.hides(place)) return false;
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(identityOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
         if (current.value === null) return false;
@@ -151,7 +154,7 @@ export class FileStore {
         account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
         if (!(await this.#db.commit(operation)).ok) continue;
-        this.#goneNow.add(lockOf(place));
+        this.#goneNow.add(identityOf(place));
         return true;
       }
       throw new StoreUnavailable("Too many others write the same file");
@@ -171,26 +174,29 @@ export class FileStore {
    */
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.hides(place)) return undefined;
+    const state = await this.#hot.state();
+    const id = identityOf(place);
+    const hot = this.#hot.get(id);
+    if (hot !== undefined) return this.#opened(place, hot.record, hot.content);
     const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
       keys.file(place),
       keys.content(place),
     ]);
     const record = file.value;
     if (record === null) return undefined;
-    const inline = record.layout.kind === "inline";
-    if (inline) demandWhole(place, record, content.value);
+    if (record.layout.kind !== "inline") return this.#opened(place, record, undefined);
+    const whole = demandWhole(place, record, content.value);
+    this.#hot.keep(id, { record, content: whole }, state);
+    return this.#opened(place, record, whole);
+  }
+
+  #opened(place: Place, record: FileRecord, content: OpenFile["content"]): OpenFile {
     const close = this.#readers.hold(record.version);
+    const source = { kv: this.#db.reader, readers: this.#readers };
     return {
       record,
-      content: inline ? content.value ?? undefined : undefined,
-      read: (range) =>
-        readRange(
-          { kv: this.#db.reader, readers: this.#readers },
-          place,
-          record,
-          content.value,
-          range,
-        ),
+      content,
+      read: (range) => readRange(source, place, record, content, range),
       close,
       [Symbol.dispose]: close,
     };
@@ -198,13 +204,17 @@ export class FileStore {
 }
 
 /** What lies in one value is compared with its digest before a byte of it leaves. */
-function demandWhole(place: Place, { size, sha256 }: FileRecord, content: Uint8Array | null): void {
+function demandWhole(
+  place: Place,
+  { size, sha256 }: FileRecord,
+  content: Uint8Array<ArrayBuffer> | null,
+): Uint8Array<ArrayBuffer> {
   const isWhole = content?.byteLength === size &&
     (sha256 === undefined || sha256 === digest(content));
-  if (isWhole) return;
+  if (isWhole) return content;
   throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
-function lockOf({ project, drive, name }: Place): string {
+function identityOf({ project, drive, name }: Place): string {
   return JSON.stringify([project, drive, name]);
 }

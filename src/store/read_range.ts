@@ -32,7 +32,7 @@ export async function* readRange(
   source: Source,
   place: Place,
   record: FileRecord,
-  content: Piece | null,
+  content: Piece | undefined,
   range: ByteRange,
 ): AsyncGenerator<Piece> {
   if (record.layout.kind === "inline") {

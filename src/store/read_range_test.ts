@@ -66,7 +66,7 @@ async function fileOfParts(
 }
 
 async function read(kv: Deno.Kv, record: FileRecord, range: ByteRange): Promise<Bytes> {
-  const pieces = await Array.fromAsync(readRange(sourceOf(kv), PLACE, record, null, range));
+  const pieces = await Array.fromAsync(readRange(sourceOf(kv), PLACE, record, undefined, range));
   for (const piece of pieces) assert(piece.byteLength <= CHUNK);
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
@@ -168,7 +168,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
       let given = 0;
       const readAll = async () => {
         for await (
-          const piece of readRange(sourceOf(kv), PLACE, record, null, { start: 0, end: size })
+          const piece of readRange(sourceOf(kv), PLACE, record, undefined, { start: 0, end: size })
         ) {
           assert(piece.every((byte, i) => byte === bytes[given + i]));
           given += piece.byteLength;
@@ -204,7 +204,7 @@ Deno.test("A reader that leaves early leaves nothing behind", async () => {
     const record = await chunkedFile(kv, bytes);
     await kv.delete(keys.chunk(PLACE, "c1", MIN_READ_BATCH + 1));
     for await (
-      const piece of readRange(sourceOf(kv), PLACE, record, null, {
+      const piece of readRange(sourceOf(kv), PLACE, record, undefined, {
         start: 5,
         end: bytes.byteLength,
       })
