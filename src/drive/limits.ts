@@ -95,6 +95,9 @@ export const READ_BUDGET = 256;
 /** Bytes of small files that are kept in memory while nobody changes the store. */
 export const HOT_FILES_BYTES = 16 * MIB;
 
+/** Writes of names that turned out to be new before the next one is taken for new without asking the store. */
+export const NEW_NAMES_IN_A_ROW = 256;
+
 /** Bulk commits on their way: of one upload, and of the whole process, so that small requests stay quick. */
 export const BULK_COMMITS_PER_UPLOAD = 3;
 export const BULK_COMMITS = 2;

@@ -10,6 +10,7 @@ import { HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
+import { NewNames } from "./new_names.ts";
 import { Operation, type SharedCheck } from "./operation.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
@@ -32,6 +33,9 @@ export interface OpenFile extends Disposable {
   close(): void;
 }
 
+/** What is there under a name. */
+type Current = Deno.KvEntryMaybe<FileRecord>;
+
 /** The files of all drives: writing, reading and deleting one. */
 export class FileStore {
   readonly #db: Database;
@@ -39,6 +43,7 @@ export class FileStore {
   readonly #readers: Readers;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
+  readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
 
   constructor(db: Database, projects: KnownProjects, readers: Readers) {
@@ -110,29 +115,37 @@ export class FileStore {
     { condition, begun }: { condition: WriteCondition; begun: KnownProject },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
-    return await this.#locks.run(identityOf(place), async () => {
+    return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
         const { unchanged } = await this.#projects.demand(place, begun);
-        const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+        const guesses = tries === 0 && this.#newNames.areLikely && condition(undefined);
+        const current = guesses ? absent(place) : await this.#read(place);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
-        const record = newRecord(draft, current.value, this.#goneNow.has(identityOf(place)));
+        const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
         const operation = new Operation().share(unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
         account(operation, place, current.value, record);
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
-        if ((await this.#db.commit(operation)).ok) return record;
-        if (await this.#isAsRead(current, unchanged)) return "stale";
+        const { ok } = await this.#db.commit(operation);
+        this.#newNames.note(!ok || current.value !== null);
+        if (ok) return record;
+        if (!guesses && await this.#isAsRead(current, unchanged)) return "stale";
       }
       throw new StoreUnavailable("Too many others write the same file");
     });
   }
 
+  async #read(place: Place): Promise<Current> {
+    const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+    return current;
+  }
+
   /** Whether neither the file nor its project is why an operation failed. */
-  async #isAsRead(file: Deno.KvEntryMaybe<FileRecord>, project: SharedCheck): Promise<boolean> {
+  async #isAsRead(file: Current, project: SharedCheck): Promise<boolean> {
     const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,
       project.key,
@@ -145,16 +158,16 @@ export class FileStore {
   /** Removes a file; gives whether there was one. */
   async delete(place: Place): Promise<boolean> {
     if (await this.#projects.hides(place)) return false;
-    return await this.#locks.run(identityOf(place), async () => {
+    return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-        const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+        const current = await this.#read(place);
         if (current.value === null) return false;
         const operation = new Operation().check(current.key, current.versionstamp)
           .delete(current.key);
         account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
         if (!(await this.#db.commit(operation)).ok) continue;
-        this.#goneNow.add(identityOf(place));
+        this.#goneNow.add(lockOf(place));
         return true;
       }
       throw new StoreUnavailable("Too many others write the same file");
@@ -175,7 +188,7 @@ export class FileStore {
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.hides(place)) return undefined;
     const state = await this.#hot.state();
-    const id = identityOf(place);
+    const id = lockOf(place);
     const hot = this.#hot.get(id);
     if (hot !== undefined) return this.#opened(place, hot.record, hot.content);
     const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
@@ -203,6 +216,10 @@ export class FileStore {
   }
 }
 
+function absent(place: Place): Current {
+  return { key: keys.file(place), value: null, versionstamp: null };
+}
+
 /** What lies in one value is compared with its digest before a byte of it leaves. */
 function demandWhole(
   place: Place,
@@ -215,6 +232,6 @@ function demandWhole(
   throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
-function identityOf({ project, drive, name }: Place): string {
+function lockOf({ project, drive, name }: Place): string {
   return JSON.stringify([project, drive, name]);
 }

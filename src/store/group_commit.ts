@@ -2,6 +2,7 @@ import { GROUP_COMMITS } from "../drive/limits.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
+import { unmetAmong } from "./unmet_checks.ts";
 
 /** Small writes are put together up to this many bytes. */
 const MAX_GROUP_BYTES = 700_000;
@@ -12,9 +13,10 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** Operations that are committed as one. */
 interface Group {
   together: Operation;
-  members: Waiting[];
+  members: readonly Waiting[];
 }
 
 /**
@@ -60,13 +62,23 @@ export class GroupCommitter {
     return { together, members: this.#queue.splice(0, count) };
   }
 
-  async #run({ together, members }: Group): Promise<void> {
-    if (members.length > 1 && await this.#commitTogether(together, members)) return;
+  /** Commits together whatever can be: those whose checks don't hold get their answer, and the others go on. */
+  async #run(group: Group): Promise<void> {
+    let { together, members } = group;
+    while (members.length > 1) {
+      if (await this.#commitTogether({ together, members })) return;
+      const holding = await this.#refuse(members);
+      // Not a check, or one that holds again.
+      if (holding.length === members.length) break;
+      members = holding;
+      together = new Operation();
+      for (const { operation } of members) together.add(operation);
+    }
     await Promise.all(members.map((member) => this.#commitAlone(member)));
   }
 
-  /** Gives `false` where the group was refused, which changed nothing: committing each alone tells whose check failed. */
-  async #commitTogether(together: Operation, members: Waiting[]): Promise<boolean> {
+  /** Gives `false` where the group was refused, which changed nothing. */
+  async #commitTogether({ together, members }: Group): Promise<boolean> {
     try {
       const outcome = await commitOperation(this.#kv, together);
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
@@ -75,6 +87,20 @@ export class GroupCommitter {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
       if (concernsAll) { for (const { reject } of members) reject(error); }
       return concernsAll;
+    }
+  }
+
+  /** Tells those whose checks don't hold that they were refused; gives the others. */
+  async #refuse(members: readonly Waiting[]): Promise<readonly Waiting[]> {
+    try {
+      const unmet = await unmetAmong(this.#kv, members.map(({ operation }) => operation));
+      for (const { operation, resolve } of members) {
+        if (unmet.has(operation)) resolve({ ok: false });
+      }
+      return members.filter(({ operation }) => !unmet.has(operation));
+    } catch {
+      // Each alone is told what the matter is.
+      return members;
     }
   }
 

@@ -146,6 +146,8 @@ Deno.test("A check that fails fails its own operation alone", async () => {
   assertEquals(happened(results), wanted);
   const values = await Promise.all(times(40, (i) => store.value("a", i)));
   assertEquals(values, wanted.map((right, i) => right ? i : null));
+  // Two start at once and alone; the others once with those that fail, and once without.
+  assertEquals(store.commits.map(({ checks }) => checks), [1, 1, 38, 35]);
 });
 
 Deno.test("Operations that meet on a key never share a commit, and keep their order", async () => {

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
-import { databasePath, openDatabase } from "./database.ts";
+import { type Database, databasePath, openDatabase } from "./database.ts";
 import { type HotFile, HotFiles } from "./hot_files.ts";
 import { Operation } from "./operation.ts";
 import { Store } from "./store.ts";
-import { ANYWAY, bytes, inPieces, place } from "./test_support.ts";
+import { type Bench, bytes, DRIVE, place, put, read } from "./test_support.ts";
 
 /** A file in memory, of so many bytes. */
 function hot(size: number): HotFile {
@@ -24,14 +24,8 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-async function put(store: Store, name: string, content: Uint8Array): Promise<void> {
-  const stored = await store.files.put(place(name), inPieces(content), ANYWAY);
-  assert(stored !== "refused");
-}
-
-async function read(store: Store, name: string): Promise<Uint8Array | undefined> {
-  using file = await store.files.open(place(name));
-  return file?.content;
+function benchOn(db: Database): Bench {
+  return { db, store: new Store(db, { onError: () => {} }) };
 }
 
 Deno.test("The state is another one after each commit, of whichever connection, and the same without", async () => {
@@ -71,34 +65,36 @@ Deno.test("Who asks before a commit gets an answer that knows of it", async () =
 Deno.test("A small file that was read before is read as it is now, whoever changed it", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
-    const here = new Store(database, { onError: () => {} });
-    const there = new Store(await openDatabase(folder), { onError: () => {} });
+    const here = benchOn(database);
+    const there = benchOn(await openDatabase(folder));
+    await here.store.projects.create(DRIVE.project, undefined);
     for (const [round, writer] of [here, there, here, there].entries()) {
       await put(writer, "a", bytes(100, round));
       for (const reader of [here, there, here, there]) {
         assertEquals(await read(reader, "a"), bytes(100, round));
       }
     }
-    await there.files.delete(place("a"));
+    await there.store.files.delete(place("a"));
     assertEquals(await read(here, "a"), undefined);
-    await there.close();
-    await here.close();
+    await there.store.close();
+    await here.store.close();
   });
 });
 
 Deno.test("A small file that nobody changes is read from the store once", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
-    const store = new Store(database, { onError: () => {} });
-    await put(store, "a", bytes(100));
-    await read(store, "a");
+    const bench = benchOn(database);
+    await bench.store.projects.create(DRIVE.project, undefined);
+    await put(bench, "a", bytes(100));
+    await read(bench, "a");
     const get = database.reads.get;
     database.reads.get = () => Promise.reject(new Error("The store was read"));
-    assertEquals(await read(store, "a"), bytes(100));
+    assertEquals(await read(bench, "a"), bytes(100));
     database.reads.get = get;
-    await put(store, "a", bytes(100, 1));
-    assertEquals(await read(store, "a"), bytes(100, 1));
-    await store.close();
+    await put(bench, "a", bytes(100, 1));
+    assertEquals(await read(bench, "a"), bytes(100, 1));
+    await bench.store.close();
   });
 });
 

@@ -202,6 +202,11 @@ export const ranges = {
   garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
 } as const;
 
+/** A text that is the same for equal keys only. */
+export function identityOf(key: Deno.KvKey): string {
+  return JSON.stringify(key);
+}
+
 /** How many bytes Deno KV makes of a key: a type and an end for each part; a NUL counts twice. */
 export function encodedLength(key: Deno.KvKey): number {
   return key.reduce<number>((sum, part) => sum + partLength(part), 0);

@@ -4,7 +4,7 @@ import {
   MAX_COMMIT_KEY_BYTES,
   MAX_COMMIT_MUTATIONS,
 } from "../drive/limits.ts";
-import { encodedLength } from "./keys.ts";
+import { encodedLength, identityOf } from "./keys.ts";
 
 interface SetChange {
   type: "set";
@@ -29,7 +29,7 @@ export class SharedCheck {
   readonly length: number;
 
   constructor(readonly key: Deno.KvKey, readonly versionstamp: string | null) {
-    this.id = identity(key);
+    this.id = identityOf(key);
     this.length = encodedLength(key);
   }
 }
@@ -55,7 +55,7 @@ export class Operation {
   /** Demands that the entry still has this versionstamp; `null`: that it does not exist. */
   check(key: Deno.KvKey, versionstamp: string | null): this {
     this.#checks.push({ key, versionstamp });
-    this.touched.add(identity(key));
+    this.touched.add(identityOf(key));
     this.#bytes += encodedLength(key);
     return this;
   }
@@ -78,7 +78,7 @@ export class Operation {
   #addSet(change: SetChange): void {
     const keyLength = encodedLength(change.key);
     this.#changes.push(change);
-    this.touched.add(identity(change.key));
+    this.touched.add(identityOf(change.key));
     // Deno KV counts the key of a set twice.
     this.#bytes += 2 * keyLength + change.bytes;
     this.#keyBytes += keyLength;
@@ -86,14 +86,14 @@ export class Operation {
 
   delete(key: Deno.KvKey): this {
     this.#changes.push({ type: "delete", key });
-    this.touched.add(identity(key));
+    this.touched.add(identityOf(key));
     this.#bytes += encodedLength(key);
     return this;
   }
 
   /** Adds to a counter, which may be a negative number. The key must never hold anything but a counter. */
   sum(key: Deno.KvKey, by: number | bigint): this {
-    const id = identity(key);
+    const id = identityOf(key);
     const known = this.#sums.get(id);
     if (known !== undefined) {
       known.by += BigInt(by);
@@ -144,10 +144,15 @@ export class Operation {
     for (const { key, by } of other.#sums.values()) this.sum(key, by);
   }
 
+  /** All that it demands. */
+  checks(): Deno.AtomicCheck[] {
+    return [...this.#checks, ...this.#shared.values()];
+  }
+
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
   async commit(kv: Deno.Kv): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
     this.#demandWithinLimits();
-    const atomic = kv.atomic().check(...this.#checks, ...this.#shared.values());
+    const atomic = kv.atomic().check(...this.checks());
     for (const change of this.#changes) {
       if (change.type === "delete") atomic.delete(change.key);
       else if (change.expireIn === undefined) atomic.set(change.key, change.value);
@@ -184,8 +189,4 @@ function valueLength(value: unknown): number {
   const json = JSON.stringify(value);
   // deno-lint-ignore no-control-regex -- ASCII is exactly this range
   return (/^[\x00-\x7f]*$/.test(json) ? 1 : 2) * json.length + 64;
-}
-
-function identity(key: Deno.KvKey): string {
-  return JSON.stringify(key);
 }
