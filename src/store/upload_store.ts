@@ -48,11 +48,10 @@ export class UploadStore {
    * @throws {BeingRemoved} if the drive is.
    */
   async start(place: Place, type: string | undefined): Promise<string> {
-    const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const { unchanged } = await this.#projects.demand(place);
       const id = newVersion();
-      const operation = this.#newSession(place, id, type);
-      operation.share((await this.#projects.demand(place, begun)).unchanged);
+      const operation = this.#newSession(place, id, type).share(unchanged);
       if ((await this.#db.commit(operation)).ok) return id;
       this.#projects.forget(place.project);
     }
@@ -112,8 +111,9 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, id, part);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
+    let { unchanged } = begun;
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const { unchanged } = await this.#projects.demand(place, begun);
+      if (tries > 0) ({ unchanged } = await this.#projects.demand(place, begun));
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
       const operation = new Operation().share(unchanged)
