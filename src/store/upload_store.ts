@@ -111,9 +111,9 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, id, part);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
-    let { unchanged } = begun;
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      if (tries > 0) ({ unchanged } = await this.#projects.demand(place, begun));
+      // Asked first: where the project is gone, that is told, and not that the session is.
+      const { unchanged } = await this.#projects.demand(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
       const operation = new Operation().share(unchanged)
@@ -142,6 +142,7 @@ export class UploadStore {
   async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
     const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      if (tries > 0) await this.#projects.demand(place, begun);
       const open = await findSession(this.#db, place, id);
       if (open.completed) return "done";
       // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
