@@ -3,6 +3,7 @@ import { besideUploads } from "./row_beside_uploads.ts";
 import { completeUpload } from "./row_complete.ts";
 import { downloadLarge } from "./row_download_large.ts";
 import { downloadSmall } from "./row_download_small.ts";
+import { gate } from "./row_gate.ts";
 import { listDirectories, listLarge } from "./row_list.ts";
 import { memory } from "./row_memory.ts";
 import { uploadParts } from "./row_parts.ts";
@@ -22,6 +23,7 @@ export const EXPERIMENTS: readonly Experiment[] = [
   listLarge,
   listDirectories,
   completeUpload,
+  gate,
   memory,
   start,
 ];

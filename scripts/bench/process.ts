@@ -4,6 +4,8 @@ import type { Scope } from "./scope.ts";
 export interface Listening {
   process: Deno.ChildProcess;
   origin: string;
+  /** What it printed up to then. */
+  output: string;
   /** Milliseconds from its start to the line that says so. */
   took: number;
 }
@@ -56,8 +58,8 @@ export async function startListening(
     stdout: "piped",
     stderr: "inherit",
   });
-  const origin = await readyOrigin(process.stdout);
-  return { process, origin, took: performance.now() - started };
+  const ready = await readUntilReady(process.stdout);
+  return { process, ...ready, took: performance.now() - started };
 }
 
 /** What a Deno program of the benchmark is run with. */
@@ -65,15 +67,17 @@ export function scriptFlags(): string[] {
   return ["-A", "--quiet", "--unstable-kv"];
 }
 
-async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<string> {
+async function readUntilReady(
+  stdout: ReadableStream<Uint8Array>,
+): Promise<{ origin: string; output: string }> {
   const decoder = new TextDecoder();
   const reader = stdout.getReader();
-  let text = "";
+  let output = "";
   while (true) {
     const { done, value } = await reader.read();
-    if (done) throw new Error(`A server ended before it was ready: ${text}`);
-    text += decoder.decode(value, { stream: true });
-    const origin = READY.exec(text)?.[1];
-    if (origin !== undefined) return origin;
+    if (done) throw new Error(`A server ended before it was ready: ${output}`);
+    output += decoder.decode(value, { stream: true });
+    const origin = READY.exec(output)?.[1];
+    if (origin !== undefined) return { origin, output };
   }
 }

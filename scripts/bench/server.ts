@@ -4,6 +4,9 @@ import type { Scope } from "./scope.ts";
 
 const PROJECT = "bench";
 
+/** The administrator of a server that was started with a gate. */
+const ADMIN_TOKEN = "bench-0123456789abcdefghijABCDEFGHIJ";
+
 /** The key that opens the project of the benchmark. */
 export const PROJECT_KEY = `${PROJECT}_0123456789abcdefghijABCDEFGHIJ`;
 
@@ -18,10 +21,25 @@ export class Server {
   /** Starts the server of a checkout, on a new folder unless one is given. */
   static async start(scope: Scope, { root }: Checkout, data?: string): Promise<Server> {
     const folder = data ?? await scope.makeFolder();
+    return await Server.#launch(scope, root, folder, { KVDRIVE_APPS_PORT: "0" });
+  }
+
+  /** The same, with a gate to applications and an administrator. */
+  static async startWithGate(scope: Scope, { root }: Checkout): Promise<Server> {
+    const env = { KVDRIVE_APPS_PORT: "auto", KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN };
+    return await Server.#launch(scope, root, await scope.makeFolder(), env);
+  }
+
+  static async #launch(
+    scope: Scope,
+    root: string,
+    folder: string,
+    env: Record<string, string>,
+  ): Promise<Server> {
     return new Server(
       await startListening(scope, {
         args: ["run", "-A", "main.ts", "serve", "--port", "0", "--data", folder],
-        env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, KVDRIVE_APPS_PORT: "0", NO_COLOR: "1" },
+        env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1", ...env },
         cwd: root,
       }),
     );
@@ -33,6 +51,23 @@ export class Server {
 
   get pid(): number {
     return this.#listening.process.pid;
+  }
+
+  /** Puts an application behind the gate, for holders of a key alone; gives its address there. */
+  async protect(name: string, upstream: string): Promise<string> {
+    const gate = /^Applications are at (\S+)$/m.exec(this.#listening.output)?.[1];
+    if (gate === undefined) throw new Error("The server has no gate");
+    const apps = `${this.origin}/admin/v1/projects/${PROJECT}/apps`;
+    await this.#administer(201, "POST", apps, { name, upstream });
+    await this.#administer(200, "PUT", `${apps}/${name}/access`, { enabled: true });
+    return `${gate}/${PROJECT}/${name}`;
+  }
+
+  async #administer(status: number, method: string, url: string, body: unknown): Promise<void> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (response.status !== status) throw new Error(`${url} answered ${response.status}: ${text}`);
   }
 
   /** Milliseconds from the start of the process to the ready line. */

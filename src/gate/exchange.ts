@@ -45,6 +45,8 @@ export class Exchange {
   readonly #began: number;
   readonly #connecting = new AbortController();
   #upstream: Wire | undefined;
+  /** Whether the head of the answer has come. */
+  #hasAnswer = false;
   /** When the application has to have gone on. */
   #answerBy = Infinity;
   #isUpgraded = false;
@@ -162,6 +164,7 @@ export class Exchange {
       if (head === undefined) throw new ConnectionLost("The connection ended before an answer");
       const answer = parseResponseHead(head);
       if (answer.status >= 200 || answer.status === 101) {
+        this.#hasAnswer = true;
         this.#answerBy = Infinity;
         return answer;
       }
@@ -216,7 +219,7 @@ export class Exchange {
   }
 
   #answerLimit(): number {
-    return this.isAnswered ? Infinity : this.#ctx.clock.in(this.#ctx.appsTimeout);
+    return this.#hasAnswer ? Infinity : this.#ctx.clock.in(this.#ctx.appsTimeout);
   }
 
   /** Reads on while the answer is waited for: only so the end of the caller shows. */
@@ -251,12 +254,11 @@ export class Exchange {
   }
 
   async #passBody(wire: Wire, body: BodyReader, text: string, chunked: boolean): Promise<void> {
-    this.isAnswered = true;
-    this.#answerBy = Infinity;
     let head = text;
     for (;;) {
       const piece = body.take();
       if (head !== "" || piece.length > 0 || body.isDone && chunked) {
+        this.isAnswered = true;
         await this.#caller.send({ head, piece, chunked, isLast: body.isDone });
         head = "";
       }

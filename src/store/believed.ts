@@ -39,6 +39,12 @@ export class Believed<T> {
     return await (this.#reading.get(key) ?? this.#start(key));
   }
 
+  /** What is believed to be there, without asking; `undefined` where that is nothing or not known. */
+  peek(key: string): T | undefined {
+    const belief = this.#known.get(key);
+    return belief !== undefined && belief.until > Date.now() ? belief.value : undefined;
+  }
+
   /** Asks the store anew for this key. */
   forget(key: string): void {
     this.#generation++;

@@ -116,8 +116,9 @@ export class FileStore {
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
+      let { unchanged } = begun;
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-        const { unchanged } = await this.#projects.demand(place, begun);
+        if (tries > 0) ({ unchanged } = await this.#projects.demand(place, begun));
         const guesses = tries === 0 && this.#newNames.areLikely && condition(undefined);
         const current = guesses ? absent(place) : await this.#read(place);
         if (!condition(current.value === null ? undefined : validators(current.value))) {

@@ -38,7 +38,8 @@ export class KnownProjects {
   }
 
   async find(project: string): Promise<KnownProject | undefined> {
-    return await this.#projects.get(project);
+    // Every request comes here, so what is known costs no more turns than it has to.
+    return this.#projects.peek(project) ?? await this.#projects.get(project);
   }
 
   /** Whether a drive, or its project, is to look as if it were not there. */

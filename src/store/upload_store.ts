@@ -48,11 +48,10 @@ export class UploadStore {
    * @throws {BeingRemoved} if the drive is.
    */
   async start(place: Place, type: string | undefined): Promise<string> {
-    const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const { unchanged } = await this.#projects.demand(place);
       const id = newVersion();
-      const operation = this.#newSession(place, id, type);
-      operation.share((await this.#projects.demand(place, begun)).unchanged);
+      const operation = this.#newSession(place, id, type).share(unchanged);
       if ((await this.#db.commit(operation)).ok) return id;
       this.#projects.forget(place.project);
     }
@@ -113,6 +112,7 @@ export class UploadStore {
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      // Asked first: where the project is gone, that is told, and not that the session is.
       const { unchanged } = await this.#projects.demand(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
@@ -142,6 +142,7 @@ export class UploadStore {
   async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
     const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      if (tries > 0) await this.#projects.demand(place, begun);
       const open = await findSession(this.#db, place, id);
       if (open.completed) return "done";
       // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.

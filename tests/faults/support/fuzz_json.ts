@@ -78,7 +78,8 @@ function hex4(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
-function mutated(random: Random, text: string): string {
+/** A text in which something is missing, or is there twice, or does not belong. */
+export function mutated(random: Random, text: string): string {
   let result = text;
   for (let times = random.between(1, 4); times > 0; times--) {
     const at = random.below(result.length + 1);

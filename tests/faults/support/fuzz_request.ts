@@ -3,6 +3,7 @@ import { patternBytes } from "../../support/bytes.ts";
 import { PROJECT_ID } from "../../support/server.ts";
 import { digestPiece, hostHeader, keyHeader, optionalHeaders } from "./fuzz_headers.ts";
 import type { HeaderLine } from "./fuzz_headers.ts";
+import { adminDraft } from "./fuzz_admin.ts";
 import { deleteBody } from "./fuzz_json.ts";
 import type { Random } from "./fuzz_random.ts";
 import {
@@ -36,7 +37,8 @@ export interface FuzzRequest {
   upload: KnownUpload | undefined;
 }
 
-interface Draft {
+/** A request before it has headers. */
+export interface Draft {
   methods: string[];
   /** The path behind the drive, or all of it. */
   path: string;
@@ -56,6 +58,8 @@ export interface Known {
 /** Names of files that nothing writes to, in every drive whose state is compared. */
 export const STABLE = ["stable/empty", "stable/small.txt", "stable/large.bin"];
 
+/** Methods that nothing here has. */
+const NOWHERE = ["BREW", "TRACE", "constructor"];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "BREW", "TRACE", "constructor"];
 
 /** One request of any kind; the same for the same random numbers and the same known things. */
@@ -70,6 +74,7 @@ export async function makeRequest(random: Random, known: Known): Promise<FuzzReq
     [12, partDraft],
     [4, uploadsDraft],
     [2, drivesDraft],
+    [12, adminDraft],
     [3, junkDraft],
   ])(random, known);
   const drive = drivePiece(random);
@@ -83,7 +88,7 @@ export async function makeRequest(random: Random, known: Known): Promise<FuzzReq
   const wrong = lines.some((line) => line.wrong) || !lines.some(isKey) ||
     project.wrong && !draft.whole || drive.wrong && !draft.whole && draft.drive === undefined ||
     method === usual && draft.query.some(([, piece]) => piece.wrong) ||
-    ["PUT", "BREW", "TRACE", "constructor"].includes(method);
+    NOWHERE.includes(method) || method === "PUT" && method !== usual;
   return {
     method,
     bytes: assemble(random, `${method} ${target} HTTP/1.1`, lines, body),

@@ -36,10 +36,15 @@ export class FuzzWorld {
   async state(upload: KnownUpload | undefined): Promise<unknown> {
     return await Promise.all([
       send(this.server, "GET", `/v1/${PROJECT_ID}`).then((answer) => answer.expect(200).json),
+      ...["apps", "apps/notes/keys", "keys"].map((what) => this.administered(what)),
       ...this.drives.map((drive) => drive.list({ details: "true" })),
       ...this.drives.map(async (drive) => (await drive.send("GET", "/uploads")).text),
       upload === undefined ? undefined : this.lookUp(upload),
     ]);
+  }
+
+  private async administered(what: string): Promise<string> {
+    return (await send(this.server, "GET", `/admin/v1/projects/${PROJECT_ID}/${what}`)).text;
   }
 
   private async lookUp({ drive, id, name }: KnownUpload): Promise<string> {
@@ -98,6 +103,7 @@ const STATUSES = [
   413,
   414,
   416,
+  429,
   431,
 ];
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { PIECE } from "../../support/bytes.ts";
+import { ACCOUNT_KINDS, accountProblems } from "./account_audit.ts";
 import { type Entry, readEntries, rest, textOfKey } from "./store_entries.ts";
 
 type Entries = Map<string, Entry[]>;
@@ -33,7 +34,7 @@ interface GarbageValue {
 }
 
 const KINDS = new Set([
-  "admin_token",
+  ...ACCOUNT_KINDS,
   "chunk",
   "completed_upload",
   "content",
@@ -44,8 +45,6 @@ const KINDS = new Set([
   "part",
   "parts_revision",
   "pending",
-  "project",
-  "project_key",
   "upload",
   "usage",
 ]);
@@ -79,6 +78,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...contentProblems(entries),
     ...uploadProblems(entries, owned),
     ...usageProblems(entries),
+    ...accountProblems(entries),
     ...(isSwept ? leftovers(entries) : []),
   ];
   assertEquals(problems, [], `The store has ${problems.length} entries that are wrong`);
@@ -234,7 +234,7 @@ function* leftovers(entries: Entries): Generator<string> {
     const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
     if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
   }
-  for (const kind of ["pending", "lease"]) {
+  for (const kind of ["pending", "lease", "removal"]) {
     for (const entry of all(entries, kind)) yield `A ${kind} is left: ${rest(entry)}`;
   }
 }
