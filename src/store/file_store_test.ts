@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CHUNK, MAX_PAYLOAD } from "../drive/limits.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
-import { keys } from "./keys.ts";
+import { identityOf, keys } from "./keys.ts";
+import { Operation } from "./operation.ts";
 import {
   ANYWAY,
   assertKeys,
@@ -231,3 +232,28 @@ testOnAll(
     }
   },
 );
+
+for (const size of [10, 2 * CHUNK]) {
+  testOnAll(
+    `A file of ${size} bytes is stored although another came and went under its name meanwhile`,
+    async (bench) => {
+      const { db } = bench;
+      const commit = db.commit.bind(db);
+      const file = keys.file(place("a"));
+      let interfered = 0;
+      db.commit = async (operation) => {
+        if (!operation.touched.has(identityOf(file)) || interfered++ > 0) {
+          return await commit(operation);
+        }
+        await commit(new Operation().set(file, {}));
+        const outcome = await commit(operation);
+        await commit(new Operation().delete(file));
+        return outcome;
+      };
+      await put(bench, "b", bytes(1));
+      await put(bench, "b", bytes(2));
+      await put(bench, "a", bytes(size));
+      assertEquals([interfered > 1, await read(bench, "a")], [true, bytes(size)]);
+    },
+  );
+}
