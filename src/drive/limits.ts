@@ -180,6 +180,9 @@ export const MAX_ADMIN_BODY = 65_536;
 /** The head of a message at the gate, as Deno's own server has it. */
 export const MAX_HEAD = 65_536;
 
+/** Headers of a request at the gate: browsers send some 20, and common servers take 100. */
+export const MAX_FIELDS = 256;
+
 /** A target at the gate: half of what common servers take in all, twice what browsers send. */
 export const MAX_TARGET = 16_384;
 

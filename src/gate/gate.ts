@@ -67,7 +67,9 @@ export class Gate {
   async #accept(): Promise<void> {
     while (!this.#ctx.isDraining) {
       try {
-        this.#serve(await this.#listener.accept());
+        const connection = await this.#listener.accept();
+        tune(connection);
+        this.#serve(connection);
       } catch {
         // A caller has left again, or the listener was closed.
         if (!this.#ctx.isDraining) await new Promise((go) => setTimeout(go, ACCEPT_PAUSE));
@@ -77,7 +79,6 @@ export class Gate {
 
   async #serve(connection: Deno.Conn<Deno.NetAddr>): Promise<void> {
     if (this.#callers.size >= MAX_GATE_CONNECTIONS + TURNED_AWAY) return connection.close();
-    if ("setNoDelay" in connection) (connection as Deno.TcpConn).setNoDelay(true);
     const peer = { address: connection.remoteAddr, isSecure: this.#isSecure };
     const caller = new Caller(this.#ctx, connection, peer);
     this.#callers.add(caller);
@@ -98,5 +99,17 @@ export class Gate {
 
   #judgeAnew(): void {
     for (const { exchange } of this.#callers) exchange?.judgeAnew();
+  }
+}
+
+/** Small answers go at once, and a caller whose machine is gone is noticed. Connections of TLS have no such switches. */
+function tune(connection: Deno.Conn): void {
+  if (!("setNoDelay" in connection)) return;
+  const plain = connection as Deno.TcpConn;
+  try {
+    plain.setNoDelay(true);
+    plain.setKeepAlive(true);
+  } catch {
+    // The caller has left already: reading will show it.
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_TARGET } from "../../drive/limits.ts";
+import { MAX_FIELDS, MAX_TARGET } from "../../drive/limits.ts";
 import { type Field, isToken, listedTokens, parseFields, singleField } from "./fields.ts";
 import { type Framing, requestFraming } from "./framing.ts";
 import { Malformed } from "./malformed.ts";
@@ -26,6 +26,9 @@ const NO_TARGET = /[^\x21-\x7e]|#/;
 /** Reads the head of a request. @throws {Malformed} */
 export function parseRequestHead(text: string): RequestHead {
   const lines = text.split("\r\n");
+  if (lines.length > MAX_FIELDS + 1) {
+    throw new Malformed(`it has more than ${MAX_FIELDS} headers`, 431);
+  }
   const { method, target, minor } = parseRequestLine(lines[0] ?? "");
   const fields = parseFields(lines);
   const host = singleField(fields, "host");

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { MAX_TARGET } from "../../drive/limits.ts";
+import { MAX_FIELDS, MAX_TARGET } from "../../drive/limits.ts";
 import { Malformed } from "./malformed.ts";
 import { parseRequestHead } from "./request_head.ts";
 
@@ -76,6 +76,12 @@ Deno.test("A header that is none is refused", () => {
     "",
   ];
   for (const header of bad) assertEquals(statusOf(request("GET / HTTP/1.1", header)), 400, header);
+});
+
+Deno.test("A request may have exactly as many headers as it may have", () => {
+  const headers = Array.from({ length: MAX_FIELDS - 1 }, (_, i) => `X-${i}: ${i}`);
+  assertEquals(parseRequestHead(request("GET / HTTP/1.1", ...headers)).fields.length, MAX_FIELDS);
+  assertEquals(statusOf(request("GET / HTTP/1.1", ...headers, "X: y")), 431);
 });
 
 Deno.test("The Host comes once and is one", () => {
