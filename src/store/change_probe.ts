@@ -7,7 +7,6 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 export class ChangeProbe implements Disposable {
   readonly #sqlite: DatabaseSync;
   readonly #question: StatementSync;
-  #answer: Promise<number | undefined> | undefined;
 
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path, { readOnly: true });
@@ -25,16 +24,6 @@ export class ChangeProbe implements Disposable {
       // Another connection repairs or closes the file's log at this very moment.
       return undefined;
     }
-  }
-
-  /** The state a moment from now. All who ask within one turn of the event loop share one answer, which is younger than each question. */
-  soon(): Promise<number | undefined> {
-    return this.#answer ??= new Promise((resolve) =>
-      setImmediate(() => {
-        this.#answer = undefined;
-        resolve(this.state());
-      })
-    );
   }
 
   [Symbol.dispose](): void {

@@ -6,7 +6,7 @@ import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
-import { HotFiles } from "./hot_files.ts";
+import { type FoundFile, HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
@@ -192,23 +192,22 @@ export class FileStore {
    */
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.hides(place)) return undefined;
-    const state = await this.#hot.state();
-    const id = lockOf(place);
-    const hot = this.#hot.get(id);
-    if (hot !== undefined) return this.#opened(place, hot.record, hot.content);
+    const found = await this.#hot.get(lockOf(place), () => this.#find(place));
+    return found === undefined ? undefined : this.#opened(place, found);
+  }
+
+  async #find(place: Place): Promise<FoundFile | undefined> {
     const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
       keys.file(place),
       keys.content(place),
     ]);
     const record = file.value;
     if (record === null) return undefined;
-    if (record.layout.kind !== "inline") return this.#opened(place, record, undefined);
-    const whole = demandWhole(place, record, content.value);
-    this.#hot.keep(id, { record, content: whole }, state);
-    return this.#opened(place, record, whole);
+    const inline = record.layout.kind === "inline";
+    return { record, content: inline ? demandWhole(place, record, content.value) : undefined };
   }
 
-  #opened(place: Place, record: FileRecord, content: OpenFile["content"]): OpenFile {
+  #opened(place: Place, { record, content }: FoundFile): OpenFile {
     const close = this.#readers.hold(record.version);
     const source = { kv: this.#db.reader, readers: this.#readers };
     return {

@@ -2,22 +2,32 @@ import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import type { ChangeProbe } from "./change_probe.ts";
 import type { FileRecord } from "./records.ts";
 
-/** A small file with its bytes, which were compared with their digest. */
-export interface HotFile {
+/** A file as it was read. */
+export interface FoundFile {
   record: FileRecord;
-  content: Uint8Array<ArrayBuffer>;
+  /** The bytes, where they lie in one value; they were compared with their digest. */
+  content: Uint8Array<ArrayBuffer> | undefined;
+}
+
+type Read = () => Promise<FoundFile | undefined>;
+
+interface Asked {
+  read: Read;
+  found: PromiseWithResolvers<FoundFile | undefined>;
 }
 
 /** What a file takes beside its bytes: its record and its name. */
 const OVERHEAD = 1024;
 
 /**
- * Small files as they were read last, for as long as nobody has committed anything to the store since: one commit of
- * whomever, and all of them are forgotten. So what it gives is what the store would give.
+ * Reads files for all who ask at the same time. Those who ask for one file within a turn of the event loop share a read,
+ * which begins after each of them has asked. Small files are kept for as long as nobody has committed anything to the
+ * store since: one commit of whomever, and all of them are forgotten. So what it gives is what the store would give.
  */
 export class HotFiles {
   readonly #probe: ChangeProbe | undefined;
-  readonly #files = new Map<string, HotFile>();
+  readonly #files = new Map<string, FoundFile>();
+  #asked = new Map<string, Asked>();
   #bytes = 0;
   #state: number | undefined;
 
@@ -26,33 +36,50 @@ export class HotFiles {
     this.#probe = probe;
   }
 
-  /** The state of the store a moment from now; it has to be awaited before the read that `keep` is told of. */
-  async state(): Promise<number | undefined> {
-    const state = await this.#probe?.soon();
-    this.#forgetUnless(state);
-    return state;
+  /**
+   * The file of that id as it is now; `undefined` without one.
+   *
+   * @param read Reads it from the store.
+   */
+  get(id: string, read: Read): Promise<FoundFile | undefined> {
+    const known = this.#asked.get(id);
+    if (known !== undefined) return known.found.promise;
+    const found = Promise.withResolvers<FoundFile | undefined>();
+    if (this.#asked.size === 0) setImmediate(() => this.#answer());
+    this.#asked.set(id, { read, found });
+    return found.promise;
   }
 
-  /** A file that is as it was at the last `state`. */
-  get(id: string): HotFile | undefined {
-    return this.#files.get(id);
+  /** How many bytes are kept. */
+  get size(): number {
+    return this.#bytes;
   }
 
-  /** Keeps a file that was read after the store had that state, unless it has changed since. */
-  keep(id: string, file: HotFile, state: number | undefined): void {
-    if (state === undefined || state !== this.#probe?.state()) return;
-    this.#forgetUnless(state);
+  #answer(): void {
+    const asked = this.#asked;
+    this.#asked = new Map();
+    const state = this.#probe?.state();
+    if (state === undefined || state !== this.#state) this.#forget();
+    this.#state = state;
+    for (const [id, { read, found }] of asked) {
+      const hot = this.#files.get(id);
+      found.resolve(hot ?? this.#read(id, read, state));
+    }
+  }
+
+  async #read(id: string, read: Read, state: number | undefined): Promise<FoundFile | undefined> {
+    const file = await read();
+    // Where the store has changed since, as far as anybody has looked, the file may have as well.
+    if (file !== undefined && state !== undefined && state === this.#state) this.#keep(id, file);
+    return file;
+  }
+
+  #keep(id: string, file: FoundFile): void {
+    if (file.content === undefined || this.#files.has(id)) return;
     const bytes = file.content.byteLength + OVERHEAD;
     if (this.#bytes + bytes > HOT_FILES_BYTES) this.#forget();
-    if (this.#files.has(id)) return;
     this.#files.set(id, file);
     this.#bytes += bytes;
-  }
-
-  #forgetUnless(state: number | undefined): void {
-    if (state !== undefined && state === this.#state) return;
-    this.#forget();
-    this.#state = state;
   }
 
   #forget(): void {
