@@ -84,12 +84,18 @@ export class FileStore {
     const inline = bytes.kind === "inline";
     const layout = inline ? { kind: bytes.kind } : { kind: bytes.kind, version: bytes.version };
     const draft = { size, sha256, type, layout };
-    const published = await this.publish(place, draft, { condition, begun }, (op) => {
-      if (inline) op.set(keys.content(place), bytes.content);
-      else bytes.lease.settle(op);
-    });
-    if (published === "stale") throw new StoreUnavailable("The bytes were given up meanwhile");
-    return published;
+    for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+      const published = await this.publish(place, draft, { condition, begun }, (op) => {
+        if (inline) op.set(keys.content(place), bytes.content);
+        else bytes.lease.settle(op);
+      });
+      if (published !== "stale") return published;
+      // A file that came and went again meanwhile looks as if nothing had changed.
+      if (!inline && !await bytes.lease.holds()) break;
+    }
+    throw new StoreUnavailable(
+      "The bytes were given up meanwhile, or too many others write the file",
+    );
   }
 
   /**

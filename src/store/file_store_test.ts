@@ -1,14 +1,18 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CHUNK, MAX_PAYLOAD } from "../drive/limits.ts";
+import { Database } from "./database.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { keys } from "./keys.ts";
+import type { Operation } from "./operation.ts";
 import {
   ANYWAY,
   assertKeys,
   assertUsage,
+  type Bench,
   broken,
   bytes,
   inPieces,
+  otherProcess,
   place,
   put,
   read,
@@ -207,6 +211,41 @@ testOnAll("Bytes that the sweeper took away can't be published", async (bench) =
   assertEquals(await read(bench, "a"), undefined);
   await assertKeys(bench, {});
 });
+
+/** A database on which something happens before its first small commit of a file. */
+class Interrupted extends Database {
+  #happens: (() => Promise<unknown>) | undefined;
+
+  constructor({ db }: Bench, happens: () => Promise<unknown>) {
+    super(db.reader, db.reader);
+    this.#happens = happens;
+  }
+
+  override async commit(operation: Operation): ReturnType<Database["commit"]> {
+    const isFile = operation.touched.has(JSON.stringify(keys.file(place("a"))));
+    const happens = isFile ? this.#happens : undefined;
+    if (isFile) this.#happens = undefined;
+    await happens?.();
+    return await super.commit(operation);
+  }
+}
+
+testOnAll(
+  "A file that comes and goes while another one is put is in nobody's way",
+  async (bench) => {
+    for (const size of [10, 3 * CHUNK]) {
+      const db = new Interrupted(bench, async () => {
+        await put(bench, "a", bytes(5));
+        await bench.store.files.delete(place("a"));
+      });
+      const record = await put(otherProcess({ ...bench, db }), "a", bytes(size, 2));
+      assertEquals([record.size, await read(bench, "a")], [size, bytes(size, 2)]);
+      await bench.store.files.delete(place("a"));
+    }
+    await sweepLater(bench);
+    await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+  },
+);
 
 async function chunkVersion(kv: Deno.Kv): Promise<string> {
   for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[4]);
