@@ -212,21 +212,24 @@ testOnAll("Bytes that the sweeper took away can't be published", async (bench) =
   await assertKeys(bench, {});
 });
 
-/** A database on which something happens before its first small commit of a file. */
-class Interrupted extends Database {
-  #happens: (() => Promise<unknown>) | undefined;
+/** A database in whose first commit of the file `a` another file of that name is there, just then. */
+class Crossed extends Database {
+  readonly #bench: Bench;
+  crossings = 0;
 
-  constructor({ db }: Bench, happens: () => Promise<unknown>) {
-    super(db.reader, db.reader);
-    this.#happens = happens;
+  constructor(bench: Bench) {
+    super(bench.db.reader, bench.db.reader);
+    this.#bench = bench;
   }
 
   override async commit(operation: Operation): ReturnType<Database["commit"]> {
     const isFile = operation.touched.has(JSON.stringify(keys.file(place("a"))));
-    const happens = isFile ? this.#happens : undefined;
-    if (isFile) this.#happens = undefined;
-    await happens?.();
-    return await super.commit(operation);
+    if (!isFile || this.crossings > 0) return await super.commit(operation);
+    this.crossings++;
+    await put(this.#bench, "a", bytes(5));
+    const outcome = await super.commit(operation);
+    await this.#bench.store.files.delete(place("a"));
+    return outcome;
   }
 }
 
@@ -234,12 +237,10 @@ testOnAll(
   "A file that comes and goes while another one is put is in nobody's way",
   async (bench) => {
     for (const size of [10, 3 * CHUNK]) {
-      const db = new Interrupted(bench, async () => {
-        await put(bench, "a", bytes(5));
-        await bench.store.files.delete(place("a"));
-      });
+      const db = new Crossed(bench);
       const record = await put(otherProcess({ ...bench, db }), "a", bytes(size, 2));
       assertEquals([record.size, await read(bench, "a")], [size, bytes(size, 2)]);
+      assertEquals(db.crossings, 1);
       await bench.store.files.delete(place("a"));
     }
     await sweepLater(bench);
