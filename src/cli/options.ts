@@ -17,8 +17,8 @@ export interface ServeOptions {
   hostname: string;
   /** 0 takes a free one. */
   port: number;
-  /** Of the gate, if there is one; 0 takes a free one. */
-  appsPort: number | "off";
+  /** Of the gate, if there is one; 0 takes a free one. Where nobody chose it, the usual one if it is free. */
+  appsPort: number | "off" | undefined;
   /** Milliseconds. */
   appsTimeout: number;
   data: string;
@@ -104,7 +104,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     appsPort: value(
       given,
       "apps-port",
-      8001 as number | "off",
+      undefined,
       parseAppsPort,
       "auto, or a whole number from 0 to 65535",
     ),

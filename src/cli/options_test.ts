@@ -6,7 +6,7 @@ import { UsageError } from "./usage_error.ts";
 const DEFAULTS: ServeOptions = {
   hostname: "127.0.0.1",
   port: 8000,
-  appsPort: 8001,
+  appsPort: undefined,
   appsTimeout: 60_000,
   data: "./data",
   tlsCert: undefined,

@@ -4,6 +4,7 @@ import { Gate } from "../gate/gate.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
+import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
@@ -110,13 +111,18 @@ function openGate(
   store: Store,
   wrongKeys: WrongKeys,
 ): Gate | undefined {
-  const { hostname, appsPort: port, trustedProxies, idleTimeout, appsTimeout } = options;
-  if (port === "off") return undefined;
+  const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
+  if (appsPort === "off") return undefined;
+  const port = appsPort ?? DEFAULT_APPS_PORT;
   const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, onError: logFailure };
   try {
     return new Gate(deps, { hostname, port, tls });
   } catch (error) {
-    throw cannotListen(hostname, port, error);
+    const failure = cannotListen(hostname, port, error);
+    // Nobody chose the port, and who stores files alone has no need of it.
+    if (appsPort !== undefined) throw failure;
+    printError(`${failure.message}. There is no gate to applications: see --apps-port.\n`);
+    return undefined;
   }
 }
 

@@ -236,6 +236,9 @@ export const MAX_SIGN_IN_BODY = 8192;
 /** How long a browser may keep the answer to a preflight, in seconds. */
 export const PREFLIGHT_MAX_AGE = 86_400;
 
+/** Where the gate to applications listens, unless configured. */
+export const DEFAULT_APPS_PORT = 8001;
+
 /** What `Retry-After` says with 503, in seconds. */
 export const RETRY_AFTER = 1;
 

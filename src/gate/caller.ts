@@ -1,6 +1,5 @@
 import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME, READER_PATIENCE } from "../drive/limits.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
-import { toHttpError } from "../http/render_error.ts";
 import { admit } from "./admit.ts";
 import type { GateContext } from "./context.ts";
 import { Exchange } from "./exchange.ts";
@@ -11,6 +10,7 @@ import { readHead } from "./http1/read_head.ts";
 import { parseRequestHead, type RequestHead } from "./http1/request_head.ts";
 import { ConnectionLost, type Sending, Wire } from "./http1/wire.ts";
 import { errorAnswer, type OwnAnswer, ownAnswerBytes } from "./own_answer.ts";
+import { renderFailure } from "./render_failure.ts";
 
 /** A connection of a caller, whose requests are answered one after the other. */
 export class Caller {
@@ -155,7 +155,7 @@ export class Caller {
       if (!(error instanceof ConnectionLost || error instanceof Malformed)) throw error;
       return false;
     }
-    const rendered = exchange === undefined ? renderOwn(error) : renderExchange(error, exchange);
+    const rendered = renderFailure(error, exchange);
     if (rendered.status >= 500 && rendered.cause !== undefined) this.#ctx.onError(rendered.cause);
     return await this.#say(errorAnswer(rendered), head, body);
   }
@@ -210,20 +210,4 @@ function isReadable(body: BodyReader): boolean {
   } catch {
     return false;
   }
-}
-
-/** What was wrong before an application was asked. */
-function renderOwn(error: unknown): HttpError {
-  if (error instanceof Malformed) return errors.badMessage(error.status, error.message);
-  return toHttpError(error);
-}
-
-/** What was wrong with an application, or with the rest of the request. */
-function renderExchange(error: unknown, { aborted, malformed }: Exchange): HttpError {
-  if (malformed !== undefined) return renderOwn(malformed);
-  if (aborted === "caller silent") return errors.silentCaller();
-  if (aborted === "upstream slow") return errors.slowUpstream();
-  if (error instanceof Malformed) return errors.badUpstream();
-  if (error instanceof ConnectionLost) return errors.deadUpstream();
-  return toHttpError(error);
 }

@@ -18,6 +18,7 @@ import { ConnectionLost, type Wire } from "./http1/wire.ts";
 import { judge } from "./judge.ts";
 import { askedUpgrade, requestText } from "./request_text.ts";
 import { responseText, upgradeText } from "./response_text.ts";
+import { tunnel } from "./tunnel.ts";
 import { connectTo } from "./upstreams.ts";
 
 /** Why an exchange was broken off. */
@@ -277,25 +278,8 @@ export class Exchange {
     if (this.#ctx.isDraining) return this.abort("cut");
     const caller = this.#caller;
     await caller.send({ head: upgradeText(answer), piece: NOTHING, chunked: false, isLast: false });
-    const limit = () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME);
-    const ways = [
-      pump(caller.wire, (piece) => wire.write(piece)).then(() => wire.end()),
-      pump(wire, (piece) => caller.write(piece)).then(() => caller.wire.end()),
-    ];
-    await Promise.race(ways).finally(limit);
-    await Promise.all(ways);
+    await tunnel(caller, wire, () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME));
   }
-}
-
-/** Reads one side to its end and hands every piece on before the next is read. */
-async function pump(from: Wire, pass: (piece: Uint8Array) => Promise<void>): Promise<void> {
-  const { reader } = from;
-  reader.widen();
-  do {
-    const piece = reader.take(Infinity);
-    if (piece.length > 0) await pass(piece);
-  } while (await reader.fill());
-  if (reader.broken) throw new ConnectionLost("The connection broke");
 }
 
 function isReusable({ minor, fields }: ResponseHead): boolean {

@@ -98,10 +98,12 @@ export class FileStore {
         else bytes.lease.settle(op);
       });
       if (published !== "stale") return published;
-      // Where the bytes are still ours, it was the file: another process made and removed it in between.
+      // A file that came and went again meanwhile looks as if nothing had changed.
       if (!inline && !await bytes.lease.holds()) break;
     }
-    throw new StoreUnavailable("The bytes were given up meanwhile");
+    throw new StoreUnavailable(
+      "The bytes were given up meanwhile, or too many others write the file",
+    );
   }
 
   /**

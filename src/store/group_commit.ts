@@ -27,6 +27,7 @@ export class GroupCommitter {
   readonly #kv: Deno.Kv;
   readonly #queue: Waiting[] = [];
   #running = 0;
+  #isStarting = false;
 
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
@@ -36,8 +37,18 @@ export class GroupCommitter {
   commit(operation: Operation): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.#queue.push({ operation, resolve, reject });
-    this.#start();
+    this.#startSoon();
     return promise;
+  }
+
+  /** Others that ask within this turn of the event loop come along. */
+  #startSoon(): void {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    setImmediate(() => {
+      this.#isStarting = false;
+      this.#start();
+    });
   }
 
   #start(): void {
@@ -45,7 +56,7 @@ export class GroupCommitter {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;
-        this.#start();
+        this.#startSoon();
       });
     }
   }

@@ -92,8 +92,7 @@ Deno.test("Many small operations are few commits, at most two of them at once", 
   const operations = times(200, (i) => new Operation().check(["a", i], null).set(["a", i], i));
   const results = await store.commitAll(operations);
   assertEquals(happened(results), times(200, () => true));
-  // The first two start at once; 90 checks go together after that.
-  assertEquals(store.commits.length, 2 + Math.ceil(198 / MAX_COMMIT_CHECKS));
+  assertEquals(store.commits.length, Math.ceil(200 / MAX_COMMIT_CHECKS));
   assertEquals(store.mostInFlight, GROUP_COMMITS);
   assertEquals(await Promise.all(times(200, (i) => store.value("a", i))), times(200, (i) => i));
 });
@@ -102,17 +101,16 @@ Deno.test("What demands the same of one entry goes together: 64 small files are 
   using store = await WatchedStore.open();
   const { versionstamp } = await store.kv.set(["project"], 1);
   const operations = times(
-    66,
+    64,
     (i) =>
       new Operation().share(new SharedCheck(["project"], versionstamp))
         .check(["file", i], null)
         .set(["file", i], i)
         .sum(["files"], 1),
   );
-  assertEquals(happened(await store.commitAll(operations)), times(66, () => true));
-  // Two start at once and alone.
-  assertEquals(store.commits.map(({ checks }) => checks), [2, 2, 64 + 1]);
-  assertEquals(await store.value("files"), new Deno.KvU64(66n));
+  assertEquals(happened(await store.commitAll(operations)), times(64, () => true));
+  assertEquals(store.commits.map(({ checks }) => checks), [64 + 1]);
+  assertEquals(await store.value("files"), new Deno.KvU64(64n));
 });
 
 Deno.test("Where an entry is not what some demand, the others happen", async () => {
@@ -146,8 +144,8 @@ Deno.test("A check that fails fails its own operation alone", async () => {
   assertEquals(happened(results), wanted);
   const values = await Promise.all(times(40, (i) => store.value("a", i)));
   assertEquals(values, wanted.map((right, i) => right ? i : null));
-  // Two start at once and alone; the others once with those that fail, and once without.
-  assertEquals(store.commits.map(({ checks }) => checks), [1, 1, 38, 35]);
+  // Once with those that fail, and once without.
+  assertEquals(store.commits.map(({ checks }) => checks), [40, 37]);
 });
 
 Deno.test("Operations that meet on a key never share a commit, and keep their order", async () => {
@@ -241,7 +239,7 @@ Deno.test("A full disk concerns all of a group, which is not tried again alone",
     assertEquals(result.status, "rejected");
     if (result.status === "rejected") assertInstanceOf(result.reason, StoreFull);
   }
-  assertEquals(store.commits.length, 3);
+  assertEquals(store.commits.length, 1);
 });
 
 Deno.test("A failure leaves the committer ready for the next operation", async () => {

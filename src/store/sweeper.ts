@@ -15,7 +15,8 @@ type GarbageEntry = Deno.KvEntry<Garbage>;
 
 /**
  * Finishes what was left: bytes of writers that crashed, sessions whose time is over, bytes of versions that nobody
- * reads any more, projects and drives that are being removed. Every step can be repeated, so two sweeps at once, here or in other processes, are harmless.
+ * reads any more, projects and drives that are being removed. Every step can be repeated, so two sweeps at once, here or
+ * in other processes, are harmless.
  */
 export class Sweeper {
   readonly #db: Database;

@@ -64,7 +64,12 @@ export class UpstreamApp implements AsyncDisposable {
   constructor(tls: { cert: string; key: string } | Record<string, never> = {}) {
     this.left = this.leaving.promise;
     this.asked = this.asking.promise;
-    const quiet = { automaticCompression: false, onListen: () => {} };
+    const quiet = {
+      automaticCompression: false,
+      onListen: () => {},
+      // A caller who leaves breaks the body that is being read: here that is no news.
+      onError: () => new Response(null, { status: 500 }),
+    };
     this.server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, ...quiet, ...tls },
       (request) => this.answer(request),
