@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { assertRefused, Folder, runCommand } from "./support/command.ts";
 import { Gate } from "./support/gate.ts";
@@ -63,3 +63,21 @@ Deno.test("A port of the gate that is taken is told.", async () => {
   const args = ["serve", "--port", "0", "--apps-port", String(port), "--data", folder.at("data")];
   assertRefused(await runCommand(args), 1, new RegExp(`Cannot listen on 127.0.0.1:${port}`));
 });
+
+Deno.test("A usual port of the gate that is taken keeps nobody from storing files.", async () => {
+  using _taken = takeUsualPort();
+  await using server = await TestServer.start({ env: { KVDRIVE_APPS_PORT: "" } });
+  assertMatch(server.text, /^Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
+  assert(!server.text.includes("Applications are at"), server.text);
+  assertEquals((await server.fetch("d", "/files")).status, 200);
+});
+
+/** Makes sure that the usual port is taken, by this test if it is by nobody else. */
+function takeUsualPort(): Disposable {
+  try {
+    return Deno.listen({ hostname: "127.0.0.1", port: 8001 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    return { [Symbol.dispose]: () => {} };
+  }
+}
