@@ -1,0 +1,5 @@
+import { stories } from "./support/stories.ts";
+const story = stories("Signing in");
+story("A person signs in.", async ({ page, server }) => {
+  await page.goto(server.origin);
+});
