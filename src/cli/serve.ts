@@ -1,6 +1,7 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
+import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
@@ -15,6 +16,9 @@ import { logFailure, print, printError } from "./output.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { StartError, UsageError } from "./usage_error.ts";
 
+/** The page for people. Beside the program, also in an executable that includes it. */
+const DASHBOARD = new URL("../dashboard/", import.meta.url);
+
 /**
  * Runs the server until a signal ends it.
  *
@@ -24,9 +28,10 @@ import { StartError, UsageError } from "./usage_error.ts";
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
+  const dashboard = await PageFiles.load(DASHBOARD);
   const store = await openStore(options);
   try {
-    await run(options, tls, store, async (address, appsAddress) => {
+    await run(options, tls, { dashboard, store }, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
@@ -55,7 +60,7 @@ async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promis
 async function run(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
-  store: Store,
+  { dashboard, store }: { dashboard: PageFiles; store: Store },
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
@@ -63,6 +68,7 @@ async function run(
   const wrongKeys = new WrongKeys();
   const app = createApp({
     store,
+    dashboard,
     running,
     corsOrigins: options.corsOrigins,
     failedReasons: options.failedReasons,

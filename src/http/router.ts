@@ -2,6 +2,7 @@ import type { Store } from "../store/store.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
+import type { PageFiles } from "./page_files.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
@@ -9,6 +10,8 @@ import type { WrongKeys } from "./wrong_keys.ts";
 /** What the program gives to its routes. */
 export interface Deps {
   store: Store;
+  /** The files of the page for people. */
+  dashboard: PageFiles;
   corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
