@@ -40,8 +40,9 @@ async function tell(browser: Browser, gate: Gate, sentence: string, run: Story):
   try {
     await run(scene);
     await scene.watch.judge();
-  } catch (error) {
+  } catch (cause) {
     await scene.keepPicture(sentence);
-    throw error;
+    const sentences = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${sentences}\n${scene.watch.text}`, { cause });
   }
 }

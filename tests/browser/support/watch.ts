@@ -32,6 +32,11 @@ export class Watch {
     this.expected.push(complaint);
   }
 
+  /** Everything that was noted so far. */
+  get text(): string {
+    return this.complaints.join("\n");
+  }
+
   /** Fails with everything that the pages of the context did and must not. */
   async judge(): Promise<void> {
     for (const page of this.context.pages()) await this.lookIntoStorage(page);
