@@ -7,7 +7,7 @@ import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
-import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
+import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
@@ -66,9 +66,13 @@ async function run(
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
+  const scheme = tls === undefined ? "http" : "https";
+  const gate = openGate(options, tls, store, wrongKeys);
   const app = createApp({
     store,
     dashboard,
+    volume: volumeOf(options.data),
+    gate: gate && { port: gate.address.port, scheme },
     running,
     corsOrigins: options.corsOrigins,
     failedReasons: options.failedReasons,
@@ -81,8 +85,6 @@ async function run(
   });
   using signal = new ShutdownSignal();
   const server = listen(options, { ...tls }, app);
-  const gate = openGate(options, tls, store, wrongKeys);
-  const scheme = tls === undefined ? "http" : "https";
   await onReady(
     addressOf(server.addr, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),

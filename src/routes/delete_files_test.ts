@@ -21,6 +21,8 @@ async function deleteOnFailingStore(
   const failures: unknown[] = [];
   const deps: Deps = {
     dashboard: new PageFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
     store,
     corsOrigins: "*",
     failedReasons,

@@ -47,6 +47,8 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   const deps: Deps = {
     dashboard: new PageFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
     store,
     corsOrigins: "*",
     failedReasons: false,

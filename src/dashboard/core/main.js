@@ -1,5 +1,4 @@
 import { signInView } from "../views/sign_in.js";
-import { createApi } from "./api.js";
 import { fill } from "./dom.js";
 import { createNotices } from "./notices.js";
 import { Session } from "./session.js";
@@ -22,7 +21,7 @@ function main() {
   const enter = async () => {
     // What only those need who are signed in is not loaded before.
     const { openShell } = await import("./shell.js");
-    const shell = openShell(page, { session, notices, api: createApi(session) });
+    const shell = openShell(page, { session, notices });
     session.onEnd((sentence) => {
       shell.close();
       for (const dialog of document.querySelectorAll("dialog")) dialog.close();

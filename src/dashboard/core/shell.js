@@ -1,4 +1,5 @@
 import { createUploads } from "../files/upload_queue.js";
+import { createApi } from "./api.js";
 import { fill, h } from "./dom.js";
 import { createHeader } from "./header.js";
 import { Router } from "./router.js";
@@ -9,10 +10,11 @@ import { Router } from "./router.js";
  * What stands around every view: the header, and the uploads, which go on whatever view is open.
  *
  * @param {HTMLElement} page
- * @param {Pick<Context, "session" | "notices" | "api">} parts
+ * @param {Pick<Context, "session" | "notices">} parts
  * @returns {{close(): void}}
  */
-export function openShell(page, { session, notices, api }) {
+export function openShell(page, { session, notices }) {
+  const api = createApi(session);
   const uploads = createUploads(api, notices);
   const outlet = h("main", { id: "main", tabindex: "-1" });
   const header = createHeader({ session, api });
