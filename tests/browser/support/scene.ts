@@ -41,6 +41,11 @@ export class Scene implements AsyncDisposable {
     return this.gate.server;
   }
 
+  /** The same person before another tab. */
+  at(page: Page): Scene {
+    return new Scene(this.gate, this.project, this.context, page, this.watch);
+  }
+
   /** What was copied last. */
   async clipboard(): Promise<string> {
     return await this.page.evaluate(() => navigator.clipboard.readText());
