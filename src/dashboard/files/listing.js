@@ -1,5 +1,5 @@
 import { MAX_ROWS } from "./limits.js";
-import { isServerOrder, SERVER_ORDER, sorted } from "./order.js";
+import { compareNames, isServerOrder, SERVER_ORDER, sorted } from "./order.js";
 import { sentenceOf } from "./retry.js";
 
 /**
@@ -104,6 +104,24 @@ export class Listing {
     this.#arrange(this.order, this.wanted);
   }
 
+  /**
+   * Puts entries in that are new or have changed. Those behind what has come so far come by themselves.
+   *
+   * @param {readonly Entry[]} entries
+   */
+  put(entries) {
+    // A copy: whoever shows the rows sees that they are others.
+    this.#entries = [...this.#entries];
+    for (const entry of entries) {
+      const index = placeOf(this.#entries, entry.name);
+      if (this.#entries[index]?.name === entry.name) this.#entries[index] = entry;
+      else if (this.isComplete || index < this.#entries.length) {
+        this.#entries.splice(index, 0, entry);
+      }
+    }
+    this.#arrange(this.order, this.wanted);
+  }
+
   /** @param {Order} order @param {Order} [wanted] */
   #arrange(order, wanted) {
     this.order = order;
@@ -124,4 +142,20 @@ export class Listing {
   async #pause() {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/**
+ * Where a name stands, or would stand, in the server's order.
+ *
+ * @param {readonly Entry[]} entries
+ * @param {string} name
+ */
+function placeOf(entries, name) {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareNames(entries[middle]?.name ?? "", name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

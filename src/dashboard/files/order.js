@@ -52,3 +52,25 @@ const COMPARE = {
 function compareText(a = "", b = "") {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/**
+ * The server's order of names, that of their UTF-8 bytes, which is that of code points. JavaScript compares halves of
+ * surrogate pairs, which stand below U+E000 to U+FFFF.
+ *
+ * @param {string} a
+ * @param {string} b
+ * @returns {number} below 0 where `a` comes first, 0 where they are the same
+ */
+export function compareNames(a, b) {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const [x, y] = [a.charCodeAt(index), b.charCodeAt(index)];
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** @param {number} unit of UTF-16 */
+function rank(unit) {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

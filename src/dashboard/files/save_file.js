@@ -37,9 +37,9 @@ export async function saveFile(api, place, size, options) {
 
 /** @returns {Picker | undefined} */
 function picker() {
-  if (!("showSaveFilePicker" in globalThis)) return undefined;
-  const { showSaveFilePicker } = globalThis;
-  return /** @type {Picker} */ (showSaveFilePicker);
+  /** @type {{showSaveFilePicker?: Picker}} */
+  const { showSaveFilePicker } = /** @type {object} */ (globalThis);
+  return showSaveFilePicker?.bind(globalThis);
 }
 
 /**

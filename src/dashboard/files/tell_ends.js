@@ -12,17 +12,15 @@ import { formatNumber } from "../core/format.js";
  */
 export function tellEnds(list, notices, signal) {
   let wasActive = false;
-  let before = { done: 0, failed: 0 };
-  list.subscribe(() => {
+  let done = 0;
+  list.subscribe((stored) => {
     const { isActive } = list;
-    const totals = list.totals();
-    if (isActive && !wasActive) before = { ...totals, done: totals.done, failed: 0 };
-    if (wasActive && !isActive) {
-      const done = totals.done - before.done;
-      if (totals.failed > 0) {
-        notices.fail(`${formatNumber(totals.failed, "file")} could not be uploaded`);
-      }
+    done += stored.length;
+    if (!isActive && (wasActive || stored.length > 0)) {
+      const { failed } = list.totals();
+      if (failed > 0) notices.fail(`${formatNumber(failed, "file")} could not be uploaded`);
       if (done > 0) notices.say(`${formatNumber(done, "file")} uploaded`);
+      done = 0;
     }
     wasActive = isActive;
   }, signal);

@@ -42,7 +42,7 @@ export function createUploads(api, notices) {
 /** The browser's storage, unless it is switched off. */
 function storage() {
   try {
-    return localStorage;
+    return globalThis.localStorage;
   } catch {
     return undefined;
   }

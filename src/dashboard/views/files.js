@@ -1,8 +1,11 @@
-import { h } from "../core/dom.js";
+import { openDrives } from "../files/drives_view.js";
+import { openFolder } from "../files/folder_view.js";
+import { asFolder } from "../files/names.js";
 
 /** @import { OpenView } from "../core/types.d.ts" */
 
-/** @type {OpenView} */
-export function open() {
-  return { title: "kvdrive", element: h("div", { class: "view" }, h("h1", {}, "kvdrive")) };
+/** The drives of a project, or a folder of one of them. @type {OpenView} */
+export function open(context, { project, drive, path }) {
+  if (drive === "") return openDrives(context, project);
+  return openFolder(context, { project, drive, folder: asFolder(path) });
 }
