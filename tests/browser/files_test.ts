@@ -130,7 +130,8 @@ story("Files and whole folders are dropped onto the page.", async (scene) => {
   await Deno.writeTextFile(`${folder}/trip/plan.md`, "# Plan");
   await Deno.writeTextFile(`${folder}/ticket.pdf`, "a ticket");
   await drop(scene, [`${folder}/trip`, `${folder}/ticket.pdf`]);
-  await page.getByText("122 files uploaded").waitFor();
+  await page.getByRole("region", { name: "Transfers of this tab" }).getByText("122 files uploaded")
+    .waitFor();
   await entry(page, "ticket.pdf").waitFor();
   await entry(page, "trip").waitFor();
   const drive = project.drive("photos");
@@ -183,9 +184,8 @@ story(
     await details.getByText(await sha256Hex(bytes)).waitFor();
     await details.getByText(await project.drive("photos").etag("album.zip")).waitFor();
     await details.getByText("70.0 kB (70,000 bytes)").waitFor();
-    const saving = page.waitForEvent("download");
-    await details.getByRole("button", { name: "Download" }).click();
-    const saved = await saving;
+    const save = details.getByRole("button", { name: "Download", exact: true });
+    const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
     assertEquals(saved.suggestedFilename(), "album.zip");
     assertSameBytes(await Deno.readFile(await saved.path()), bytes);
     const line = await details.getByLabel("Download with curl").inputValue();

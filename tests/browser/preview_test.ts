@@ -5,7 +5,7 @@ import { dialog, signInAsOwner } from "./support/desk.ts";
 import { pdf, png, wav, webm } from "./support/samples.ts";
 import type { Scene } from "./support/scene.ts";
 import { stories } from "./support/stories.ts";
-import { entry, openFolder } from "./support/uploads.ts";
+import { entry, openFolder, until } from "./support/uploads.ts";
 
 const story = stories("Previews");
 
@@ -28,9 +28,6 @@ story("A picture is shown.", async (scene) => {
   const shown = await show(scene, "cat.png", await png(scene.page));
   const image = shown.getByRole("img", { name: "cat.png" });
   await image.waitFor();
-  await scene.page.waitForFunction(() =>
-    document.querySelector("dialog img") instanceof HTMLImageElement
-  );
   const width = await image.evaluate(async (element) => {
     const picture = element as HTMLImageElement;
     await picture.decode();
@@ -80,12 +77,10 @@ story("A PDF is shown by the browser's own viewer, and only as a PDF.", async (s
   const { page } = scene;
   const shown = await show(scene, "paper.pdf", pdf("Hello"));
   await shown.locator("iframe[title='paper.pdf']").waitFor();
-  const frame = await page.waitForEvent(
-    "framenavigated",
-    (one) => one.url().startsWith("chrome-extension:"),
-  )
-    .catch(() => page.frames().find((one) => one.url().startsWith("chrome-extension:")));
-  assert(frame !== undefined, "No viewer was opened");
+  await until(
+    () => Promise.resolve(page.frames().some((one) => one.url().startsWith("chrome-extension:"))),
+    "the viewer",
+  );
   await shown.getByRole("button", { name: "Close" }).click();
   await scene.project.drive("things").put("fake.pdf", "<script>alert(1)</script>");
   await page.reload();

@@ -26,7 +26,7 @@ story("The administrator's token opens all projects.", async (scene) => {
   const { page, project } = scene;
   await signInAsAdministrator(scene);
   await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
-  await page.getByRole("link", { name: "Photo album" }).first().waitFor();
+  await page.getByRole("rowheader", { name: `${project.id} Photo album` }).waitFor();
   await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
   await page.waitForURL(`**/#/p/${project.id}`);
 });

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Locator, Page } from "playwright-core";
 import type { Drive } from "../../support/drive.ts";
 import type { Scene } from "./scene.ts";
@@ -6,11 +7,12 @@ import type { Scene } from "./scene.ts";
 export interface Chosen {
   name: string;
   mimeType: string;
-  buffer: Uint8Array<ArrayBuffer>;
+  /** The driver reads bytes as Node.js has them, and no others. */
+  buffer: Buffer;
 }
 
-export function file(name: string, buffer: Uint8Array<ArrayBuffer>, mimeType = ""): Chosen {
-  return { name, mimeType, buffer };
+export function file(name: string, bytes: Uint8Array<ArrayBuffer>, mimeType = ""): Chosen {
+  return { name, mimeType, buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
 /** Opens a folder of a drive, as somebody does who kept its address. */
@@ -32,11 +34,9 @@ export async function choose(
   button: string,
   files: string | string[] | Chosen[],
 ): Promise<void> {
-  const asked = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: button }).first().click();
-  // The driver's types know the buffers of Node.js alone; bytes are enough.
-  // deno-lint-ignore no-explicit-any -- see above
-  await (await asked).setFiles(files as any);
+  const press = page.getByRole("button", { name: button }).first();
+  const [asked] = await Promise.all([page.waitForEvent("filechooser"), press.click()]);
+  await asked.setFiles(files);
 }
 
 /** Drops files and folders of the disk into the middle of the page. */
