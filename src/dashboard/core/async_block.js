@@ -10,11 +10,19 @@ import { isAbort, sentenceOf } from "./notices.js";
  * @returns {{element: HTMLElement, reload: () => Promise<void>}}
  */
 export function asyncBlock(load) {
-  const element = h("div", { "aria-busy": "true" }, h("p", { class: "loading" }, "Loading…"));
+  const element = h(
+    "div",
+    { "aria-busy": "true", tabindex: "-1" },
+    h("p", { class: "loading" }, "Loading…"),
+  );
   const reload = async () => {
     element.setAttribute("aria-busy", "true");
     try {
-      fill(element, await load());
+      const content = await load();
+      const isLost = document.activeElement === document.body && !element.querySelector(".loading");
+      fill(element, content);
+      // The keyboard goes on here where the button that it was on is gone.
+      if (isLost) element.focus({ preventScroll: true });
     } catch (error) {
       if (isAbort(error)) return;
       const again = h("button", { type: "button", on: { click: reload } }, "Try again");

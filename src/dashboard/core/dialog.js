@@ -1,18 +1,9 @@
+import { cancelButton, inputOf, openDialog } from "./dialog_frame.js";
 import { h } from "./dom.js";
 import { sentenceOf } from "./notices.js";
-import { uniqueId } from "./unique_id.js";
 
 /** @import { Child } from "./types.d.ts" */
-
-/**
- * @typedef {object} Field
- * @property {string} name
- * @property {string} label
- * @property {string} [hint]
- * @property {string} [value]
- * @property {boolean} [required]
- * @property {number} [maxlength]
- */
+/** @typedef {import("./dialog_frame.js").Field} Field */
 
 /**
  * Asks before something is done that cannot be taken back.
@@ -58,8 +49,72 @@ export async function confirm({ title, text, action, typed, run }) {
  * @param {(values: Record<string, string>) => Promise<T>} options.submit
  * @returns {Promise<T | undefined>} Nothing where it was cancelled.
  */
-export function form({ title, text, fields, action, isDangerous = false, allows, submit }) {
+export function form({ title, text, fields, action, isDangerous, allows = () => true, submit }) {
+  const { promise, resolve, reject } = Promise.withResolvers();
+  const { body, button, values, complain, missing } = formBody({
+    text,
+    fields,
+    action,
+    isDangerous,
+  });
+  let isBusy = false;
+  const judge = () => button.disabled = isBusy || !allows(values());
+  // What is on its way is waited for: a key that was made is to be seen.
+  const onClose = () => isBusy || resolve(undefined);
+  const dialog = openDialog(title, body, { onClose, mayCancel: () => !isBusy });
+  body.addEventListener("input", judge);
+  body.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (isBusy || missing()) return;
+    isBusy = true;
+    complain("");
+    judge();
+    try {
+      resolve(await submit(values()));
+      dialog.close();
+    } catch (error) {
+      if (!dialog.open) return reject(error);
+      complain(sentenceOf(error));
+    } finally {
+      isBusy = false;
+      judge();
+    }
+  });
+  judge();
+  return promise;
+}
+
+/**
+ * A dialog that shows something that is not seen again, until its button is pressed.
+ *
+ * @param {object} options
+ * @param {string} options.title
+ * @param {Child} options.content
+ * @param {string} options.action What the button says.
+ * @returns {Promise<void>}
+ */
+export function show({ title, content, action }) {
   const { promise, resolve } = Promise.withResolvers();
+  const body = h(
+    "form",
+    { class: "stack" },
+    content,
+    h("div", { class: "actions" }, h("button", { class: "primary" }, action)),
+  );
+  const onClose = () => resolve(undefined);
+  const dialog = openDialog(title, body, { onClose, mayCancel: () => false });
+  dialog.setAttribute("closedby", "none");
+  body.addEventListener("submit", (event) => {
+    event.preventDefault();
+    dialog.close();
+  });
+  return promise;
+}
+
+/**
+ * @param {{text: Child, fields: Field[], action: string, isDangerous: boolean | undefined}} options
+ */
+function formBody({ text, fields, action, isDangerous = false }) {
   const problem = h("p", { class: "problem", role: "alert" });
   const inputs = fields.map(inputOf);
   const button = h("button", { class: isDangerous ? "danger" : "primary" }, action);
@@ -71,101 +126,20 @@ export function form({ title, text, fields, action, isDangerous = false, allows,
     problem,
     h("div", { class: "actions" }, cancelButton(), button),
   );
-  /** @type {T | undefined} */
-  let result;
-  const dialog = open(title, body, () => resolve(result));
-  const values = () =>
-    Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value]));
-  const judge = () => button.disabled = allows !== undefined && !allows(values());
-  body.addEventListener("input", judge);
-  judge();
-  body.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const missing = inputs.find(({ field, input }) => field.required && input.value === "");
-    if (missing !== undefined) {
-      problem.textContent = `Fill in “${missing.field.label}”`;
-      return missing.input.focus();
-    }
-    problem.textContent = "";
-    button.disabled = true;
-    try {
-      result = await submit(values());
-      dialog.close();
-    } catch (error) {
-      problem.textContent = sentenceOf(error);
-      judge();
-    }
-  });
-  return promise;
-}
-
-/**
- * A dialog that shows something, until it is closed.
- *
- * @param {object} options
- * @param {string} options.title
- * @param {Child} options.content
- * @param {string} [options.action] What the button says.
- * @param {string} [options.className]
- * @returns {Promise<void>}
- */
-export function show({ title, content, action = "Close", className = "" }) {
-  const { promise, resolve } = Promise.withResolvers();
-  const body = h(
-    "form",
-    { class: "stack" },
-    content,
-    h("div", { class: "actions" }, h("button", { class: "primary" }, action)),
-  );
-  const dialog = open(title, body, () => resolve(undefined), className);
-  body.addEventListener("submit", (event) => {
-    event.preventDefault();
-    dialog.close();
-  });
-  return promise;
-}
-
-/** @param {string} title @param {HTMLElement} body @param {() => void} onClose @param {string} [className] */
-function open(title, body, onClose, className = "") {
-  const id = uniqueId("dialog");
-  const dialog = h(
-    "dialog",
-    { class: className, "aria-labelledby": id },
-    h("h2", { id }, title),
+  return {
     body,
-  );
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    onClose();
-  });
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
-
-function cancelButton() {
-  const button = h("button", { type: "button" }, "Cancel");
-  button.addEventListener("click", () => button.closest("dialog")?.close());
-  return button;
-}
-
-/** @param {Field} field */
-function inputOf(field) {
-  const id = uniqueId(field.name);
-  const hint = field.hint === undefined
-    ? null
-    : h("p", { class: "hint", id: `${id}-hint` }, field.hint);
-  const input = h("input", {
-    id,
-    name: field.name,
-    value: field.value ?? "",
-    required: field.required,
-    maxlength: field.maxlength,
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    "aria-describedby": hint?.id,
-  });
-  const label = h("label", { for: id }, field.label, field.required ? null : " (optional)");
-  return { field, input, row: h("div", { class: "field" }, label, input, hint) };
+    button,
+    /** @returns {Record<string, string>} */
+    values: () => Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value])),
+    /** @param {string} sentence */
+    complain: (sentence) => problem.textContent = sentence,
+    /** Says which field is to be filled in, if one is. */
+    missing() {
+      const first = inputs.find(({ field, input }) => field.required && input.value === "");
+      if (first === undefined) return false;
+      problem.textContent = `Fill in “${first.field.label}”`;
+      first.input.focus();
+      return true;
+    },
+  };
 }

@@ -23,7 +23,7 @@ export function createHeader({ session, api }) {
   const switcher = h("div", { class: "switcher" });
   const sections = h("ul");
   const nav = h("nav", { "aria-label": "Project" }, sections);
-  const out = h("button", { type: "button", on: { click: () => session.end() } }, "Sign out");
+  const out = h("button", { type: "button", on: { click: () => signOut(session) } }, "Sign out");
   const home = h("a", { class: "brand", href: "#/" }, "kvdrive");
   let running = 0;
   const element = h(
@@ -52,6 +52,12 @@ export function createHeader({ session, api }) {
       leaving.abort();
     },
   };
+}
+
+/** Whoever signs in next begins at the beginning. @param {Context["session"]} session */
+function signOut(session) {
+  history.replaceState(null, "", "/");
+  session.end();
 }
 
 /**

@@ -3,6 +3,8 @@ import { fill } from "./dom.js";
 import { createNotices } from "./notices.js";
 import { Session } from "./session.js";
 
+const NOT_LOADED = "The page could not be loaded whole: check the connection and load it again";
+
 /** The page: the sign-in, and once somebody is signed in the shell with its views. */
 function main() {
   const page = document.getElementById("page");
@@ -20,7 +22,8 @@ function main() {
   };
   const enter = async () => {
     // What only those need who are signed in is not loaded before.
-    const { openShell } = await import("./shell.js");
+    const { openShell } = await import("./shell.js").catch(() => ({ openShell: undefined }));
+    if (openShell === undefined) return notices.fail(NOT_LOADED);
     const shell = openShell(page, { session, notices });
     session.onEnd((sentence) => {
       shell.close();

@@ -44,7 +44,9 @@ export class Router {
     this.#leave();
     const { signal } = this.#leaving;
     const route = findRoute(location.hash);
-    if (route === undefined) return location.replace(homeOf(this.#context));
+    if (route === undefined || !mayOpen(route, this.#context)) {
+      return location.replace(homeOf(this.#context));
+    }
     this.#onRoute(route);
     try {
       const { open } = await route.load();
@@ -94,6 +96,12 @@ export class Router {
 /** @param {string} hash */
 function go(hash) {
   location.hash = hash;
+}
+
+/** An owner has one project. @param {Route} route @param {Pick<Context, "session">} context */
+function mayOpen({ params }, { session }) {
+  const { credentials } = session;
+  return credentials?.kind !== "project" || credentials.project === params.project;
 }
 
 /** Where somebody begins. @param {Pick<Context, "session">} context @returns {string} */

@@ -46,12 +46,15 @@ export function createTable({ caption, columns, rows, empty, sort, onSort }) {
     h("thead", {}, h("tr", {}, heads)),
     body,
   );
+  const nothing = h("div", { class: "empty" }, empty);
   const box = h("div", { class: "table-box" });
 
   const render = () => {
     for (const [index, column] of columns.entries()) markHead(heads[index], column, order);
     fill(body, sorted(shown, columns, order).map((row) => rowOf(columns, row)));
-    fill(box, shown.length === 0 ? h("div", { class: "empty" }, empty) : table);
+    const wanted = shown.length === 0 ? nothing : table;
+    // The button that was pressed keeps the focus.
+    if (box.firstChild !== wanted) fill(box, wanted);
   };
   /** @param {string} key */
   const choose = (key) => {

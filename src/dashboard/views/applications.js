@@ -71,7 +71,12 @@ function columnsOf(project, gate) {
     },
     { key: "upstream", label: "Upstream", cell: ({ upstream }) => orNone(upstream) },
     { key: "host", label: "Host", cell: ({ host }) => orNone(host) },
-    { key: "open", label: "Open", isQuiet: true, cell: (app) => appLink(app, gate, "Open") },
+    {
+      key: "open",
+      label: "Open",
+      isQuiet: true,
+      cell: (app) => app.upstream !== null && appLink(app, gate, "Open"),
+    },
   ];
 }
 

@@ -6,6 +6,9 @@ import { links } from "../core/links.js";
 /** @import { Client, Snippet } from "../connect/snippets.js" */
 /** @import { Context, Params, View } from "../core/types.d.ts" */
 
+const SHOW = "Show my key in the lines below";
+const HIDE = "Hide my key";
+
 /**
  * How programs reach the project.
  *
@@ -60,17 +63,14 @@ function keyHint(project) {
 
 /** @param {string} key @param {(key?: string) => void} show */
 function keySwitch(key, show) {
-  const button = h(
-    "button",
-    { type: "button", "aria-pressed": "false" },
-    "Show my key in the lines below",
-  );
+  let isShown = false;
+  const button = h("button", { type: "button" }, SHOW);
   button.addEventListener("click", () => {
-    const isShown = button.getAttribute("aria-pressed") === "true";
-    button.setAttribute("aria-pressed", String(!isShown));
-    show(isShown ? undefined : key);
+    isShown = !isShown;
+    button.textContent = isShown ? HIDE : SHOW;
+    show(isShown ? key : undefined);
   });
-  const hint = `Until then ${PLACEHOLDER} stands in its place.`;
+  const hint = `Until it is shown, ${PLACEHOLDER} stands in its place.`;
   return h("div", { class: "section" }, h("div", {}, button), h("p", { class: "hint" }, hint));
 }
 
