@@ -37,6 +37,7 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       print(welcomeText(made, address, curlFlags));
       if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
+      print(`The dashboard is at ${address}/\n`);
       print(`kvdrive listening on ${address}\n`);
     });
   } finally {
