@@ -53,7 +53,7 @@ story("An application is made, kept, opened with a key, and the key revoked.", a
   const key = await shown.getByLabel(/API key/).inputValue();
   watch.keepSecret(key);
   await shown.getByRole("button", { name: /^Copy/ }).click();
-  await shown.getByText("Copied").waitFor();
+  await shown.getByText("Copied", { exact: true }).waitFor();
   assertEquals(await scene.clipboard(), key);
   await shown.getByRole("button", { name: "I have copied it" }).click();
   assertEquals(await call(scene, key), 200);

@@ -29,12 +29,12 @@ story("The curl lines are copied with the key in them, and work as they are.", a
   await page.getByRole("button", { name: "Show my key in the lines below" }).click();
   assertStringIncludes(await lines.innerText(), project.key);
   await page.getByRole("button", { name: "Copy the lines for curl: In a shell" }).click();
-  await page.getByText("Copied").waitFor();
+  await page.getByText("Copied", { exact: true }).waitFor();
   const printed = await runInShell(await scene.clipboard());
   assertStringIncludes(printed, '"names":["pets/cat.jpg"]');
   assertStringIncludes(printed, '"deleted":["pets/cat.jpg"]');
   assertStringIncludes(printed, "a cat");
-  await page.getByRole("button", { name: "Show my key in the lines below" }).click();
+  await page.getByRole("button", { name: /^Hide my key/ }).click();
   assertEquals((await lines.innerText()).includes(project.key), false);
 });
 

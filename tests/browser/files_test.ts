@@ -184,11 +184,11 @@ story(
     await details.getByText(await sha256Hex(bytes)).waitFor();
     await details.getByText(await project.drive("photos").etag("album.zip")).waitFor();
     await details.getByText("70.0 kB (70,000 bytes)").waitFor();
-    const save = details.getByRole("button", { name: "Download", exact: true });
+    const save = details.getByRole("button", { name: "Download" });
     const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
     assertEquals(saved.suggestedFilename(), "album.zip");
     assertSameBytes(await Deno.readFile(await saved.path()), bytes);
-    const line = await details.getByLabel("Download with curl").inputValue();
+    const line = await details.getByLabel("With curl").inputValue();
     assert(!line.includes(project.key), "The key stands in a line");
     await details.getByRole("button", { name: "Close" }).click();
     await details.waitFor({ state: "detached" });

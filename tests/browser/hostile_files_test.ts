@@ -125,7 +125,7 @@ story("Nothing runs in names of projects, keys, applications and uploads.", asyn
   await page.getByRole("definition").getByText(name).waitFor();
   await assertNothingRan(page);
   await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
-  for (const section of ["Keys & usage", "Files", "Uploads", "Applications", "Connect"]) {
+  for (const section of ["Keys & usage", "Files", "Uploads", "Applications", "Connect"] as const) {
     await openSection(page, section);
     await page.getByText("Loading…").waitFor({ state: "detached" });
     await assertNothingRan(page);

@@ -65,6 +65,7 @@ story("The secret lives in the tab's session alone, until the person signs out."
   await other.goto(server.origin);
   await assertSignedOut(other);
   await scene.watch.judge();
+  await openSection(page, "Connect");
   await page.getByRole("button", { name: "Sign out" }).click();
   await assertSignedOut(page);
   await page.goBack();

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
+import { Folder } from "../support/command.ts";
 import { assertSameBytes, patternBytes } from "../support/bytes.ts";
 import { signInAsOwner } from "./support/desk.ts";
 import type { Scene } from "./support/scene.ts";
@@ -8,7 +9,6 @@ import { stories } from "./support/stories.ts";
 import {
   choose,
   entry,
-  file,
   notePartsOf,
   openFolder,
   openUploads,
@@ -21,6 +21,13 @@ const FILM = "film.bin";
 
 const story = stories("A large file goes up in parts");
 
+const bytes = patternBytes(SIZE);
+
+/** Chooses the film, which lies on a disk, as films do. */
+async function chooseFilm(page: Page, folder: Folder): Promise<void> {
+  await choose(page, "Upload files", await folder.write(FILM, bytes));
+}
+
 /** Signs in over a line, and opens a drive that has one file. */
 async function begin(scene: Scene, origin?: string): Promise<void> {
   await scene.project.drive("films").put("notes.txt", "of the films");
@@ -29,7 +36,7 @@ async function begin(scene: Scene, origin?: string): Promise<void> {
   await entry(scene.page, "notes.txt").waitFor();
 }
 
-async function assertArrived({ project }: Scene, bytes: Uint8Array): Promise<void> {
+async function assertArrived({ project }: Scene): Promise<void> {
   const drive = project.drive("films");
   assertSameBytes((await drive.get(FILM)).expect(200).bytes, bytes);
   assertEquals(await openUploads(drive), []);
@@ -57,8 +64,8 @@ story(
     const { page, server } = scene;
     await using line = new SlowLine(server, 5_000_000);
     await begin(scene, line.origin);
-    const bytes = patternBytes(SIZE);
-    await choose(page, "Upload files", [file(FILM, bytes)]);
+    await using folder = await Folder.make();
+    await chooseFilm(page, folder);
     const row = transfer(page, FILM);
     const state = row.getByText(/left/);
     await state.waitFor();
@@ -74,7 +81,7 @@ story(
     await page.goBack();
     await row.getByText("uploaded").waitFor();
     await entry(page, FILM).waitFor();
-    await assertArrived(scene, bytes);
+    await assertArrived(scene);
   },
 );
 
@@ -82,7 +89,8 @@ story("The bar of a large file only grows, in many steps.", async (scene) => {
   const { page, server } = scene;
   await using line = new SlowLine(server, 8_000_000);
   await begin(scene, line.origin);
-  await choose(page, "Upload files", [file(FILM, patternBytes(SIZE))]);
+  await using folder = await Folder.make();
+  await chooseFilm(page, folder);
   const seen = await followBar(page);
   assertEquals(seen, seen.toSorted((a, b) => a - b));
   assertGreater(seen.filter((value) => value > 0 && value < SIZE).length, 8);
@@ -94,7 +102,8 @@ story("It can be canceled, and nothing is left of it.", async (scene) => {
   await using line = new SlowLine(server, 3_000_000);
   await begin(scene, line.origin);
   const drive = project.drive("films");
-  await choose(page, "Upload files", [file(FILM, patternBytes(SIZE))]);
+  await using folder = await Folder.make();
+  await chooseFilm(page, folder);
   await until(async () => (await openUploads(drive)).length === 1, "an upload");
   await transfer(page, FILM).getByText(/B\/s/).waitFor();
   await page.getByRole("button", { name: `Cancel the upload of ${FILM}` }).click();
@@ -110,15 +119,15 @@ story("A part that failed once is sent again by itself, and no other one.", asyn
   watch.expect(/status of 503/);
   await begin(scene);
   const parts = notePartsOf(page);
-  const bytes = patternBytes(SIZE);
   await page.route("**/parts?*part=2*", (route) => {
     return route.fulfill({ status: 503, json: { errors: ["The server is busy"] } });
   }, { times: 1 });
-  await choose(page, "Upload files", [file(FILM, bytes)]);
+  await using folder = await Folder.make();
+  await chooseFilm(page, folder);
   await transfer(page, FILM).getByText(/^Trying part 2 again in 1 s: The server is busy/).waitFor();
   await transfer(page, FILM).getByText("uploaded").waitFor();
   assertEquals(parts.toSorted(), [1, 2, 2, 3]);
-  await assertArrived(scene, bytes);
+  await assertArrived(scene);
 });
 
 story(
@@ -128,14 +137,14 @@ story(
     watch.expect(/ERR_(CONNECTION|EMPTY|SOCKET|NETWORK)/);
     await using line = new SlowLine(server, 8_000_000);
     await begin(scene, line.origin);
-    const bytes = patternBytes(SIZE);
-    await choose(page, "Upload files", [file(FILM, bytes)]);
+    await using folder = await Folder.make();
+    await chooseFilm(page, folder);
     await transfer(page, FILM).getByText(/B\/s/).waitFor();
     line.cut();
     await transfer(page, FILM).getByText(/^Trying part \d again/).waitFor();
     line.rate = 1e9;
     await transfer(page, FILM).getByText("uploaded").waitFor();
-    await assertArrived(scene, bytes);
+    await assertArrived(scene);
   },
 );
 
@@ -145,9 +154,9 @@ story(
     const { page, watch } = scene;
     watch.expect(/ERR_CONNECTION_RESET/);
     await begin(scene);
-    const bytes = patternBytes(SIZE);
     await page.route("**/parts?*part=3*", (route) => route.abort("connectionreset"));
-    await choose(page, "Upload files", [file(FILM, bytes)]);
+    await using folder = await Folder.make();
+    await chooseFilm(page, folder);
     const row = transfer(page, FILM);
     const retry = row.getByRole("button", { name: `Retry the upload of ${FILM}` });
     await retry.waitFor({ timeout: 20_000 });
@@ -158,7 +167,7 @@ story(
     await retry.click();
     await row.getByText("uploaded").waitFor();
     assertEquals(parts, [3]);
-    await assertArrived(scene, bytes);
+    await assertArrived(scene);
   },
 );
 
@@ -166,7 +175,6 @@ story(
   "After the tab was closed, the same file chosen again goes on where it was.",
   async (scene) => {
     const { page, context, project } = scene;
-    const bytes = patternBytes(SIZE);
     const path = `${await Deno.makeTempDir({ prefix: "kvdrive-test-" })}/${FILM}`;
     await Deno.writeFile(path, bytes);
     await begin(scene);
@@ -185,8 +193,7 @@ story(
     await choose(later, "Upload files", path);
     await transfer(later, FILM).getByText("uploaded").waitFor();
     assertEquals(parts, [3]);
-    await assertArrived(scene, bytes);
-    await Deno.remove(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await assertArrived(scene);
   },
 );
 

@@ -41,13 +41,14 @@ story("They are listed with their age and what has arrived, and are aborted.", a
 story(
   "One that a closed tab left goes on from here, with the same file and no other.",
   async (scene) => {
-    const { page, context, project } = scene;
+    const { page, context, project, watch } = scene;
     const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
     await Deno.writeFile(`${folder}/film.bin`, patternBytes(SIZE));
     await Deno.writeFile(`${folder}/other.bin`, patternBytes(SIZE - 1));
     await signInAsOwner(scene);
     await openFolder(scene, "films");
-    await page.route("**/parts?*part=1*", () => {});
+    watch.expect(/ERR_FAILED/);
+    await page.route("**/parts?*part=1*", (route) => route.abort());
     await choose(page, "Upload files", `${folder}/film.bin`);
     const drive = project.drive("films");
     await until(async () => (await openUploads(drive)).length === 1, "an upload");

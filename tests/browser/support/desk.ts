@@ -29,11 +29,19 @@ async function signIn(page: Page, origin: string, secret: string): Promise<void>
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
+const HEADINGS = {
+  "Files": "Drives",
+  "Uploads": "Uploads in progress",
+  "Applications": "Applications",
+  "Keys & usage": "Keys & usage",
+  "Connect": "Connect",
+};
+
 /** Opens a section of the project, and waits for its heading. */
-export async function openSection(page: Page, name: string): Promise<void> {
+export async function openSection(page: Page, name: keyof typeof HEADINGS): Promise<void> {
   const link = page.getByRole("navigation", { name: "Project" }).getByRole("link", { name });
   await link.click();
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.getByRole("heading", { level: 1, name: HEADINGS[name] }).waitFor();
 }
 
 /** The dialog that is open. */

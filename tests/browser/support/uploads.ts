@@ -24,8 +24,9 @@ export async function openFolder(
   const path = ["p", project.id, "files", drive, ...folders].map(encodeURIComponent).join("/");
   const slash = folders.length > 0 ? "/" : "";
   await page.evaluate((hash) => location.hash = hash, `#/${path}${slash}`);
-  await page.getByRole("navigation", { name: "Folders" }).getByText(folders.at(-1) ?? drive)
-    .waitFor();
+  const last = folders.at(-1) ?? drive;
+  const here = page.getByRole("navigation", { name: "Folders" }).locator("[aria-current=page]");
+  await here.getByText(last === "" ? "(no name)" : last, { exact: true }).waitFor();
 }
 
 /** Presses a button that asks for files, and chooses some. Paths are files on the disk. */
