@@ -79,12 +79,12 @@ async function count(api, place, selected, signal, { title, text, problem, run }
     });
     const folders = selected.filter((name) => name.endsWith("/"));
     const what = formatNumber(names.length, "file");
-    const whole = folders.length === 0
+    const inside = folders.length === 0
       ? ""
-      : `, with all in ${formatNumber(folders.length, "folder")}`;
+      : `, everything in ${formatNumber(folders.length, "folder")} among them`;
     title.textContent = `Delete ${what}?`;
-    const only = selected.length === 1 && selected[0] !== undefined ? `“${selected[0]}”: ` : "";
-    fill(text, `${only}${what}${whole} will be deleted. This cannot be undone.`);
+    const only = selected.length === 1 ? `“${selected[0]}”: ` : "";
+    fill(text, `${only}${what} will be deleted${inside}. This cannot be undone.`);
     run.textContent = `Delete ${what}`;
     run.disabled = names.length === 0;
     return names;

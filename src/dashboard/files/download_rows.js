@@ -10,14 +10,15 @@ import { baseName } from "./names.js";
  *
  * @param {DownloadList} downloads
  * @param {AbortSignal} signal
+ * @param {(download: Download) => boolean} [isMeant] which of them
  * @returns {HTMLElement}
  */
-export function createDownloadRows(downloads, signal) {
+export function createDownloadRows(downloads, signal, isMeant = () => true) {
   /** @type {Map<Download, ReturnType<typeof createRow>>} */
   const rows = new Map();
   const items = h("ul", { class: "transfers", "aria-label": "Downloads of this tab" });
   const render = () => {
-    const running = downloads.running;
+    const running = downloads.running.filter(isMeant);
     for (const [download, row] of rows) {
       if (running.includes(download)) continue;
       row.element.remove();

@@ -72,6 +72,6 @@ export function createDetails(place, facts, created) {
       { class: "details" },
       rows.map(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]),
     ),
-    copyField("Download with curl", curlLine(location.origin, place)),
+    copyField("With curl", curlLine(location.origin, place)),
   );
 }

@@ -2,6 +2,7 @@ import { fill, h } from "../core/dom.js";
 import { icon } from "../core/icon.js";
 import { isAbort, sentenceOf } from "../core/notices.js";
 import { uniqueId } from "../core/unique_id.js";
+import { createDownloadRows } from "./download_rows.js";
 import { createDetails, readFacts } from "./file_details.js";
 import { baseName } from "./names.js";
 import { createPreview } from "./preview.js";
@@ -37,6 +38,7 @@ export function showFile({ api, uploads, signal: leaving }, { project, drive }, 
       title,
       h("div", { class: "actions" }, download, remove, close),
     ),
+    createDownloadRows(uploads.downloads, signal, ({ place: { name } }) => name === entry.name),
     main,
   );
   /** @type {"delete" | undefined} */

@@ -191,7 +191,7 @@ export class FolderList {
     const { text } = this.#search;
     if (text === "") return this.#options.whatToDo();
     const { recursive } = this.query;
-    const where = recursive ? "No path in this drive" : "Nothing in this folder";
+    const where = recursive ? "No path in this drive" : "No name in this folder";
     return h("p", {}, `${where} begins with “${text}”. Capital letters count.`);
   }
 }

@@ -48,7 +48,7 @@ export function createServerUploadsTable(context, project, onAbort) {
       },
       {
         key: "expires",
-        label: "Removed",
+        label: "Expires",
         value: ({ expires }) => Date.parse(expires),
         cell: ({ expires }) => h("span", { title: formatTime(expires) }, formatAge(expires)),
       },

@@ -18,7 +18,8 @@ export function tellEnds(list, notices, signal) {
     done += stored.length;
     if (!isActive && (wasActive || stored.length > 0)) {
       const { failed } = list.totals();
-      if (failed > 0) notices.fail(`${formatNumber(failed, "file")} could not be uploaded`);
+      // The list of uploads says why, and keeps it: a notice that stays would only cover its buttons.
+      if (failed > 0) notices.say(`${formatNumber(failed, "file")} could not be uploaded`);
       if (done > 0) notices.say(`${formatNumber(done, "file")} uploaded`);
       done = 0;
     }

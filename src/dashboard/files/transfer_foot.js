@@ -37,6 +37,8 @@ export function createTransferFoot({ list, downloads }, signal) {
     const totals = list.totals();
     const isEmpty = list.tasks.length === 0;
     own.hidden = isEmpty;
+    // Of one upload its own bar tells the same.
+    bar.hidden = totals.files < 2;
     element.hidden = isEmpty && !downloads.isActive;
     line.textContent = describe(totals);
     bar.max = Math.max(totals.bytes, 1);
@@ -63,7 +65,7 @@ export function describe({ files, open, done, failed, bytes, sent, speed, remain
     if (files > 1) parts.push(`${done} done`);
     if (bytes > 0) parts.push(`${Math.floor(sent / bytes * 100)}%`);
     if (speed !== undefined) parts.push(formatSpeed(speed));
-    if (remaining !== undefined) parts.push(`${formatDuration(remaining / 1000)} left`);
+    if (remaining !== undefined) parts.push(`${formatDuration(Math.max(1, remaining / 1000))} left`);
   } else if (done > 0) {
     parts.push(`${formatNumber(done, "file")} uploaded`);
   } else if (failed === 0) {

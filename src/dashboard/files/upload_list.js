@@ -27,6 +27,9 @@ import { UploadTask } from "./upload_task.js";
 /** Milliseconds between two times that listeners are told: bytes go over far more often. */
 const PAUSE = 100;
 
+/** The same while nothing comes: what stands still becomes slower. */
+const STILL = 1000;
+
 /** The uploads of this page, which go on whatever the page shows: a few files at once, the others wait. */
 export class UploadList {
   /** @type {UploadTask[]} */
@@ -36,6 +39,8 @@ export class UploadList {
   /** @type {UploadTask[]} stored since the listeners were told */
   #stored = [];
   #isTelling = false;
+  /** @type {number | undefined} */
+  #still;
   #running = 0;
   /** Where the next task may wait: what stands before it has been begun. */
   #next = 0;
@@ -172,6 +177,8 @@ export class UploadList {
     this.#isTelling = true;
     setTimeout(() => {
       this.#isTelling = false;
+      clearTimeout(this.#still);
+      if (this.#running > 0) this.#still = setTimeout(() => this.#tell(), STILL);
       const stored = this.#stored;
       this.#stored = [];
       for (const listener of this.#listeners) listener(stored);

@@ -138,7 +138,7 @@ function describe(task) {
   return [
     `${formatBytes(sent)} of ${formatBytes(size)}`,
     sent === size ? "storing" : speed === undefined ? "" : formatSpeed(speed),
-    left === undefined || sent === size ? "" : `${formatDuration(left / 1000)} left`,
+    left === undefined || sent === size ? "" : `${formatDuration(Math.max(1, left / 1000))} left`,
     task.resumed ? "resumed" : "",
   ].filter((text) => text !== "").join(" · ");
 }

@@ -1,4 +1,4 @@
-import { formatNumber } from "../core/format.js";
+import { formatCount, formatNumber } from "../core/format.js";
 import { h } from "../core/dom.js";
 import { choose } from "./choice_dialog.js";
 import { takenNames } from "./taken_names.js";
@@ -57,7 +57,7 @@ function askAbout(taken, count) {
     content: [
       h("p", {}, exist),
       h("ul", { class: "names" }, names.slice(0, SHOWN).map((name) => h("li", {}, name))),
-      more > 0 ? h("p", {}, `and ${formatNumber(more, "more")}`) : null,
+      more > 0 ? h("p", {}, `and ${formatCount(more)} more`) : null,
     ],
     choices: [
       ...(others === 0 ? [] : [
