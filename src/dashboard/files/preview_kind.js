@@ -93,11 +93,23 @@ export function previewOf({ name, content_type = "" }) {
   const stored = content_type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const extension = baseName(name).toLowerCase().split(".").at(-1) ?? "";
   const says = stored !== "" && stored !== "application/octet-stream";
-  const type = says ? ALIASES[stored] ?? stored : BY_EXTENSION[extension] ?? "";
-  const kind = Object.hasOwn(SHOWN, type) ? SHOWN[type] : undefined;
+  const type = says ? own(ALIASES, stored) ?? stored : own(BY_EXTENSION, extension) ?? "";
+  const kind = own(SHOWN, type);
   if (kind !== undefined) return { kind, type };
   const isText = says ? TEXT_TYPE.test(type) : TEXT_EXTENSION.test(extension);
   return isText ? { kind: "text", type: "text/plain" } : undefined;
+}
+
+/**
+ * What a table says of a word, which may be the name of something that every object has.
+ *
+ * @template T
+ * @param {Readonly<Record<string, T>>} table
+ * @param {string} word
+ * @returns {T | undefined}
+ */
+function own(table, word) {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
 /**
@@ -108,9 +120,4 @@ export function previewOf({ name, content_type = "" }) {
  */
 export function isShowable(kind, size) {
   return kind === "text" || size <= MAX_PREVIEW[kind];
-}
-
-/** @param {string} type the stored one */
-export function isSvg(type) {
-  return type === "image/svg+xml";
 }

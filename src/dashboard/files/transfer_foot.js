@@ -65,7 +65,9 @@ export function describe({ files, open, done, failed, bytes, sent, speed, remain
     if (files > 1) parts.push(`${done} done`);
     if (bytes > 0) parts.push(`${Math.floor(sent / bytes * 100)}%`);
     if (speed !== undefined) parts.push(formatSpeed(speed));
-    if (remaining !== undefined) parts.push(`${formatDuration(Math.max(1, remaining / 1000))} left`);
+    if (remaining !== undefined) {
+      parts.push(`${formatDuration(Math.max(1, remaining / 1000))} left`);
+    }
   } else if (done > 0) {
     parts.push(`${formatNumber(done, "file")} uploaded`);
   } else if (failed === 0) {
