@@ -72,6 +72,7 @@ Deno.test("A folder of src/ imports itself and what lies below it.", () => {
     ["src/gate/a.ts", "../http/b.ts"],
     ["src/gate/http1/a.ts", "../a.ts"],
     ["src/cli/a.ts", "../gate/b.ts"],
+    ["src/dashboard/views/a.js", "../core/b.js"],
     ["src/app.ts", "./routes/b.ts"],
     ["src/app.ts", "./config.ts"],
     ["src/cli/a.ts", "../app.ts"],
@@ -92,6 +93,8 @@ Deno.test("An import upwards, out of src/, or from the tests into the server is 
   const blackBox = "The tests drive the running server and import nothing of it";
   const refused = [
     ["src/drive/a.ts", "../store/b.ts", "src/drive/ may not import from src/store/"],
+    ["src/dashboard/a.js", "../drive/b.ts", "src/dashboard/ may not import from src/drive/"],
+    ["src/routes/a.ts", "../dashboard/b.js", "src/routes/ may not import from src/dashboard/"],
     ["src/drive/a_test.ts", "../http/b.ts", "src/drive/ may not import from src/http/"],
     ["src/gate/a.ts", "../routes/b.ts", "src/gate/ may not import from src/routes/"],
     ["src/http/a.ts", "../gate/b.ts", "src/http/ may not import from src/gate/"],
@@ -158,7 +161,7 @@ Deno.test("Only src/store/ knows the key-value store, and scripts/ may measure i
 
 Deno.test("Only the layers that speak HTTP know requests, responses and headers.", () => {
   const refused = (name: string): string =>
-    `Only src/http/, src/gate/, src/routes/, src/cli/ and src/app.ts may use ${name}`;
+    `Only src/http/, src/gate/, src/routes/, src/cli/, src/dashboard/ and src/app.ts may use ${name}`;
   const answer = "export const answer = () => new Response();";
   const accepted = [
     "src/http/a.ts",

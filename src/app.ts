@@ -25,6 +25,7 @@ import {
 } from "./routes/admin/project_keys.ts";
 import { createProject, listProjects } from "./routes/admin/projects.ts";
 import { completeUpload } from "./routes/complete_upload.ts";
+import { showDashboard, showDashboardFile } from "./routes/dashboard.ts";
 import { deleteFiles } from "./routes/delete_files.ts";
 import { downloadFile } from "./routes/download_file.ts";
 import { forwardAuth } from "./routes/forward_auth.ts";
@@ -42,6 +43,9 @@ const PROJECT = `${PROJECTS}/:project`;
 const APP = `${PROJECT}/apps/:app`;
 
 const routes = [
+  route("/", { GET: showDashboard }),
+  route("/dashboard/:folder/:file", { GET: showDashboardFile }),
+
   driveRoute("/v1/:project", { GET: listDrives }),
   driveRoute(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
   driveRoute(`${DRIVE}/files/download`, { GET: downloadFile }),
@@ -83,9 +87,8 @@ export function createApp(
       }
       return renderError(rendered);
     });
-    // No page of another origin has to do with the administration.
     if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
-    else addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
+    if (!isOwnPages(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
     response.headers.set("X-Request-Id", requestId);
     if (request.method !== "HEAD" || response.body === null) return response;
     const { status, headers } = response;
@@ -107,7 +110,7 @@ async function answer({ request, requestId, target, info }: Asked, deps: Deps): 
   const { methods, params } = findRoute(routes, target.segments);
   const { method } = request;
   if (method === "OPTIONS") {
-    const asked = isAdministration(target) ? new Headers() : request.headers;
+    const asked = isOwnPages(target) ? new Headers() : request.headers;
     return answerOptions(asked, allowedMethods(methods));
   }
   // A method may have the name of something that every object has.
@@ -116,6 +119,13 @@ async function answer({ request, requestId, target, info }: Asked, deps: Deps): 
   if (deps.isDraining()) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
   return await handler({ request, requestId, address, params, query: target.query }, deps);
+}
+
+/** What no page of another origin has to do with: the administration, and the dashboard. */
+function isOwnPages(target: RequestTarget): boolean {
+  const [first = ""] = target.segments;
+  return isAdministration(target) || first === "dashboard" ||
+    (first === "" && target.segments.length === 1);
 }
 
 function isAdministration({ segments }: RequestTarget): boolean {

@@ -7,6 +7,7 @@ import {
   withoutDate,
 } from "./support/admin.ts";
 import { assertErrorAnswer } from "./support/cases.ts";
+import { Gate } from "./support/gate.ts";
 import { suite } from "./support/suite.ts";
 
 const test = suite("Applications, their access control and their keys", ADMINISTERED);
@@ -22,7 +23,7 @@ interface App {
 
 async function appsOf(project: Project): Promise<App[]> {
   const body = (await project.call("GET", "/apps")).expect(200).json;
-  assertEquals(Object.keys(body as object), ["apps"]);
+  assertEquals(Object.keys(body as object), ["apps", "gate"]);
   return (body as { apps: App[] }).apps;
 }
 
@@ -50,6 +51,15 @@ test("A new application is answered whole, its access control off.", async ({ se
     assertEquals((await project.call("GET", `/apps/${body.name}`)).expect(200).json, app);
   }
   assertEquals((await appsOf(project)).map(({ name }) => name), ["D_.-9", "a", "b", "c"]);
+});
+
+test("The list of applications tells where the gate to them is.", async ({ server }) => {
+  const project = await Project.make(server);
+  const off = (await project.call("GET", "/apps", { as: project.owner })).expect(200).json;
+  assertEquals(off, { apps: [], gate: null });
+  await using gate = await Gate.start();
+  const on = (await gate.project.call("GET", "/apps")).expect(200).json;
+  assertEquals(on, { apps: [], gate: { port: gate.port, scheme: "http" } });
 });
 
 const BAD_APPS: [unknown, string][] = [

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import {
   administer,
   ADMINISTERED,
+  administrator,
   assertPrivate,
   type NewProject,
   Project,
@@ -25,7 +26,7 @@ interface Listed {
 
 async function list(server: TestServer): Promise<Listed[]> {
   const body = (await administer(server, "GET", PROJECTS)).expect(200).json;
-  assertEquals(Object.keys(body as object), ["projects"]);
+  assertEquals(Object.keys(body as object), ["projects", "disk"]);
   return (body as { projects: Listed[] }).projects;
 }
 
@@ -125,8 +126,7 @@ test("Projects are listed with what they hold.", async ({ server }) => {
   await project.drive("b").put("3", "");
   const after = await find(server, project.id);
   assertEquals(after, { ...listed, files: 3, bytes: 9 });
-  const shown = (await project.call("GET", "")).expect(200).json;
-  assertEquals(shown, {
+  assertEquals(await holds(project), {
     ...listed,
     files: 3,
     bytes: 9,
@@ -135,9 +135,32 @@ test("Projects are listed with what they hold.", async ({ server }) => {
       { drive_name: "b", files: 2, bytes: 5 },
     ],
   });
-  assertEquals((await project.call("GET", "", { as: project.owner })).json, shown);
+  assertEquals(await holds(project, project.owner), await holds(project));
   const given = await find(server, PROJECT_ID);
   assertEquals([given?.name, SECONDS.test(given?.created ?? "")], [null, true]);
+});
+
+/** What a project's own answer tells of it, without the disk, which changes with everything else that runs. */
+async function holds(project: Project, as = administrator): Promise<unknown> {
+  const answer = (await project.call("GET", "", { as })).expect(200).json;
+  const { disk: _, ...rest } = answer as { disk: unknown };
+  return rest;
+}
+
+test("The disk's size and what is free of it are told, to owners too.", async ({ server }) => {
+  const project = await Project.make(server);
+  const answers = [
+    await administer(server, "GET", PROJECTS),
+    await project.call("GET", ""),
+    await project.call("GET", "", { as: project.owner }),
+  ];
+  const totals = answers.map((answer) => {
+    const { disk } = answer.expect(200).json as { disk: { total: number; free: number } };
+    assertEquals(Object.keys(disk), ["total", "free"]);
+    assert(disk.free > 0 && disk.free <= disk.total, JSON.stringify(disk));
+    return disk.total;
+  });
+  assertEquals(new Set(totals).size, 1);
 });
 
 interface ListedKey {

@@ -106,7 +106,7 @@ Deno.test("A project of the same id can be made once all is removed, and has not
   const anew = new Project(server, "again", project_key);
   assertEquals((await anew.files("GET", "")).expect(200).json, { project_id: "again", drives: [] });
   assertEquals(await anew.drive("photos").names(), []);
-  assertEquals((await anew.call("GET", "/apps")).json, { apps: [] });
+  assertEquals((await anew.call("GET", "/apps")).json, { apps: [], gate: null });
   await anew.makeApp({ name: "notes", host: `${project.id}.example` });
   await anew.drive("photos").put("small", "anew");
   assertEquals(await anew.drive("photos").text("small"), "anew");

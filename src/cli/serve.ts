@@ -1,13 +1,14 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
+import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
-import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
+import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
@@ -15,6 +16,9 @@ import type { ServeOptions } from "./options.ts";
 import { logFailure, print, printError } from "./output.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { StartError, UsageError } from "./usage_error.ts";
+
+/** The page for people. Beside the program, also in an executable that includes it. */
+const DASHBOARD = new URL("../dashboard/", import.meta.url);
 
 /**
  * Runs the server until a signal ends it.
@@ -25,14 +29,16 @@ import { StartError, UsageError } from "./usage_error.ts";
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
+  const dashboard = await PageFiles.load(DASHBOARD);
   const store = await openStore(options);
   try {
-    await run(options, tls, store, async (address, appsAddress) => {
+    await run(options, tls, { dashboard, store }, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       print(welcomeText(made, address, curlFlags));
       if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
+      print(`The dashboard is at ${address}/\n`);
       print(`kvdrive listening on ${address}\n`);
     });
   } finally {
@@ -56,14 +62,19 @@ async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promis
 async function run(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
-  store: Store,
+  { dashboard, store }: { dashboard: PageFiles; store: Store },
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
+  const scheme = tls === undefined ? "http" : "https";
+  const gate = openGate(options, tls, store, wrongKeys);
   const app = createApp({
     store,
+    dashboard,
+    volume: volumeOf(options.data),
+    gate: gate && { port: gate.address.port, scheme },
     running,
     corsOrigins: options.corsOrigins,
     failedReasons: options.failedReasons,
@@ -76,8 +87,6 @@ async function run(
   });
   using signal = new ShutdownSignal();
   const server = listen(options, { ...tls }, app);
-  const gate = openGate(options, tls, store, wrongKeys);
-  const scheme = tls === undefined ? "http" : "https";
   await onReady(
     addressOf(server.addr, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),

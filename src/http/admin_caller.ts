@@ -14,6 +14,11 @@ export type Caller = { isAdministrator: true } | { isAdministrator: false; proje
 /** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
 const BEARER = /^bearer +(.+)$/i;
 
+/** Whether a request comes with what may be the administrator's token. */
+export function hasToken(headers: Headers): boolean {
+  return BEARER.test(headers.get("authorization") ?? "");
+}
+
 /**
  * Who sends a request: by the administrator's token where there is one, else by the project key.
  *

@@ -1,11 +1,13 @@
-import { driveNameProblem } from "../drive/names.ts";
+import { driveNameProblem, isProjectId } from "../drive/names.ts";
+import { NoSuchProject } from "../store/errors.ts";
+import { callerOf, hasToken } from "./admin_caller.ts";
 import { authenticate } from "./authenticate.ts";
 import { errors } from "./http_error.ts";
 import { Query } from "./query.ts";
 import { decodeLeniently, decodeSegment } from "./request_target.ts";
 import { type Deps, type Handler, type Incoming, type Route, route } from "./router.ts";
 
-/** A request of the file API on its way to its handler, whose key was accepted. */
+/** A request of the file API on its way to its handler, whose sender may do this. */
 export interface Call {
   request: Request;
   requestId: string;
@@ -19,7 +21,7 @@ export interface Call {
 
 export type DriveHandler = (call: Call, deps: Deps) => Promise<Response>;
 
-/** A path of the file API and what answers there to those who have the project's key. */
+/** A path of the file API and what answers there to the project's owner and the administrator. */
 export function driveRoute(path: string, handlers: Record<string, DriveHandler>): Route {
   const methods = Object.entries(handlers).map(([method, handler]) => [method, owned(handler)]);
   return route(path, Object.fromEntries(methods));
@@ -27,17 +29,43 @@ export function driveRoute(path: string, handlers: Record<string, DriveHandler>)
 
 /** "key → parameters → body": nothing is looked at before what stands left of it holds. */
 function owned(handler: DriveHandler): Handler {
-  return async (incoming, deps) => await handler(await callOf(incoming, deps), deps);
+  return async (incoming, deps) => {
+    // A project that cannot be decoded is one that no key opens: that is said before anything of its form.
+    const project = decodeLeniently(incoming.params["project"] ?? "");
+    const isAdministrator = await admit(incoming, project, deps);
+    try {
+      return await handler(callOf(incoming, project), deps);
+    } catch (error) {
+      // To an owner it is a key that opens nothing any more.
+      throw isAdministrator && error instanceof NoSuchProject ? errors.noProject(project) : error;
+    }
+  };
 }
 
-async function callOf(
-  { request, requestId, address, params, query }: Incoming,
+/**
+ * "Every drive request carries the header `X-Api-Key`": where it does, that decides. Without it the administrator's token
+ * opens the drives of every project.
+ *
+ * @returns Whether it is the administrator.
+ * @throws {HttpError} 401, 429 or 403 as for keys; 404 where the administrator names a project that there is not.
+ */
+async function admit(
+  { request: { headers }, address }: Incoming,
+  project: string,
   { store, wrongKeys }: Deps,
-): Promise<Call> {
-  // A project that cannot be decoded is one that no key opens: that is said before anything of its form.
-  const project = decodeLeniently(params["project"] ?? "");
+): Promise<boolean> {
   const entrance = { keys: store.keys, wrongKeys, address };
-  await authenticate(request.headers, project, entrance);
+  if (headers.has("x-api-key") || !hasToken(headers)) {
+    await authenticate(headers, project, entrance);
+    return false;
+  }
+  await callerOf(headers, store.projects, entrance);
+  const isThere = isProjectId(project) && await store.projects.get(project) !== undefined;
+  if (!isThere) throw errors.noProject(project);
+  return true;
+}
+
+function callOf({ request, requestId, params, query }: Incoming, project: string): Call {
   const drive = params["drive"] === undefined ? "" : driveOf(params["drive"]);
   const id = decodeSegment(params["id"] ?? "");
   return { request, requestId, project, drive, id, query: new Query(query) };

@@ -125,7 +125,7 @@ export const errors = {
   noRoute: () =>
     new HttpError(
       404,
-      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects",
+      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
     ),
   noFile: (name: string) => new HttpError(404, `There is no file ${quote(name)} in this drive`),
   noProject: (project: string) => new HttpError(404, `There is no project ${quote(project)}`),

@@ -1,14 +1,28 @@
+import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
+import type { PageFiles } from "./page_files.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
+/** Where callers find the gate to applications, on whatever host name they know the server by. */
+export interface GatePlace {
+  port: number;
+  scheme: "http" | "https";
+}
+
 /** What the program gives to its routes. */
 export interface Deps {
   store: Store;
+  /** The files of the page for people. */
+  dashboard: PageFiles;
+  /** The disk that the store is on. */
+  volume: AskVolume;
+  /** Where the gate to applications listens, if there is one. */
+  gate: GatePlace | undefined;
   corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;

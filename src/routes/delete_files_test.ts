@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Call } from "../http/drive_call.ts";
 import { Query } from "../http/query.ts";
 import type { Deps } from "../http/router.ts";
+import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
@@ -19,6 +20,9 @@ async function deleteOnFailingStore(
   const store = new Store(await openMemoryDatabase(), { onError: () => {} });
   const failures: unknown[] = [];
   const deps: Deps = {
+    dashboard: new PageFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
     store,
     corsOrigins: "*",
     failedReasons,

@@ -4,6 +4,7 @@ import type { Call } from "../http/drive_call.ts";
 import { HttpError } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
 import type { Deps } from "../http/router.ts";
+import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
@@ -45,6 +46,9 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
   const store = new Store(db, { onError: () => {} });
   const failures: unknown[] = [];
   const deps: Deps = {
+    dashboard: new PageFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
     store,
     corsOrigins: "*",
     failedReasons: false,

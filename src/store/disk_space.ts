@@ -2,15 +2,29 @@ import { statfs } from "node:fs/promises";
 import { DISK_BYTES_PER_BYTE, DISK_CHECK_INTERVAL } from "../drive/limits.ts";
 import { StoreFull } from "./errors.ts";
 
-/** The free bytes of the disk that a folder is on; `undefined` where that cannot be found out. */
+/** A disk, in bytes. */
+export interface Volume {
+  total: number;
+  free: number;
+}
+
+/** The disk that the store is on as it is now; `undefined` where that cannot be found out. */
+export type AskVolume = () => Promise<Volume | undefined>;
+
+/** The free bytes of it. */
 export type FreeBytes = () => Promise<number | undefined>;
 
-/** Asks the system. */
 export function freeBytesOf(folder: string): FreeBytes {
+  const ask = volumeOf(folder);
+  return async () => (await ask())?.free;
+}
+
+/** Asks the system about the disk that a folder is on. */
+export function volumeOf(folder: string): AskVolume {
   return async () => {
     try {
-      const { bavail, bsize } = await statfs(folder);
-      return bavail * bsize;
+      const { bavail, blocks, bsize } = await statfs(folder);
+      return { total: blocks * bsize, free: bavail * bsize };
     } catch (error) {
       // Without the permission nothing is known, and the disk itself is the limit.
       if (error instanceof Deno.errors.NotCapable) return undefined;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DiskSpace, freeBytesOf } from "./disk_space.ts";
+import { DiskSpace, freeBytesOf, volumeOf } from "./disk_space.ts";
 import { StoreFull } from "./errors.ts";
 
 Deno.test("Uploads get what is free but the reserve, twice their size for the log", async () => {
@@ -32,4 +32,6 @@ Deno.test("Where nothing is known of the disk there is room", async () => {
 Deno.test("The system tells what is free in a folder", async () => {
   const free = await freeBytesOf(".")();
   assert(free !== undefined && free > 0);
+  const volume = await volumeOf(".")();
+  assert(volume !== undefined && volume.free > 0 && volume.free <= volume.total);
 });

@@ -7,10 +7,10 @@ import type { Deps } from "../../http/router.ts";
 import { isoSeconds } from "../../drive/iso_time.ts";
 import type { AppInfo } from "../../store/app_store.ts";
 
-/** `GET …/apps`: the applications of a project. */
-export async function listApps({ project }: ProjectCall, { store }: Deps): Promise<Response> {
+/** `GET …/apps`: the applications of a project, and where the gate to them is. */
+export async function listApps({ project }: ProjectCall, { store, gate }: Deps): Promise<Response> {
   const apps = await store.apps.list(project);
-  return json(200, { apps: apps.map(appAnswer) });
+  return json(200, { apps: apps.map(appAnswer), gate: gate ?? null });
 }
 
 /** `POST …/apps`: makes an application; its access control is off. */

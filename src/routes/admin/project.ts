@@ -3,18 +3,19 @@ import type { AdminCall, ProjectCall } from "../../http/admin_call.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import type { Deps } from "../../http/router.ts";
-import { projectAnswer, sumOf } from "./project_answer.ts";
+import { diskAnswer, projectAnswer, sumOf } from "./project_answer.ts";
 
 /** `GET /admin/v1/projects/{id}`: a project, its drives and what they hold. */
 export async function showProject(
   { project, info }: ProjectCall,
-  { store }: Deps,
+  { store, volume }: Deps,
 ): Promise<Response> {
   const drives = await store.drives(project);
   return json(200, {
     ...projectAnswer(info),
     ...sumOf(drives),
     drives: drives.map(({ name, files, bytes }) => ({ drive_name: name, files, bytes })),
+    disk: diskAnswer(await volume()),
   });
 }
 

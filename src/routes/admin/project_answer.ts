@@ -1,4 +1,5 @@
 import { isoSeconds } from "../../drive/iso_time.ts";
+import type { Volume } from "../../store/disk_space.ts";
 import type { DriveUsage } from "../../store/drive_store.ts";
 import type { ProjectInfo } from "../../store/project_store.ts";
 
@@ -21,4 +22,11 @@ export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: nu
     sum.bytes += bytes;
   }
   return sum;
+}
+
+/** The disk that all projects share, in bytes; `null` where nothing is known of it. */
+export function diskAnswer(
+  volume: Volume | undefined,
+): { total: number | null; free: number | null } {
+  return { total: volume?.total ?? null, free: volume?.free ?? null };
 }

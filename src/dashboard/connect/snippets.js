@@ -1,0 +1,146 @@
+/**
+ * Lines to paste, for each way to call the server.
+ *
+ * @module
+ */
+
+/** @typedef {{origin: string, host: string, isSecure: boolean, project: string, key: string}} Place */
+/** @typedef {{label: string, language: string, text: string}} Snippet */
+/** @typedef {{id: string, title: string, notes: string[], snippets: Snippet[]}} Client */
+
+/** What stands where a key belongs. */
+export const PLACEHOLDER = "<the project key>";
+
+const HTTPS_ONLY = "It speaks https only, and this page came by http: start the server with " +
+  "--tls-cert and --tls-key, or call it through a proxy that has a certificate.";
+
+/** @param {Place} place @returns {Client[]} */
+export function clientsOf(place) {
+  return [curl(place), javaScript(place), python(place), go(place)];
+}
+
+/** @param {Place} place @returns {Client} */
+function curl({ origin, project, key }) {
+  const lines = [
+    `KEY=${quoted(key)}`,
+    `DRIVE=${quoted(`${origin}/v1/${project}/photos`)}`,
+    "",
+    "# Upload, up to 10 MB in one request; the drive is there from then on",
+    `curl -X POST -T cat.jpg -H "X-Api-Key: $KEY" "$DRIVE/files?name=pets/cat.jpg"`,
+    "# List",
+    `curl -H "X-Api-Key: $KEY" "$DRIVE/files?limit=100&prefix=pets/"`,
+    "# Download",
+    `curl -H "X-Api-Key: $KEY" -o cat.jpg "$DRIVE/files/download?name=pets/cat.jpg"`,
+    "# Delete, up to 1000 at once",
+    `curl -X DELETE -H "X-Api-Key: $KEY" "$DRIVE/files" -d '{"names": ["pets/cat.jpg"]}'`,
+  ];
+  return { id: "curl", title: "curl", notes: [], snippets: [shell(lines)] };
+}
+
+/** @param {Place} place @returns {Client} */
+function javaScript({ host, isSecure, key }) {
+  const code = [
+    'import { Deta } from "deta";',
+    "",
+    'const photos = Deta().Drive("photos");',
+    'await photos.put("hello.txt", { data: "Hello!" });',
+    "console.log((await photos.list()).names);",
+    'console.log(await (await photos.get("hello.txt")).text());',
+  ];
+  return {
+    id: "javascript",
+    title: "JavaScript",
+    notes: isSecure ? [] : [HTTPS_ONLY],
+    snippets: [
+      shell([
+        "npm install deta",
+        `export DETA_DRIVE_HOST=${quoted(host)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
+      ]),
+      { label: "hello.mjs", language: "JavaScript", text: code.join("\n") },
+    ],
+  };
+}
+
+/** @param {Place} place @returns {Client} */
+function python({ host, isSecure, key }) {
+  const code = [
+    "from deta import Drive",
+    "",
+    'photos = Drive("photos")',
+    'photos.put("hello.txt", data="Hello!")',
+    'print(photos.list()["names"])',
+    'print(photos.get("hello.txt").read())',
+  ];
+  const taken =
+    "On PyPI the name “deta” belongs to another program by now: install the library from its repository.";
+  return {
+    id: "python",
+    title: "Python",
+    notes: isSecure ? [taken] : [HTTPS_ONLY, taken],
+    snippets: [
+      shell([
+        "pip install git+https://github.com/deta/deta-python",
+        `export DETA_DRIVE_HOST=${quoted(host)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
+      ]),
+      { label: "hello.py", language: "Python", text: code.join("\n") },
+    ],
+  };
+}
+
+const GO = `package main
+
+import (
+\t"fmt"
+\t"log"
+\t"strings"
+
+\t"github.com/deta/deta-go/deta"
+\t"github.com/deta/deta-go/service/drive"
+)
+
+func main() {
+\td, err := deta.New()
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tphotos, err := drive.New(d, "photos")
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tname, err := photos.Put(&drive.PutInput{Name: "hello.txt", Body: strings.NewReader("Hello!")})
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tfmt.Println("stored", name)
+}`;
+
+/** @param {Place} place @returns {Client} */
+function go({ origin, key }) {
+  return {
+    id: "go",
+    title: "Go",
+    notes: [
+      "It reads the answer to a delete in a form of its own: start the server with --failed-reasons.",
+    ],
+    snippets: [
+      shell([
+        "go get github.com/deta/deta-go",
+        `export DETA_DRIVE_ROOT_ENDPOINT=${quoted(`${origin}/v1`)}`,
+        `export DETA_PROJECT_KEY=${quoted(key)}`,
+      ]),
+      { label: "main.go", language: "Go", text: GO },
+    ],
+  };
+}
+
+/** @param {string[]} lines @returns {Snippet} */
+function shell(lines) {
+  return { label: "In a shell", language: "shell", text: lines.join("\n") };
+}
+
+/** One word of a shell's line, whatever is in it. @param {string} text */
+function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

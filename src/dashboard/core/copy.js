@@ -1,0 +1,71 @@
+import { h } from "./dom.js";
+import { icon } from "./icon.js";
+import { uniqueId } from "./unique_id.js";
+
+/** How long the button says that it is done, in milliseconds. */
+const SAID = 2000;
+
+/**
+ * A button that puts a text into the clipboard.
+ *
+ * @param {string | (() => string)} text
+ * @param {{label?: string, hidden?: string}} [options] What it says, and what only screen readers hear besides.
+ * @returns {HTMLButtonElement}
+ */
+export function copyButton(text, { label = "Copy", hidden = "" } = {}) {
+  const said = h("span", { "aria-live": "polite" }, label);
+  const more = hidden === "" ? null : h("span", { class: "visually-hidden" }, ` ${hidden}`);
+  const button = h("button", { type: "button", class: "small" }, icon("copy"), said, more);
+  button.addEventListener("click", async () => {
+    const isDone = await copy(typeof text === "string" ? text : text(), button);
+    said.textContent = isDone ? "Copied" : "Select it and press Ctrl+C";
+    setTimeout(() => said.textContent = label, SAID);
+  });
+  return button;
+}
+
+/**
+ * A text in a field of its own, to be seen whole, selected or copied.
+ *
+ * @param {string} label
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function copyField(label, text) {
+  const id = uniqueId("copy");
+  const field = h("input", { id, readonly: true, value: text, class: "code", spellcheck: "false" });
+  field.addEventListener("focus", () => field.select());
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, label),
+    h("div", { class: "copy-field" }, field, copyButton(text, { hidden: label.toLowerCase() })),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLElement} near An element that is shown, so that an open dialog does not keep the focus from the text.
+ * @returns {Promise<boolean>}
+ */
+async function copy(text, near) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Without https browsers have no clipboard but this, except on the machine itself.
+    return copyBySelection(text, near);
+  }
+}
+
+/** @param {string} text @param {HTMLElement} near */
+function copyBySelection(text, near) {
+  const area = h("textarea", { class: "visually-hidden", "aria-hidden": "true", tabindex: "-1" });
+  area.value = text;
+  near.after(area);
+  area.select();
+  const isDone = document.execCommand("copy");
+  area.remove();
+  near.focus();
+  return isDone;
+}

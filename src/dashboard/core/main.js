@@ -1,0 +1,39 @@
+import { signInView } from "../views/sign_in.js";
+import { fill } from "./dom.js";
+import { createNotices } from "./notices.js";
+import { Session } from "./session.js";
+
+const NOT_LOADED = "The page could not be loaded whole: check the connection and load it again";
+
+/** The page: the sign-in, and once somebody is signed in the shell with its views. */
+function main() {
+  const page = document.getElementById("page");
+  if (page === null) return;
+  const session = new Session(sessionStorage);
+  const notices = createNotices();
+  document.body.append(notices.element);
+
+  /** @param {string} [sentence] Why somebody has to sign in again. */
+  const askToSignIn = (sentence) => {
+    document.title = "Sign in · kvdrive";
+    const { element, focus } = signInView(session, enter, sentence);
+    fill(page, element);
+    focus();
+  };
+  const enter = async () => {
+    // What only those need who are signed in is not loaded before.
+    const { openShell } = await import("./shell.js").catch(() => ({ openShell: undefined }));
+    if (openShell === undefined) return notices.fail(NOT_LOADED);
+    const shell = openShell(page, { session, notices });
+    session.onEnd((sentence) => {
+      shell.close();
+      for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+      notices.clear();
+      askToSignIn(sentence);
+    });
+  };
+  if (session.credentials === undefined) askToSignIn();
+  else enter();
+}
+
+main();

@@ -1,0 +1,111 @@
+import { fill, h } from "./dom.js";
+import { links } from "./links.js";
+import { sentenceOf } from "./notices.js";
+import { findRoute } from "./routes.js";
+
+/** @import { Context, View } from "./types.d.ts" */
+/** @import { Route } from "./routes.js" */
+
+/** Shows the view that the address names, one at a time. */
+export class Router {
+  #outlet;
+  #context;
+  #onRoute;
+  /** @type {View | undefined} */
+  #view;
+  #leaving = new AbortController();
+  #listening = new AbortController();
+
+  /**
+   * @param {HTMLElement} outlet
+   * @param {Omit<Context, "signal" | "go">} context
+   * @param {(route: Route | undefined) => void} onRoute Told of each view before it is there.
+   */
+  constructor(outlet, context, onRoute) {
+    this.#outlet = outlet;
+    this.#context = context;
+    this.#onRoute = onRoute;
+  }
+
+  /** Follows the address from now on. */
+  start() {
+    const { signal } = this.#listening;
+    globalThis.addEventListener("hashchange", () => this.#show(), { signal });
+    return this.#show();
+  }
+
+  /** Leaves the view that is open, and follows the address no more. */
+  stop() {
+    this.#listening.abort();
+    this.#leave();
+  }
+
+  async #show() {
+    this.#leave();
+    const { signal } = this.#leaving;
+    const route = findRoute(location.hash);
+    if (route === undefined || !mayOpen(route, this.#context)) {
+      return location.replace(homeOf(this.#context));
+    }
+    this.#onRoute(route);
+    try {
+      const { open } = await route.load();
+      const context = { ...this.#context, signal, go: go };
+      const view = signal.aborted ? undefined : await open(context, route.params);
+      if (view === undefined) return;
+      // Another address was opened meanwhile.
+      if (signal.aborted) return view.close?.();
+      this.#view = view;
+      this.#put(view.title, view.element);
+    } catch (error) {
+      if (!signal.aborted) this.#put("Failed", this.#failure(error));
+    }
+  }
+
+  #leave() {
+    this.#leaving.abort();
+    this.#leaving = new AbortController();
+    this.#view?.close?.();
+    this.#view = undefined;
+  }
+
+  /** @param {string} title @param {HTMLElement} element */
+  #put(title, element) {
+    document.title = `${title} · kvdrive`;
+    fill(this.#outlet, element);
+    globalThis.scrollTo(0, 0);
+    // Screen readers begin at the new view's heading, and so does the next Tab.
+    const heading = element.querySelector("h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+  }
+
+  /** @param {unknown} error */
+  #failure(error) {
+    const again = h("button", { type: "button", on: { click: () => this.#show() } }, "Try again");
+    return h(
+      "div",
+      { class: "failed", role: "alert" },
+      h("h1", {}, "This could not be shown"),
+      h("p", {}, sentenceOf(error)),
+      again,
+    );
+  }
+}
+
+/** @param {string} hash */
+function go(hash) {
+  location.hash = hash;
+}
+
+/** An owner has one project. @param {Route} route @param {Pick<Context, "session">} context */
+function mayOpen({ params }, { session }) {
+  const { credentials } = session;
+  return credentials?.kind !== "project" || credentials.project === params.project;
+}
+
+/** Where somebody begins. @param {Pick<Context, "session">} context @returns {string} */
+export function homeOf({ session }) {
+  const { credentials } = session;
+  return credentials?.kind === "project" ? links.project(credentials.project) : links.projects();
+}

@@ -1,0 +1,24 @@
+import { copyField } from "./copy.js";
+import { show } from "./dialog.js";
+import { h } from "./dom.js";
+import { icon } from "./icon.js";
+
+/**
+ * Shows a secret that was made just now, with a button that copies it.
+ *
+ * @param {object} options
+ * @param {string} options.title
+ * @param {string} options.label What it is.
+ * @param {string} options.secret
+ * @param {string} options.lost What helps who has lost it.
+ * @returns {Promise<void>}
+ */
+export function showSecret({ title, label, secret, lost }) {
+  const warning = h(
+    "p",
+    { class: "warning" },
+    icon("warning"),
+    h("span", {}, `This is shown once. Copy it now and keep it as you keep passwords. ${lost}`),
+  );
+  return show({ title, content: [warning, copyField(label, secret)], action: "I have copied it" });
+}

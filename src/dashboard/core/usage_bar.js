@@ -1,0 +1,51 @@
+import { h } from "./dom.js";
+import { formatBytes, formatShare } from "./format.js";
+
+/** @import { Disk } from "./types.d.ts" */
+
+/**
+ * Bytes as a bar: their share of the disk in figures too, where its size is known, else of all that is shown beside them.
+ *
+ * @param {number} bytes
+ * @param {Disk} disk
+ * @param {number} all What the longest of several bars may stand for.
+ * @returns {HTMLElement}
+ */
+export function usageBar(bytes, { total }, all) {
+  const share = total === null
+    ? `${formatShare(bytes, all)} of what is stored`
+    : `${formatShare(bytes, total)} of the disk`;
+  return h(
+    "div",
+    { class: "usage" },
+    bar(bytes, total ?? all),
+    h("span", { class: "usage-text" }, share),
+  );
+}
+
+/**
+ * What the disk has, and how much of it is free.
+ *
+ * @param {Disk} disk
+ * @returns {HTMLElement | null} Nothing where it is not known.
+ */
+export function diskBar({ total, free }) {
+  if (total === null || free === null) return null;
+  const text = `${formatBytes(total - free)} of ${formatBytes(total)} used, ${
+    formatBytes(free)
+  } free`;
+  return h(
+    "div",
+    { class: "usage disk" },
+    h("span", { class: "usage-title" }, "Disk of the server"),
+    bar(total - free, total),
+    h("span", { class: "usage-text" }, text),
+  );
+}
+
+/** The picture alone; the figures beside it say the same. @param {number} part @param {number} whole */
+function bar(part, whole) {
+  const share = whole <= 0 ? 0 : Math.min(100, part / whole * 100);
+  const style = { "--share": `${share.toFixed(3)}%`, "--least": part > 0 ? "3px" : "0" };
+  return h("span", { class: "bar", "aria-hidden": "true", style });
+}

@@ -1,0 +1,39 @@
+import { eachOf } from "./limiter.js";
+
+/** @import { Api } from "../core/api.js" */
+/** @import { Entry } from "./order.js" */
+
+/**
+ * The rows that new files mean in a list: themselves with what the server says of them, or the folder they lie in.
+ *
+ * @param {Pick<Api, "listFiles">} api
+ * @param {{project: string, drive: string}} place
+ * @param {readonly string[]} names of files that have been stored
+ * @param {object} list
+ * @param {string} list.prefix what the names in the list begin with
+ * @param {boolean} list.recursive whether files of deeper folders stand in it themselves
+ * @param {AbortSignal} list.signal
+ * @returns {Promise<Entry[]>}
+ */
+export async function arrivals(api, { project, drive }, names, list) {
+  const { prefix, recursive, signal } = list;
+  const rows = new Set(
+    names.filter((name) => name.startsWith(prefix)).map((name) => {
+      const slash = name.indexOf("/", prefix.length);
+      return recursive || slash === -1 ? name : name.slice(0, slash + 1);
+    }),
+  );
+  /** @type {Entry[]} */
+  const entries = [];
+  await eachOf([...rows], 2, async (name) => {
+    if (name.endsWith("/")) {
+      entries.push({ name });
+      return;
+    }
+    const options = { prefix: name, limit: 1, recursive: true, signal };
+    const { files } = await api.listFiles(project, drive, options);
+    // It may be gone again; another that begins with the same stands behind it.
+    if (files?.[0]?.name === name) entries.push(files[0]);
+  });
+  return entries;
+}

@@ -1,0 +1,50 @@
+import { droppedEntries, filesOf } from "./dropped_files.js";
+
+/** @import { ChosenFile } from "./dropped_files.js" */
+
+/**
+ * Takes files and folders that are dropped anywhere on the page; next to the target a browser would open them in its
+ * place.
+ *
+ * @param {HTMLElement} target is marked while something hangs over the page
+ * @param {object} options
+ * @param {AbortSignal} options.signal
+ * @param {(sentence: string) => void} options.tell
+ * @param {(chosen: ChosenFile[]) => void} options.onDrop
+ * @param {(error: unknown) => void} options.onProblem
+ */
+export function acceptDrops(target, { signal, tell, onDrop, onProblem }) {
+  let depth = 0;
+  const mark = () => target.classList.toggle("is-over", depth > 0);
+  /** @param {DragEvent} event */
+  const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files") ?? false;
+  const listen = (
+    /** @type {"dragenter" | "dragleave" | "dragover"} */ type,
+    /** @type {number} */ step,
+  ) =>
+    document.addEventListener(type, (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      depth = Math.max(0, depth + step);
+      mark();
+    }, { signal });
+  listen("dragenter", 1);
+  listen("dragleave", -1);
+  listen("dragover", 0);
+  document.addEventListener("drop", async (event) => {
+    if (!hasFiles(event) || event.dataTransfer === null) return;
+    event.preventDefault();
+    depth = 0;
+    mark();
+    // Of a dialog that is open nobody sees what is below it.
+    if (document.querySelector("dialog[open]") !== null) return;
+    const entries = droppedEntries(event.dataTransfer);
+    try {
+      onDrop(await filesOf(entries, (count) => tell(`Reading what was dropped: ${count} files`)));
+    } catch {
+      onProblem("What was dropped cannot be read: choose it with the buttons");
+    } finally {
+      tell("");
+    }
+  }, { signal });
+}

@@ -1,0 +1,55 @@
+import { h } from "../core/dom.js";
+import { formatCount, formatTime } from "../core/format.js";
+
+/** @import { ResumeRecord } from "./resume_records.js" */
+/** @import { UploadList } from "./upload_list.js" */
+
+/**
+ * A button that lets a person choose the file of an upload again, which then goes on.
+ *
+ * @param {ResumeRecord} record
+ * @param {UploadList} list
+ * @param {(sentence: string) => void} onOther told why the chosen file is not the one
+ * @returns {HTMLElement}
+ */
+export function createGoOn(record, list, onOther) {
+  const input = h("input", { type: "file", hidden: true });
+  input.addEventListener("change", () => {
+    const file = input.files?.[0];
+    input.value = "";
+    if (file === undefined) return;
+    const problem = otherFile(file, record);
+    if (problem !== undefined) return onOther(problem);
+    const { project, drive, name } = record;
+    list.add([{ place: { project, drive, name }, file }]);
+  });
+  const button = h(
+    "button",
+    { type: "button", class: "small", on: { click: () => input.click() } },
+    "Choose the file again to go on",
+    h("span", { class: "visually-hidden" }, ` with ${record.name}`),
+  );
+  return h("span", {}, button, input);
+}
+
+/**
+ * Why a file is not the one whose upload is to go on; nothing where it is.
+ *
+ * @param {Pick<File, "name" | "size" | "lastModified">} file
+ * @param {Pick<ResumeRecord, "name" | "size" | "lastModified">} record
+ * @returns {string | undefined}
+ */
+export function otherFile(file, record) {
+  if (file.size !== record.size) {
+    return `“${file.name}” has ${
+      formatCount(file.size)
+    } bytes, but the upload of “${record.name}” ` +
+      `is of a file with ${formatCount(record.size)}: choose that one`;
+  }
+  if (file.lastModified !== record.lastModified) {
+    return `“${file.name}” was changed on ${formatTime(file.lastModified)}, but the upload of ` +
+      `“${record.name}” is of a file from ${formatTime(record.lastModified)}: choose that one, ` +
+      "or upload this one anew";
+  }
+  return undefined;
+}

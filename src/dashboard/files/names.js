@@ -1,0 +1,70 @@
+/**
+ * Names of files, and the folders in them. A folder is a prefix that ends with a slash; the empty one is the drive's
+ * root.
+ *
+ * @module
+ */
+
+/**
+ * The last segment of a name: of `a/b.txt` it is `b.txt`, of the folder `a/b/` it is `b`.
+ *
+ * @param {string} name
+ */
+export function baseName(name) {
+  const end = name.endsWith("/") ? name.length - 1 : name.length;
+  return name.slice(name.lastIndexOf("/", end - 1) + 1, end);
+}
+
+/**
+ * The folder that a file or a folder lies in.
+ *
+ * @param {string} name
+ */
+export function parentOf(name) {
+  const end = name.endsWith("/") ? name.length - 1 : name.length;
+  return end === 0 ? "" : name.slice(0, name.lastIndexOf("/", end - 1) + 1);
+}
+
+/**
+ * The folders on the way to a folder, the outermost first, itself last.
+ *
+ * @param {string} folder
+ * @returns {string[]}
+ */
+export function trail(folder) {
+  const folders = [];
+  for (let slash = folder.indexOf("/"); slash !== -1; slash = folder.indexOf("/", slash + 1)) {
+    folders.push(folder.slice(0, slash + 1));
+  }
+  return folders;
+}
+
+/**
+ * What a list shows of a name in a folder. A segment may be empty, which would be nothing to see or click.
+ *
+ * @param {string} name
+ * @param {string} folder
+ */
+export function shownName(name, folder) {
+  const rest = name.startsWith(folder) ? name.slice(folder.length) : name;
+  return rest.replace(/\/$/, "") === "" ? "(no name)" : rest.replace(/\/$/, "");
+}
+
+/**
+ * A folder as the page's address has it, with the slash at its end that somebody who wrote it by hand left out.
+ *
+ * @param {string} path
+ */
+export function asFolder(path) {
+  return path === "" || path.endsWith("/") ? path : `${path}/`;
+}
+
+/**
+ * The name under which a browser saves a file: a segment that no file system takes for a path.
+ *
+ * @param {string} name
+ */
+export function saveName(name) {
+  const base = baseName(name);
+  return base === "" || base === "." || base === ".." ? "download" : base;
+}

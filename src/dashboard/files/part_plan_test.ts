@@ -1,0 +1,19 @@
+import { assertEquals } from "@std/assert";
+import { missingParts, planParts } from "./part_plan.js";
+
+Deno.test("Parts cover a file without a gap, and the last is what is left", () => {
+  assertEquals(planParts(25, 10), [
+    { part: 1, start: 0, end: 10 },
+    { part: 2, start: 10, end: 20 },
+    { part: 3, start: 20, end: 25 },
+  ]);
+  assertEquals(planParts(20, 10).map(({ end }) => end), [10, 20]);
+  assertEquals(planParts(0, 10), []);
+});
+
+Deno.test("What the server has not, or has in another size, is missing", () => {
+  const plan = planParts(25, 10);
+  const received = [{ part: 2, size: 10 }, { part: 3, size: 4 }, { part: 9, size: 10 }];
+  assertEquals(missingParts(plan, received).map(({ part }) => part), [1, 3]);
+  assertEquals(missingParts(plan, []), plan);
+});

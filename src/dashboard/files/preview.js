@@ -1,0 +1,121 @@
+import { fill, h } from "../core/dom.js";
+import { formatBytes } from "../core/format.js";
+import { isAbort, sentenceOf } from "../core/notices.js";
+import { baseName } from "./names.js";
+import { MAX_PREVIEW } from "./limits.js";
+import { isShowable, previewOf } from "./preview_kind.js";
+import { receivedBlob } from "./received_bytes.js";
+import { readText } from "./read_text.js";
+
+/** @import { Api } from "../core/api.js" */
+/** @import { PreviewKind } from "./preview_kind.js" */
+/** @import { Place } from "./upload_task.js" */
+
+/**
+ * Shows what is in a file, as far as it can be shown without running any of it: pictures within `<img>`, sound and film
+ * in the browser's player, PDF in the browser's viewer, text as text. The type of what the browser gets is one of our
+ * list.
+ *
+ * @param {Pick<Api, "download">} api
+ * @param {Place} place
+ * @param {{size: number, content_type: string}} file
+ * @param {AbortSignal} signal aborted when it is no longer seen
+ * @returns {HTMLElement}
+ */
+export function createPreview(api, place, { size, content_type }, signal) {
+  const element = h("div", { class: "preview" });
+  const preview = previewOf({ name: place.name, content_type });
+  if (preview === undefined) {
+    fill(element, sentence("There is no preview of this kind of file: download it."));
+  } else if (!isShowable(preview.kind, size)) {
+    const most = formatBytes(MAX_PREVIEW[preview.kind]);
+    fill(element, sentence(`It is too large to be shown here, above ${most}: download it.`));
+  } else if (preview.kind === "pdf" && !navigator.pdfViewerEnabled) {
+    fill(element, sentence("This browser shows no PDF: download it."));
+  } else {
+    load(element, api, place, { ...preview, size }, signal);
+  }
+  return element;
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return h("p", { class: "preview-note" }, text);
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Pick<Api, "download">} api
+ * @param {Place} place
+ * @param {{kind: PreviewKind, type: string, size: number}} file
+ * @param {AbortSignal} signal
+ */
+async function load(element, api, place, { kind, type, size }, signal) {
+  const most = MAX_PREVIEW[kind];
+  const bar = h("progress", { max: Math.max(1, Math.min(size, most)), "aria-label": "Loading" });
+  fill(element, bar);
+  const onProgress = (/** @type {number} */ bytes) => bar.value = bytes;
+  // A range of an empty file there is none.
+  const options = kind === "text" && size > most
+    ? { signal, onProgress, range: `bytes=0-${most - 1}` }
+    : { signal, onProgress };
+  try {
+    const blob = await receivedBlob(api, place, type, options);
+    signal.throwIfAborted();
+    if (kind === "text") fill(element, ...await textOf(blob, size));
+    else if (kind === "pdf" && !await isPdf(blob)) fill(element, sentence("This is no PDF."));
+    else showBlob(element, blob, { kind, name: place.name }, signal);
+  } catch (error) {
+    if (!isAbort(error)) fill(element, sentence(sentenceOf(error)));
+  }
+}
+
+/** @param {Blob} blob @param {number} size of the whole file */
+async function textOf(blob, size) {
+  const text = await readText(blob);
+  if (text === undefined) return [sentence("This is no text: download it.")];
+  if (text === "") return [sentence("The file is empty.")];
+  const cut = size > blob.size
+    ? [sentence(`The first ${formatBytes(blob.size)} of ${formatBytes(size)}:`)]
+    : [];
+  return [...cut, h("pre", { tabindex: "0", "aria-label": "Content" }, text)];
+}
+
+/** Whether it begins as a PDF does. @param {Blob} blob */
+async function isPdf(blob) {
+  return (await blob.slice(0, 1024).text()).includes("%PDF-");
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {Blob} blob
+ * @param {{kind: PreviewKind, name: string}} file
+ * @param {AbortSignal} signal
+ */
+function showBlob(element, blob, { kind, name }, signal) {
+  const address = URL.createObjectURL(blob);
+  const revoke = () => URL.revokeObjectURL(address);
+  signal.addEventListener("abort", revoke, { once: true });
+  const shown = elementOf(kind, address, baseName(name));
+  shown.addEventListener("error", () => {
+    revoke();
+    fill(element, sentence("The browser cannot show this file: download it."));
+  });
+  // Once a picture is there its address is needed no more: nobody can open it on its own, where an SVG would be a page.
+  if (kind === "image") shown.addEventListener("load", revoke);
+  fill(element, shown);
+}
+
+/** @param {PreviewKind} kind @param {string} src @param {string} name */
+function elementOf(kind, src, name) {
+  switch (kind) {
+    case "audio":
+      return h("audio", { src, controls: true, "aria-label": name });
+    case "video":
+      return h("video", { src, controls: true, "aria-label": name });
+    case "pdf":
+      return h("iframe", { src, title: name });
+    default:
+      return h("img", { src, alt: name });
+  }
+}

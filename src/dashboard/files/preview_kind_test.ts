@@ -1,0 +1,55 @@
+import { assertEquals } from "@std/assert";
+import { isShowable, previewOf } from "./preview_kind.js";
+
+function kindOf(content_type: string, name = "file"): string {
+  const preview = previewOf({ name, content_type });
+  return preview === undefined ? "none" : `${preview.kind} ${preview.type}`;
+}
+
+Deno.test("Nothing that could run is given to a browser under its own type", () => {
+  const active = [
+    ["text/html", "text text/plain"],
+    ["text/html; charset=utf-8", "text text/plain"],
+    [" TEXT/HTML ", "text text/plain"],
+    ["application/xhtml+xml", "text text/plain"],
+    ["text/xml", "text text/plain"],
+    ["application/javascript", "text text/plain"],
+    ["text/xsl", "text text/plain"],
+    ["multipart/related", "none"],
+    ["message/rfc822", "none"],
+    ["application/x-shockwave-flash", "none"],
+    ["application/wasm", "none"],
+    ["image/png, text/html", "none"],
+    ["constructor", "none"],
+    ["__proto__", "none"],
+  ] as const;
+  for (const [type, kind] of active) assertEquals([type, kindOf(type)], [type, kind]);
+});
+
+Deno.test("Pictures, sound, film, PDF and text are shown by their stored type", () => {
+  assertEquals(kindOf("image/svg+xml"), "image image/svg+xml");
+  assertEquals(kindOf("image/JPG"), "image image/jpeg");
+  assertEquals(kindOf("audio/wave"), "audio audio/wav");
+  assertEquals(kindOf("video/quicktime"), "video video/mp4");
+  assertEquals(kindOf("application/pdf"), "pdf application/pdf");
+  assertEquals(kindOf("application/geo+json"), "text text/plain");
+  assertEquals(kindOf("application/zip", "text.txt"), "none");
+});
+
+Deno.test("Where the type says nothing, the end of the name does", () => {
+  for (const type of ["", "application/octet-stream"]) {
+    assertEquals(kindOf(type, "a/Photo.JPEG"), "image image/jpeg");
+    assertEquals(kindOf(type, "page.html"), "text text/plain");
+    assertEquals(kindOf(type, "Makefile"), "text text/plain");
+    assertEquals(kindOf(type, "photo.png/data"), "none");
+    assertEquals(kindOf(type, "a.constructor"), "none");
+  }
+});
+
+Deno.test("What is too large is not shown, but of a text the beginning is", () => {
+  assertEquals([isShowable("image", 50 * 2 ** 20), isShowable("image", 50 * 2 ** 20 + 1)], [
+    true,
+    false,
+  ]);
+  assertEquals(isShowable("text", 1e12), true);
+});

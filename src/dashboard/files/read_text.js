@@ -1,0 +1,15 @@
+/** Marks at the beginning of a text. @type {[number[], string][]} */
+const MARKS = [[[0xff, 0xfe], "utf-16le"], [[0xfe, 0xff], "utf-16be"]];
+
+/**
+ * The text of a file: UTF-8, unless it begins with the mark of UTF-16. Nothing where it is none.
+ *
+ * @param {Blob} blob
+ * @returns {Promise<string | undefined>}
+ */
+export async function readText(blob) {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  const encoding = MARKS.find(([mark]) => mark.every((byte, index) => bytes[index] === byte))?.[1];
+  if (encoding === undefined && bytes.subarray(0, 4096).includes(0)) return undefined;
+  return new TextDecoder(encoding ?? "utf-8").decode(bytes);
+}

@@ -1,0 +1,33 @@
+import { assertEquals } from "@std/assert";
+import { Selection } from "./selection.js";
+
+const ROWS = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
+
+Deno.test("A range goes from the row selected last, in either direction", () => {
+  const selection = new Selection();
+  selection.toggle("b");
+  selection.extendTo("d", ROWS);
+  assertEquals(selection.names, ["b", "c", "d"]);
+  selection.extendTo("a", ROWS);
+  assertEquals(selection.names.toSorted(), ["a", "b", "c", "d"]);
+});
+
+Deno.test("Without a row to begin at, or with one that is gone, it is the row itself", () => {
+  const selection = new Selection();
+  selection.extendTo("c", ROWS);
+  assertEquals(selection.names, ["c"]);
+  const other = new Selection();
+  other.toggle("gone");
+  other.extendTo("b", ROWS);
+  assertEquals(other.names, ["gone", "b"]);
+});
+
+Deno.test("Rows are taken out one by one, all at once, or because they are gone", () => {
+  const selection = new Selection();
+  selection.all(ROWS);
+  selection.toggle("c");
+  selection.remove(["a", "x"]);
+  assertEquals([selection.names, selection.size], [["b", "d", "e"], 3]);
+  selection.clear();
+  assertEquals(selection.size, 0);
+});

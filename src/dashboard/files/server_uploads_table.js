@@ -1,0 +1,121 @@
+import { confirm } from "../core/dialog.js";
+import { h } from "../core/dom.js";
+import { formatAge, formatBytes, formatNumber, formatShare, formatTime } from "../core/format.js";
+import { icon } from "../core/icon.js";
+import { createTable } from "../core/table.js";
+import { createGoOn } from "./go_on.js";
+
+/** @import { Context } from "../core/types.d.ts" */
+/** @import { ServerUpload } from "./server_uploads.js" */
+
+/**
+ * The uploads that are open on the server, each with what can be done with it.
+ *
+ * @param {Context} context
+ * @param {string} project
+ * @param {() => void} onAbort
+ */
+export function createServerUploadsTable(context, project, onAbort) {
+  const { list } = context.uploads;
+  /** @param {ServerUpload} upload */
+  const sizeOf = ({ upload_id }) => list.records.byId(upload_id)?.size;
+  return createTable({
+    caption: "Uploads in progress on the server",
+    /** @type {ServerUpload[]} */
+    rows: [],
+    sort: { key: "age", isDown: false },
+    empty: h("p", {}, EMPTY),
+    columns: [
+      {
+        key: "name",
+        label: "File",
+        isHeading: true,
+        value: ({ name }) => name,
+        cell: ({ name }) => h("bdi", {}, name),
+      },
+      { key: "drive", label: "Drive", value: ({ drive }) => drive, cell: ({ drive }) => drive },
+      {
+        key: "age",
+        label: "Begun",
+        value: ({ created }) => Date.parse(created),
+        cell: ({ created }) => h("span", { title: formatTime(created) }, formatAge(created)),
+      },
+      {
+        key: "parts",
+        label: "Received",
+        value: ({ bytes }) => bytes,
+        cell: (upload) => received(upload, sizeOf(upload)),
+      },
+      {
+        key: "expires",
+        label: "Expires",
+        value: ({ expires }) => Date.parse(expires),
+        cell: ({ expires }) => h("span", { title: formatTime(expires) }, formatAge(expires)),
+      },
+      {
+        key: "actions",
+        label: "Actions",
+        isQuiet: true,
+        cell: (upload) => actions(context, project, upload, onAbort),
+      },
+    ],
+  });
+}
+
+const EMPTY = "No upload is in progress. Files above 10 MB go up in parts, and stand here until " +
+  "they are complete, also when the page was closed meanwhile.";
+
+/** @param {ServerUpload} upload @param {number | undefined} size of the file, where this browser began it */
+function received({ parts, bytes }, size) {
+  const text = `${formatNumber(parts, "part")}, ${formatBytes(bytes)}`;
+  if (size === undefined) return text;
+  const style = { "--share": `${Math.min(100, bytes / size * 100)}%` };
+  return h(
+    "div",
+    { class: "usage" },
+    h("span", { class: "bar", style }),
+    h(
+      "span",
+      { class: "usage-text" },
+      `${text} of ${formatBytes(size)} (${formatShare(bytes, size)})`,
+    ),
+  );
+}
+
+/** @param {Context} context @param {string} project @param {ServerUpload} upload @param {() => void} onAbort */
+function actions(context, project, upload, onAbort) {
+  const { list } = context.uploads;
+  const { upload_id, name } = upload;
+  const task = list.tasks.find(({ uploadId }) => uploadId === upload_id);
+  if (task !== undefined && !task.isOver) return h("span", { class: "tag" }, "Running in this tab");
+  const record = list.records.byId(upload_id);
+  const goOn = record === undefined
+    ? h("span", { class: "soft small-text" }, "Begun elsewhere")
+    : createGoOn(record, list, context.notices.fail);
+  const abort = h(
+    "button",
+    { type: "button", class: "small" },
+    icon("delete"),
+    "Abort",
+    h("span", { class: "visually-hidden" }, ` the upload of ${name}`),
+  );
+  abort.addEventListener("click", () => askAndAbort(context, project, upload, onAbort));
+  return h("div", { class: "row-actions" }, goOn, abort);
+}
+
+/** @param {Context} context @param {string} project @param {ServerUpload} upload @param {() => void} onAbort */
+async function askAndAbort({ api, uploads, notices }, project, upload, onAbort) {
+  const { drive, upload_id, name, parts, bytes } = upload;
+  const isDone = await confirm({
+    title: `Abort the upload of “${name}”?`,
+    text: `What has arrived, ${formatNumber(parts, "part")} with ${
+      formatBytes(bytes)
+    }, is removed.`,
+    action: "Abort the upload",
+    run: () => api.abortUpload(project, drive, upload_id, name),
+  });
+  if (!isDone) return;
+  uploads.list.records.remove(upload_id);
+  notices.say(`The upload of “${name}” is aborted`);
+  onAbort();
+}

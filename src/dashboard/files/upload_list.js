@@ -1,0 +1,205 @@
+import { Limiter } from "./limiter.js";
+import { FILES_AT_ONCE, REQUESTS_AT_ONCE } from "./limits.js";
+import { UploadTask } from "./upload_task.js";
+
+/**
+ * @typedef {import("./upload_task.js").Place} Place
+ *
+ * What all uploads of the page come to.
+ *
+ * @typedef {object} Totals
+ * @property {number} files
+ * @property {number} open waiting or running
+ * @property {number} done
+ * @property {number} failed
+ * @property {number} bytes of all files that were not canceled
+ * @property {number} sent bytes of them
+ * @property {number | undefined} speed bytes a second
+ * @property {number | undefined} remaining milliseconds
+ */
+
+/**
+ * Whoever is told of changes, some time after them, and of the uploads whose files have been stored meanwhile.
+ *
+ * @typedef {(stored: readonly UploadTask[]) => void} Listener
+ */
+
+/** Milliseconds between two times that listeners are told: bytes go over far more often. */
+const PAUSE = 100;
+
+/** The same while nothing comes: what stands still becomes slower. */
+const STILL = 1000;
+
+/** The uploads of this page, which go on whatever the page shows: a few files at once, the others wait. */
+export class UploadList {
+  /** @type {UploadTask[]} */
+  #tasks = [];
+  /** @type {Set<Listener>} */
+  #listeners = new Set();
+  /** @type {UploadTask[]} stored since the listeners were told */
+  #stored = [];
+  #isTelling = false;
+  /** @type {number | undefined} */
+  #still;
+  #running = 0;
+  /** Where the next task may wait: what stands before it has been begun. */
+  #next = 0;
+  #means;
+
+  /** @param {Omit<import("./upload_task.js").UploadMeans, "requests">} means */
+  constructor(means) {
+    this.#means = { ...means, requests: new Limiter(REQUESTS_AT_ONCE) };
+  }
+
+  get tasks() {
+    return /** @type {readonly UploadTask[]} */ (this.#tasks);
+  }
+
+  get records() {
+    return this.#means.records;
+  }
+
+  /** Whether something would be lost or interrupted by closing the page. */
+  get isActive() {
+    return this.#tasks.some(({ isOver }) => !isOver);
+  }
+
+  /**
+   * A file that is on its way to the same name goes on, another one gives way: two at once would leave it to chance
+   * which of them stays.
+   *
+   * @param {readonly {place: Place, file: File}[]} uploads
+   */
+  add(uploads) {
+    const known = new Map(this.#tasks.map((task) => [keyOf(task.place), task]));
+    for (const { place, file } of uploads) {
+      const earlier = known.get(keyOf(place));
+      if (earlier !== undefined && isSameFile(earlier.file, file) && goesOn(earlier)) {
+        earlier.again(file);
+        continue;
+      }
+      earlier?.cancel();
+      const task = new UploadTask(place, file, this.#means);
+      task.onChange = () => this.#tell();
+      this.#tasks.push(task);
+      known.set(keyOf(place), task);
+    }
+    this.#next = 0;
+    this.#pump();
+    this.#tell();
+  }
+
+  /** @param {UploadTask} task */
+  cancel(task) {
+    task.cancel();
+    this.#tell();
+  }
+
+  cancelAll() {
+    for (const task of this.#tasks) if (!task.isOver) task.cancel();
+    this.#tell();
+  }
+
+  /** @param {UploadTask} task a failed one */
+  retry(task) {
+    task.again();
+    this.#next = 0;
+    this.#pump();
+    this.#tell();
+  }
+
+  /** Takes what is done, canceled or failed from the list. */
+  clear() {
+    this.#tasks = this.#tasks.filter(({ isOver }) => !isOver);
+    this.#next = 0;
+    this.#tell();
+  }
+
+  /** Stops everything and forgets it, as on signing out; what the server has can be resumed. */
+  close() {
+    for (const task of this.#tasks) if (!task.isOver) task.stop();
+    this.#tasks = [];
+    this.#next = 0;
+    this.#tell();
+  }
+
+  /**
+   * @param {Listener} listener
+   * @param {AbortSignal} signal ends that
+   */
+  subscribe(listener, signal) {
+    this.#listeners.add(listener);
+    signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+  }
+
+  /** @returns {Totals} */
+  totals() {
+    const totals = { files: 0, open: 0, done: 0, failed: 0, bytes: 0, sent: 0 };
+    let speed = 0;
+    for (const task of this.#tasks) {
+      if (task.state === "canceled") continue;
+      totals.files++;
+      totals.bytes += task.size;
+      totals.sent += task.sent;
+      if (task.state === "done") totals.done++;
+      else if (task.state === "failed") totals.failed++;
+      else totals.open++;
+      if (task.state === "running") speed += task.speedometer.speed ?? 0;
+    }
+    const left = totals.bytes - totals.sent;
+    return speed > 0
+      ? { ...totals, speed, remaining: left / speed * 1000 }
+      : { ...totals, speed: undefined, remaining: undefined };
+  }
+
+  #pump() {
+    while (this.#running < FILES_AT_ONCE) {
+      while (this.#next < this.#tasks.length && this.#tasks[this.#next]?.state !== "waiting") {
+        this.#next++;
+      }
+      const task = this.#tasks[this.#next];
+      if (task === undefined) return;
+      this.#running++;
+      task.run().then(() => this.#ended(task));
+    }
+  }
+
+  /** @param {UploadTask} task */
+  #ended(task) {
+    this.#running--;
+    if (task.state === "done") this.#stored.push(task);
+    this.#pump();
+    this.#tell();
+  }
+
+  #tell() {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    setTimeout(() => {
+      this.#isTelling = false;
+      clearTimeout(this.#still);
+      if (this.#running > 0) this.#still = setTimeout(() => this.#tell(), STILL);
+      const stored = this.#stored;
+      this.#stored = [];
+      for (const listener of this.#listeners) listener(stored);
+    }, PAUSE);
+  }
+}
+
+/** @param {Place} place */
+function keyOf({ project, drive, name }) {
+  return JSON.stringify([project, drive, name]);
+}
+
+/**
+ * @param {File} a
+ * @param {File} b
+ */
+function isSameFile(a, b) {
+  return a.size === b.size && a.lastModified === b.lastModified;
+}
+
+/** @param {UploadTask} task */
+function goesOn({ state }) {
+  return state === "waiting" || state === "running" || state === "failed";
+}

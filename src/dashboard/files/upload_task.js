@@ -1,0 +1,262 @@
+import { MAX_FILE } from "./part_plan.js";
+import { PART_SIZE, SINGLE_REQUEST } from "./limits.js";
+import { sendParts } from "./send_parts.js";
+import { isPassing, sentenceOf, statusOf, withRetries } from "./retry.js";
+import { Speedometer } from "./speedometer.js";
+
+/** @import { Api } from "../core/api.js" */
+
+/**
+ * Where a file goes.
+ *
+ * @typedef {{project: string, drive: string, name: string}} Place
+ *
+ * @typedef {{part: number, size: number}} ReceivedPart
+ *
+ * @typedef {"waiting" | "running" | "failed" | "done" | "canceled"} UploadState
+ *
+ * The calls that an upload makes.
+ *
+ * @typedef {Pick<Api, "putFile" | "startUpload" | "uploadState" | "putPart" | "completeUpload" | "abortUpload">} UploadApi
+ *
+ * What the uploads of a page share.
+ *
+ * @typedef {object} UploadMeans
+ * @property {UploadApi} api
+ * @property {import("./resume_records.js").ResumeRecords} records
+ * @property {import("./limiter.js").Limiter} requests
+ * @property {(milliseconds: number, signal?: AbortSignal) => Promise<void>} [wait] between two tries
+ */
+
+/** One file on its way up: in one request, or in parts of which those that the server has are not sent again. */
+export class UploadTask {
+  /** @type {UploadState} */
+  state = "waiting";
+  /** What a person should know of it: why it failed, or that it is being tried again. */
+  message = "";
+  /** Bytes that the server has, or that are on their way. */
+  sent = 0;
+  /** Whether it went on with what an earlier page had sent. */
+  resumed = false;
+  speedometer = new Speedometer();
+  /** Told of every change. @type {() => void} */
+  onChange = () => {};
+
+  #means;
+  #controller = new AbortController();
+  /** @type {string | undefined} */
+  #uploadId;
+
+  /**
+   * @param {Place} place
+   * @param {File} file
+   * @param {UploadMeans} means
+   */
+  constructor(place, file, means) {
+    this.place = place;
+    this.file = file;
+    this.#means = means;
+  }
+
+  get size() {
+    return this.file.size;
+  }
+
+  /** The server's id of the upload in parts, once there is one. */
+  get uploadId() {
+    return this.#uploadId;
+  }
+
+  get isOver() {
+    return this.state === "done" || this.state === "canceled" || this.state === "failed";
+  }
+
+  /** Sends the file. It never throws: what went wrong is in `state` and `message`. */
+  async run() {
+    this.#controller = new AbortController();
+    const { signal } = this.#controller;
+    this.speedometer.reset();
+    this.#become("running", "");
+    try {
+      if (this.size > MAX_FILE) throw new Error(TOO_LARGE);
+      if (this.size > SINGLE_REQUEST) await this.#sendInParts(signal);
+      else await this.#sendWhole(signal);
+      this.#count(this.size);
+      this.#become("done", "");
+    } catch (error) {
+      if (signal.aborted) return;
+      const unreadable = isPassing(error) && !await isReadable(this.file);
+      if (signal.aborted) return;
+      this.#become("failed", unreadable ? UNREADABLE : sentenceOf(error));
+    }
+  }
+
+  /**
+   * Makes a failed upload one that can run again; what the server has of it stays.
+   *
+   * @param {File} [file] the same file, where it was chosen anew
+   */
+  again(file) {
+    if (this.state !== "failed") return;
+    this.file = file ?? this.file;
+    this.#become("waiting", "");
+  }
+
+  /** Stops the upload and takes back what the server has of it. */
+  cancel() {
+    if (this.state === "done" || this.state === "canceled") return;
+    this.stop();
+    const { api, records } = this.#means;
+    const { project, drive, name } = this.place;
+    if (this.#uploadId === undefined) return;
+    records.remove(this.#uploadId);
+    // Where that fails the server removes the upload by itself when its time is over.
+    api.abortUpload(project, drive, this.#uploadId, name).catch(() => {});
+  }
+
+  /** Stops the upload; what the server has of it stays, and it can be resumed. */
+  stop() {
+    this.#become("canceled", "");
+    this.#controller.abort(new DOMException("The upload was canceled", "AbortError"));
+  }
+
+  /** @param {AbortSignal} signal */
+  async #sendWhole(signal) {
+    const { api, requests } = this.#means;
+    const { project, drive, name } = this.place;
+    const onProgress = (/** @type {number} */ bytes) => this.#count(Math.min(bytes, this.size));
+    const options = { signal, onProgress, type: this.file.type };
+    const send = () => api.putFile(project, drive, name, this.file, options);
+    await this.#retrying(() => requests.run(send, signal), signal);
+  }
+
+  /** @param {AbortSignal} signal */
+  async #sendInParts(signal) {
+    const { api, records, requests } = this.#means;
+    const { project, drive, name } = this.place;
+    const { id, partSize, received } = await this.#openUpload(signal);
+    await sendParts(this.file, { partSize, received }, {
+      onCount: (bytes) => this.#count(bytes),
+      send: (part, body, onProgress) => {
+        const place = { id, name, part };
+        const send = () => api.putPart(project, drive, place, body, { signal, onProgress });
+        return this.#retrying(() => requests.run(send, signal), signal, `part ${part}`);
+      },
+    });
+    await this.#retrying(() => api.completeUpload(project, drive, id, name, signal), signal);
+    records.remove(id);
+    this.#uploadId = undefined;
+  }
+
+  /**
+   * The upload to go on with: that of an earlier try or page if the server still has it, else a new one.
+   *
+   * @param {AbortSignal} signal
+   * @returns {Promise<{id: string, partSize: number, received: ReceivedPart[]}>}
+   */
+  async #openUpload(signal) {
+    const { api, records } = this.#means;
+    const record = this.#uploadId === undefined
+      ? records.find(this.place, this.file)
+      : records.byId(this.#uploadId);
+    const known = this.#uploadId ?? record?.uploadId;
+    if (known !== undefined) {
+      const received = await this.#receivedParts(known, signal);
+      if (received !== undefined) {
+        this.resumed = true;
+        this.#uploadId = known;
+        return { id: known, partSize: record?.partSize ?? PART_SIZE, received };
+      }
+      records.remove(known);
+    }
+    const { project, drive, name } = this.place;
+    const { size, lastModified, type } = this.file;
+    const start = () => api.startUpload(project, drive, name, { type, signal });
+    const { upload_id: id } = await this.#retrying(start, signal);
+    this.#uploadId = id;
+    records.save({ ...this.place, size, lastModified, uploadId: id, partSize: PART_SIZE });
+    return { id, partSize: PART_SIZE, received: [] };
+  }
+
+  /**
+   * @param {string} id
+   * @param {AbortSignal} signal
+   * @returns {Promise<ReceivedPart[] | undefined>} nothing where the upload is over
+   */
+  async #receivedParts(id, signal) {
+    const { project, drive, name } = this.place;
+    const ask = () => this.#means.api.uploadState(project, drive, id, name, signal);
+    try {
+      return (await this.#retrying(ask, signal)).parts;
+    } catch (error) {
+      // It was removed, given up, or completed: what is sent now is an upload of its own.
+      if (statusOf(error) === 404 || statusOf(error) === 409) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * @template T
+   * @param {() => Promise<T>} action
+   * @param {AbortSignal} signal
+   * @param {string} [what]
+   * @returns {Promise<T>}
+   */
+  async #retrying(action, signal, what) {
+    const { wait } = this.#means;
+    let hasFailed = false;
+    const result = await withRetries(action, {
+      signal,
+      ...(wait === undefined ? {} : { wait }),
+      onRetry: (error, milliseconds) => {
+        hasFailed = true;
+        const subject = what === undefined ? "Trying" : `Trying ${what}`;
+        const seconds = Math.ceil(milliseconds / 1000);
+        this.#tell(`${subject} again in ${seconds} s: ${sentenceOf(error)}`);
+      },
+    });
+    if (hasFailed && this.state === "running") this.#tell("");
+    return result;
+  }
+
+  /** @param {number} bytes */
+  #count(bytes) {
+    this.sent = bytes;
+    this.speedometer.read(bytes);
+    this.onChange();
+  }
+
+  /** @param {string} message */
+  #tell(message) {
+    this.message = message;
+    this.onChange();
+  }
+
+  /**
+   * @param {UploadState} state
+   * @param {string} message
+   */
+  #become(state, message) {
+    this.state = state;
+    this.#tell(message);
+  }
+}
+
+const TOO_LARGE = "The file is larger than 97 GiB, the most that 10,000 parts of 10 MiB can carry";
+
+const UNREADABLE =
+  "The file cannot be read any more, as it was changed, moved or deleted: choose it again";
+
+/**
+ * Whether the file on the person's disk can still be read: a browser tells a failed read as a failed network.
+ *
+ * @param {File} file
+ */
+async function isReadable(file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}

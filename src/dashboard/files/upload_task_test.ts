@@ -1,0 +1,129 @@
+import { assertEquals } from "@std/assert";
+import { PART_SIZE, SINGLE_REQUEST } from "./limits.js";
+import { ResumeRecords } from "./resume_records.js";
+import { fileOf, meansOf, memoryStorage, PLACE, PretendServer } from "./test_support.ts";
+import { UploadTask } from "./upload_task.js";
+
+const LARGE = 2 * PART_SIZE + 1;
+
+async function ran(task: UploadTask): Promise<UploadTask> {
+  await task.run();
+  return task;
+}
+
+Deno.test("A file of up to 10 MB goes up in one request, a larger one in parts", async () => {
+  const server = new PretendServer();
+  const small = await ran(new UploadTask(PLACE, fileOf(SINGLE_REQUEST), meansOf(server)));
+  assertEquals([small.state, small.sent], ["done", SINGLE_REQUEST]);
+  assertEquals(server.calls, ["put"]);
+  server.calls.length = 0;
+  const large = await ran(new UploadTask(PLACE, fileOf(SINGLE_REQUEST + 1), meansOf(server)));
+  assertEquals([large.state, large.sent], ["done", SINGLE_REQUEST + 1]);
+  assertEquals(server.calls, ["start", "part 1", "complete"]);
+});
+
+Deno.test("An empty file goes up", async () => {
+  const server = new PretendServer();
+  const task = await ran(new UploadTask(PLACE, fileOf(0), meansOf(server)));
+  assertEquals([task.state, server.files.get("film.mp4")], ["done", 0]);
+});
+
+Deno.test("A part that fails in passing is sent again, and no other one", async () => {
+  for (const status of [0, 408, 503]) {
+    const server = new PretendServer();
+    server.refuse("part 2", status, 3);
+    const messages = new Set<string>();
+    const task = new UploadTask(PLACE, fileOf(LARGE), meansOf(server));
+    task.onChange = () => messages.add(task.message);
+    await task.run();
+    assertEquals([task.state, task.message, task.sent], ["done", "", LARGE]);
+    assertEquals(server.calls.filter((call) => call === "part 2").length, 4);
+    assertEquals(server.calls.filter((call) => call === "part 1").length, 1);
+    assertEquals([...messages], [
+      "",
+      ...[1, 2, 4].map((seconds) => `Trying part 2 again in ${seconds} s: ${status}`),
+    ]);
+  }
+});
+
+Deno.test("A part that keeps failing ends the upload; going on sends that part alone", async () => {
+  const server = new PretendServer();
+  server.refuse("part 2", 503, 4);
+  const task = await ran(new UploadTask(PLACE, fileOf(LARGE), meansOf(server)));
+  assertEquals([task.state, task.message, task.sent], ["failed", "503", PART_SIZE + 1]);
+  server.calls.length = 0;
+  task.again();
+  assertEquals(task.state, "waiting");
+  await task.run();
+  assertEquals(task.state, "done");
+  assertEquals(server.calls, ["state", "part 2", "complete"]);
+  assertEquals(server.files.get("film.mp4"), LARGE);
+});
+
+Deno.test("A refusal is told at once with the server's sentence", async () => {
+  for (const status of [400, 403, 409, 413, 507]) {
+    const server = new PretendServer();
+    server.refuse("put", status);
+    const task = await ran(new UploadTask(PLACE, fileOf(5), meansOf(server)));
+    assertEquals([task.state, task.message], ["failed", String(status)]);
+    assertEquals(server.calls, ["put"]);
+  }
+});
+
+Deno.test("A file that was changed meanwhile is told as such, and not as a broken line", async () => {
+  const server = new PretendServer();
+  server.refuse("put", 0, 4);
+  const file = fileOf(5);
+  file.slice = () => {
+    throw new DOMException("Gone", "NotReadableError");
+  };
+  const task = await ran(new UploadTask(PLACE, file, meansOf(server)));
+  assertEquals(task.message.includes("cannot be read any more"), true);
+});
+
+Deno.test("After the page was closed, the same file goes on with what is missing", async () => {
+  const server = new PretendServer();
+  const storage = memoryStorage();
+  server.hanging.add("part 3");
+  const first = new UploadTask(PLACE, fileOf(LARGE), meansOf(server, new ResumeRecords(storage)));
+  const running = first.run();
+  while (server.uploads.get("u1")?.size !== 2) await new Promise((resolve) => setTimeout(resolve));
+  first.stop();
+  await running;
+  assertEquals(storage.text().includes("u1"), true);
+  server.hanging.clear();
+  server.calls.length = 0;
+  const later = meansOf(server, new ResumeRecords(storage));
+  const second = await ran(new UploadTask(PLACE, fileOf(LARGE), later));
+  assertEquals([second.state, second.resumed], ["done", true]);
+  assertEquals(server.calls, ["state", "part 3", "complete"]);
+  assertEquals(storage.text(), "[]");
+});
+
+Deno.test("Another file of that name, and one whose upload is gone, begin anew", async () => {
+  const server = new PretendServer();
+  const records = new ResumeRecords(memoryStorage());
+  const record = { ...PLACE, size: LARGE, lastModified: 1, uploadId: "gone", partSize: PART_SIZE };
+  records.save(record);
+  await ran(new UploadTask(PLACE, fileOf(LARGE, "film.mp4", 2), meansOf(server, records)));
+  assertEquals(server.calls[0], "start");
+  server.calls.length = 0;
+  const task = await ran(new UploadTask(PLACE, fileOf(LARGE), meansOf(server, records)));
+  assertEquals([task.state, task.resumed], ["done", false]);
+  assertEquals(server.calls.slice(0, 2), ["state", "start"]);
+  assertEquals(records.all(), []);
+});
+
+Deno.test("Canceling takes back what the server has, and forgets it", async () => {
+  const server = new PretendServer();
+  const records = new ResumeRecords(memoryStorage());
+  server.hanging.add("part 2");
+  const task = new UploadTask(PLACE, fileOf(LARGE), meansOf(server, records));
+  const running = task.run();
+  while (server.uploads.get("u1")?.size !== 2) await new Promise((resolve) => setTimeout(resolve));
+  task.cancel();
+  await running;
+  await Promise.resolve();
+  assertEquals([task.state, server.uploads.size, records.all()], ["canceled", 0, []]);
+  assertEquals(server.calls.at(-1), "abort");
+});

@@ -1,0 +1,72 @@
+import { formatCount, formatNumber } from "../core/format.js";
+import { h } from "../core/dom.js";
+import { choose } from "./choice_dialog.js";
+import { takenNames } from "./taken_names.js";
+
+/** @import { Context } from "../core/types.d.ts" */
+/** @import { ChosenFile } from "./dropped_files.js" */
+
+/** How many of the names in the way a question shows. */
+const SHOWN = 5;
+
+/**
+ * Uploads files into a folder. Where files are there already, it asks once for all of them.
+ *
+ * @param {Pick<Context, "api" | "uploads" | "signal">} context
+ * @param {{project: string, drive: string, folder: string}} target
+ * @param {readonly ChosenFile[]} chosen
+ * @param {(sentence: string) => void} tell what is being done, for as long as it takes
+ * @returns {Promise<number>} how many were begun
+ */
+export async function uploadTo({ api, uploads, signal }, target, chosen, tell) {
+  const { project, drive, folder } = target;
+  const wanted = chosen.map(({ file, path }) => ({ file, name: folder + path }));
+  if (wanted.length === 0) return 0;
+  const names = wanted.map(({ name }) => name);
+  try {
+    tell("Looking for files of the same name…");
+    const taken = await takenNames(api, { project, drive }, names, {
+      signal,
+      onProgress: (looked) =>
+        tell(`Looking for files of the same name: ${looked} of ${names.length}`),
+    });
+    const answer = taken.size === 0 ? "all" : await askAbout(taken, names.length);
+    if (answer === undefined) return 0;
+    const begun = wanted.filter(({ name }) => answer === "all" || !taken.has(name));
+    uploads.list.add(begun.map(({ file, name }) => ({ place: { project, drive, name }, file })));
+    return begun.length;
+  } finally {
+    tell("");
+  }
+}
+
+/**
+ * @param {ReadonlySet<string>} taken
+ * @param {number} count of all files
+ * @returns {Promise<"all" | "others" | undefined>}
+ */
+function askAbout(taken, count) {
+  const names = [...taken];
+  const more = names.length - SHOWN;
+  const others = count - names.length;
+  const exist = `${formatNumber(names.length, "file")} of ${
+    names.length === 1 ? "that name exists" : "those names exist"
+  } already. Overwriting cannot be undone.`;
+  return choose({
+    title: `Overwrite ${formatNumber(names.length, "file")}?`,
+    content: [
+      h("p", {}, exist),
+      h("ul", { class: "names" }, names.slice(0, SHOWN).map((name) => h("li", {}, name))),
+      more > 0 ? h("p", {}, `and ${formatCount(more)} more`) : null,
+    ],
+    choices: [
+      ...(others === 0 ? [] : [
+        /** @type {const} */ ({
+          value: "others",
+          label: `Upload the other ${formatNumber(others, "file")} only`,
+        }),
+      ]),
+      { value: "all", label: `Overwrite ${formatNumber(names.length, "file")}`, isDangerous: true },
+    ],
+  });
+}

@@ -1,0 +1,178 @@
+import { asyncBlock } from "../core/async_block.js";
+import { busy } from "../core/busy.js";
+import { confirm, form } from "../core/dialog.js";
+import { h } from "../core/dom.js";
+import { formatBytes, formatCount, formatNumber, formatTime } from "../core/format.js";
+import { icon } from "../core/icon.js";
+import { links } from "../core/links.js";
+import { showSecret } from "../core/secret_dialog.js";
+import { createTable } from "../core/table.js";
+import { diskBar, usageBar } from "../core/usage_bar.js";
+
+/** @import { Column } from "../core/table.js" */
+/** @import { Context, Disk, Project, View } from "../core/types.d.ts" */
+
+/**
+ * All projects: for the administrator.
+ *
+ * @param {Context} context
+ * @returns {View}
+ */
+export function open(context) {
+  const { api, notices, signal } = context;
+  const list = asyncBlock(async () => {
+    const { projects, disk } = await api.listProjects(signal);
+    return h(
+      "div",
+      { class: "section" },
+      diskBar(disk),
+      projectTable(context, projects, disk, list.reload),
+    );
+  });
+  const add = busy(notices, () => create(context));
+  const head = h(
+    "div",
+    { class: "head" },
+    h("h1", {}, "Projects"),
+    h(
+      "button",
+      { type: "button", class: "primary", on: { click: add } },
+      icon("add"),
+      "New project",
+    ),
+  );
+  return { title: "Projects", element: h("div", { class: "view" }, head, list.element) };
+}
+
+/**
+ * @param {Context} context @param {Project[]} projects @param {Disk} disk @param {() => Promise<void>} reload
+ */
+function projectTable(context, projects, disk, reload) {
+  const all = projects.reduce((sum, { bytes }) => sum + bytes, 0);
+  return createTable({
+    caption: "Projects and what they hold",
+    columns: columnsOf(context, disk, all, reload),
+    rows: projects,
+    empty: [
+      h(
+        "p",
+        {},
+        "There is no project yet. A project has drives with files, keys that open them, and applications.",
+      ),
+      h("p", {}, "Make the first one with “New project”."),
+    ],
+    sort: { key: "project", isDown: false },
+  }).element;
+}
+
+/**
+ * @param {Context} context @param {Disk} disk @param {number} all @param {() => Promise<void>} reload
+ * @returns {Column<Project>[]}
+ */
+function columnsOf(context, disk, all, reload) {
+  return [
+    {
+      key: "project",
+      label: "Project",
+      isHeading: true,
+      value: ({ project_id }) => project_id,
+      cell: nameCell,
+    },
+    {
+      key: "files",
+      label: "Files",
+      isNumber: true,
+      value: ({ files }) => files,
+      cell: ({ files }) => formatCount(files),
+    },
+    {
+      key: "bytes",
+      label: "Size",
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      cell: ({ bytes }) => formatBytes(bytes),
+    },
+    { key: "share", label: "Share", cell: ({ bytes }) => usageBar(bytes, disk, all) },
+    {
+      key: "created",
+      label: "Created",
+      value: ({ created }) => Date.parse(created),
+      cell: ({ created }) => h("time", { datetime: created }, formatTime(created)),
+    },
+    {
+      key: "actions",
+      label: "Actions",
+      isQuiet: true,
+      cell: (project) => actionsOf(context, project, reload),
+    },
+  ];
+}
+
+/** @param {Project} project */
+function nameCell({ project_id, name }) {
+  const link = h("a", { href: links.project(project_id) }, project_id);
+  return name === null ? link : [link, h("div", { class: "soft small-text" }, name)];
+}
+
+/** @param {Context} context @param {Project} project @param {() => Promise<void>} reload */
+function actionsOf(context, project, reload) {
+  const click = busy(context.notices, async () => {
+    if (await remove(context, project)) await reload();
+  });
+  const hidden = h("span", { class: "visually-hidden" }, ` project ${project.project_id}`);
+  return h(
+    "div",
+    { class: "row-actions" },
+    h("button", { type: "button", class: "small", on: { click } }, "Delete", hidden),
+  );
+}
+
+/** @param {Context} context */
+async function create({ api, go }) {
+  const made = await form({
+    title: "New project",
+    action: "Create project",
+    fields: [
+      { name: "name", label: "Name", hint: "For lists that people read.", maxlength: 128 },
+      {
+        name: "project_id",
+        label: "Project id",
+        hint:
+          "1 to 64 letters, digits and “-”: it is a part of keys and addresses, and stays. Left out, one is made.",
+        maxlength: 64,
+      },
+    ],
+    submit: ({ name = "", project_id = "" }) =>
+      api.createProject({
+        ...(name === "" ? {} : { name }),
+        ...(project_id === "" ? {} : { project_id }),
+      }),
+  });
+  if (made === undefined) return;
+  await showSecret({
+    title: `Project ${made.project_id} is there`,
+    label: "Project key",
+    secret: made.project_key,
+    lost: "Who loses it makes another key.",
+  });
+  go(links.project(made.project_id));
+}
+
+/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it is gone. */
+async function remove({ api, notices }, { project_id, files, bytes }) {
+  const isGone = await confirm({
+    title: `Delete project ${project_id}?`,
+    text: h(
+      "p",
+      {},
+      `Its ${formatNumber(files, "file")} (${
+        formatBytes(bytes)
+      }), its keys and its applications go for good. Nothing brings them back.`,
+    ),
+    action: "Delete project",
+    typed: project_id,
+    run: () => api.deleteProject(project_id),
+  });
+  if (isGone) notices.say(`The project ${project_id} is deleted`);
+  return isGone;
+}

@@ -1,0 +1,103 @@
+import { refused, unreachable } from "../core/api_error.js";
+import { h } from "../core/dom.js";
+import { headersOf } from "../core/session.js";
+
+/** @import { Session } from "../core/session.js" */
+/** @import { Credentials } from "../core/types.d.ts" */
+
+/** A project key is `<project id>_<secret>`. */
+const KEY = /^([A-Za-z0-9-]{1,64})_./;
+
+/** What a header can hold, and what keys are made of. */
+const SENDABLE = /^[\x21-\x7e]+$/;
+
+/**
+ * The sign-in. One field takes both kinds of secrets.
+ *
+ * @param {Session} session
+ * @param {() => void} onEnter Called once somebody is signed in.
+ * @param {string} [sentence] Why it is shown again.
+ */
+export function signInView(session, onEnter, sentence = "") {
+  const problem = h("p", { class: "problem", id: "problem", role: "alert" }, sentence);
+  const input = h("input", {
+    id: "secret",
+    type: "password",
+    autocomplete: "current-password",
+    autocapitalize: "off",
+    spellcheck: "false",
+    required: true,
+    "aria-describedby": "secret-hint problem",
+  });
+  const button = h("button", { class: "primary" }, "Sign in");
+  const form = h(
+    "form",
+    { class: "stack", novalidate: true },
+    h("label", { for: "secret" }, "Administrator’s token or project key"),
+    input,
+    h("p", { class: "hint", id: "secret-hint" }, HINT),
+    problem,
+    button,
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    problem.textContent = "";
+    button.disabled = true;
+    try {
+      session.start(await credentialsOf(input.value.trim()));
+      onEnter();
+    } catch (error) {
+      problem.textContent = error instanceof Error ? error.message : String(error);
+      input.setAttribute("aria-invalid", "true");
+      input.focus();
+      input.select();
+    } finally {
+      button.disabled = false;
+    }
+  });
+  const element = h("main", { class: "sign-in" }, h("h1", {}, "Sign in to kvdrive"), form);
+  return { element, focus: () => input.focus() };
+}
+
+const HINT = "The first start of the server printed both. The token opens all projects, a key " +
+  "opens its own. Either is kept in this tab alone, until you close it or sign out.";
+
+/**
+ * Who a secret lets in.
+ *
+ * @param {string} secret
+ * @returns {Promise<Credentials>}
+ * @throws {Error} With a sentence on why it lets nobody in.
+ */
+async function credentialsOf(secret) {
+  if (secret === "") throw new Error("Enter the administrator’s token or a project key");
+  if (!SENDABLE.test(secret)) {
+    throw new Error("This is no token or key: they have neither blanks nor letters with accents");
+  }
+  const project = KEY.exec(secret)?.[1];
+  /** @type {Credentials} */
+  const asToken = { kind: "admin", secret };
+  if (project === undefined) return await judged(asToken, "/admin/v1/projects");
+  const path = `/admin/v1/projects/${encodeURIComponent(project)}`;
+  try {
+    return await judged({ kind: "project", secret, project }, path);
+  } catch (error) {
+    // A token that the administrator has chosen may look like a key.
+    return await judged(asToken, "/admin/v1/projects").catch(() => Promise.reject(error));
+  }
+}
+
+/**
+ * @param {Credentials} credentials
+ * @param {string} path What they have to open.
+ * @returns {Promise<Credentials>}
+ */
+async function judged(credentials, path) {
+  const headers = headersOf(credentials);
+  const response = await fetch(path, { headers, credentials: "omit", cache: "no-store" })
+    .catch(() => {
+      throw unreachable();
+    });
+  if (!response.ok) throw refused(response.status, await response.text());
+  return credentials;
+}

@@ -1,0 +1,36 @@
+import { join } from "@std/path";
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { assertAccessible } from "./accessibility.ts";
+import { DESK, PHONE } from "./scene.ts";
+
+const FOLDER = join(import.meta.dirname ?? ".", "../screenshots");
+
+/**
+ * Looks at a screen as it stands, on a desk and on a telephone, light and dark: nothing may break a rule of
+ * accessibility, and nothing may be wider than the screen. A picture of each is kept for people to look at.
+ */
+export async function inspect(page: Page, name: string): Promise<void> {
+  await Deno.mkdir(FOLDER, { recursive: true });
+  for (const size of [DESK, PHONE]) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const what = `${name}-${size.width}-${colorScheme}`;
+      await page.screenshot({ path: join(FOLDER, `${what}.png`), fullPage: true });
+      assertEquals(await tooWide(page), [], `${what} is wider than the screen`);
+      await assertAccessible(page, what);
+    }
+  }
+  await page.setViewportSize(DESK);
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** What would have to be scrolled sideways: the page, or a dialog. */
+async function tooWide(page: Page): Promise<string[]> {
+  return await page.evaluate(() => {
+    const boxes = [document.documentElement, ...document.querySelectorAll("dialog[open]")];
+    return boxes.filter((box) => box.scrollWidth > box.clientWidth)
+      .map((box) => `${box.tagName}: ${box.scrollWidth} > ${box.clientWidth}`);
+  });
+}
