@@ -1,5 +1,5 @@
 import { appNameProblem, hostProblem, upstreamProblem } from "../drive/applications.ts";
-import { isoSeconds } from "../drive/iso_time.ts";
+import { appAnswer } from "../routes/admin/app_answer.ts";
 import type { AppInfo } from "../store/app_store.ts";
 import type { Store } from "../store/store.ts";
 import type { Call } from "./call.ts";
@@ -65,7 +65,7 @@ async function createApp(call: Call): Promise<void> {
     await demandProject(store, project);
     return await store.apps.create(project, call.demand("NAME"), settings);
   });
-  call.answer(shapeOf(app), [
+  call.answer(appAnswer(app), [
     `The application ${app.app} of ${project} is known. Everyone gets in until kvdrive auth enable ${project} ${app.app}.`,
   ]);
 }
@@ -76,7 +76,7 @@ async function listApps(call: Call): Promise<void> {
     await demandProject(store, project);
     return await store.apps.list(project);
   });
-  const apps = found.map(shapeOf);
+  const apps = found.map(appAnswer);
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
   });
@@ -96,15 +96,4 @@ async function deleteApp(call: Call): Promise<void> {
   call.answer({ name }, [
     `The application ${name} is deleted. Servers that run know it within 5 seconds.`,
   ]);
-}
-
-function shapeOf({ app, project, upstream, host, access, created }: AppInfo) {
-  return {
-    name: app,
-    project_id: project,
-    upstream: upstream ?? null,
-    host: host ?? null,
-    access: { enabled: access },
-    created: isoSeconds(created),
-  };
 }

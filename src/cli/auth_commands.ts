@@ -1,5 +1,5 @@
 import { descriptionProblem, keyNameProblem } from "../drive/applications.ts";
-import { isoSeconds } from "../drive/iso_time.ts";
+import { appKeyAnswer } from "../routes/admin/app_answer.ts";
 import type { AppKeyInfo } from "../store/app_key_store.ts";
 import { AccessIsOff } from "../store/errors.ts";
 import type { Store } from "../store/store.ts";
@@ -88,7 +88,7 @@ async function createApiKey(call: Call): Promise<void> {
     await demandApp(store, project, call.demand("APP"));
     return await (path === undefined ? makeKey(call, store) : makeKeyInto(path, call, store));
   });
-  const shape = shapeOf(info);
+  const shape = appKeyAnswer(info);
   if (path !== undefined) {
     return call.answer(shape, [`The API key ${info.prefix} is in ${path}, and nowhere else.`]);
   }
@@ -159,12 +159,8 @@ async function listApiKeys(call: Call): Promise<void> {
     await demandApp(store, project, app);
     return await store.appKeys.list(project, app);
   });
-  const keys = found.map(shapeOf);
+  const keys = found.map(appKeyAnswer);
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.answerTable({ keys }, headings, rows, `The application ${app} has no keys.`);
-}
-
-function shapeOf({ name, description, prefix, created }: AppKeyInfo) {
-  return { name, description: description ?? null, prefix, created: isoSeconds(created) };
 }

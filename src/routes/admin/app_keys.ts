@@ -1,10 +1,10 @@
 import { descriptionProblem, keyNameProblem } from "../../drive/applications.ts";
-import { isoSeconds } from "../../drive/iso_time.ts";
 import type { ProjectCall } from "../../http/admin_call.ts";
 import { Fields } from "../../http/fields.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import type { Deps } from "../../http/router.ts";
+import { appKeyAnswer } from "./app_answer.ts";
 import { appOf } from "./apps.ts";
 
 /** `GET …/apps/{app}/keys`: the keys of an application, without their secrets. */
@@ -12,14 +12,7 @@ export async function listAppKeys(call: ProjectCall, { store }: Deps): Promise<R
   const app = await store.apps.get(call.project, appOf(call));
   if (app === undefined) throw errors.noApplication(appOf(call));
   const keys = await store.appKeys.list(call.project, app.app);
-  return json(200, {
-    keys: keys.map(({ name, description, prefix, created }) => ({
-      name,
-      description: description ?? null,
-      prefix,
-      created: isoSeconds(created),
-    })),
-  });
+  return json(200, { keys: keys.map(appKeyAnswer) });
 }
 
 /** `POST …/apps/{app}/keys`: "The `api_key` value is returned only once, at creation." */
@@ -35,13 +28,7 @@ export async function createAppKey(
     name,
     ...(description === undefined ? {} : { description }),
   });
-  return json(201, {
-    name: made.name,
-    description: made.description ?? null,
-    prefix: made.prefix,
-    api_key: made.text,
-    created: isoSeconds(made.created),
-  });
+  return json(201, { ...appKeyAnswer(made), api_key: made.text });
 }
 
 /** `DELETE …/apps/{app}/keys/{name}`: from now on that key opens nothing. */

@@ -4,8 +4,7 @@ import { Fields } from "../../http/fields.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import type { Deps } from "../../http/router.ts";
-import { isoSeconds } from "../../drive/iso_time.ts";
-import type { AppInfo } from "../../store/app_store.ts";
+import { appAnswer } from "./app_answer.ts";
 
 /** `GET …/apps`: the applications of a project, and where the gate to them is. */
 export async function listApps({ project }: ProjectCall, { store, gate }: Deps): Promise<Response> {
@@ -81,15 +80,4 @@ function upstreamOf(
 function hostOf(fields: Fields): string | null | undefined {
   const host = fields.textOrNull("host", (text) => hostProblem(text.toLowerCase()));
   return host === null ? null : host?.toLowerCase();
-}
-
-function appAnswer({ app, project, upstream, host, access, created }: AppInfo): unknown {
-  return {
-    name: app,
-    project_id: project,
-    upstream: upstream ?? null,
-    host: host ?? null,
-    access: { enabled: access },
-    created: isoSeconds(created),
-  };
 }
