@@ -46,7 +46,8 @@ Deno.test("The applications are listed as a running server lists them.", async (
   const url = `${server.origin}/admin/v1/projects/${PROJECT_ID}/apps`;
   const answer = await fetch(url, { headers: { "X-Api-Key": PROJECT_KEY } });
   const listed = await commands.json<{ apps: App[] }>(...list);
-  assertEquals(await answer.json(), listed);
+  // Where its gate is only the server knows.
+  assertEquals(await answer.json(), { ...listed, gate: null });
   assertEquals(listed.apps.map(({ name, access }) => [name, access.enabled]), [
     ["blog", true],
     ["wiki", false],

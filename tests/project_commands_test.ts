@@ -79,7 +79,9 @@ Deno.test("The list tells what each project holds, as the server does.", async (
   assertEquals(holds, [["second", "Überholt", 0, 0], ["test-project", null, 2, 10]]);
   const headers = { Authorization: `Bearer ${token}` };
   const answer = await fetch(`${server.origin}/admin/v1/projects`, { headers });
-  assertEquals(await answer.json(), listed);
+  // The disk changes with everything else that runs on it.
+  const { disk: _, ...rest } = await answer.json();
+  assertEquals(rest, listed);
 });
 
 Deno.test("A list without projects says so.", async () => {

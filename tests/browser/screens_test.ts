@@ -50,7 +50,11 @@ async function openFile(scene: Scene, name: string): Promise<void> {
 
 async function openApplication(scene: Scene, prepare: () => Promise<unknown>): Promise<void> {
   const upstream = "http://127.0.0.1:3000";
-  await scene.project.makeApp({ name: "viewer", upstream, host: "viewer.example.com" });
+  await scene.project.makeApp({
+    name: "viewer",
+    upstream,
+    host: `${scene.project.id}.example.com`,
+  });
   await prepare();
   await signInAsAdministrator(scene);
   await scene.page.goto(`${scene.server.origin}/#/p/${scene.project.id}/apps/viewer`);

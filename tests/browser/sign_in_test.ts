@@ -86,6 +86,7 @@ story(
     await page.goto(server.origin);
     await enter(page, project_key);
     await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.getByText("signed in with it").waitFor();
     (await project.call("DELETE", `/keys/${prefix}`)).expect(200);
     await page.getByRole("link", { name: "Applications" }).click();
     const alert = page.getByRole("alert").filter({ hasText: "signed out" });

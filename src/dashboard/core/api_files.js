@@ -9,7 +9,12 @@ import { pathOf, queryOf } from "./call.js";
  * @param {Calls} calls
  */
 export function fileCalls(calls) {
-  return { ...readCalls(calls), ...writeCalls(calls), ...uploadCalls(calls) };
+  return {
+    ...readCalls(calls),
+    ...writeCalls(calls),
+    ...uploadCalls(calls),
+    ...openUploadCalls(calls),
+  };
 }
 
 /** @param {...string} rest */
@@ -77,8 +82,6 @@ function writeCalls(calls) {
 
 /** @param {Calls} calls */
 function uploadCalls(calls) {
-  /** @param {string} project @param {string} drive @param {string} id @param {string} name */
-  const one = (project, drive, id, name) => at(project, drive, "uploads", id) + queryOf({ name });
   return {
     /**
      * Opens an upload in parts.
@@ -107,16 +110,28 @@ function uploadCalls(calls) {
         body,
         options,
       ),
+  };
+}
+
+/** @param {string} project @param {string} drive @param {string} id @param {string} name */
+function upload(project, drive, id, name) {
+  return at(project, drive, "uploads", id) + queryOf({ name });
+}
+
+/** @param {Calls} calls */
+function openUploadCalls(calls) {
+  return {
     /** @param {string} project @param {string} drive @param {{last?: string, limit?: number, signal?: AbortSignal}} [options] @returns {Promise<T.UploadPage>} */
     listUploads: (project, drive, { signal, ...query } = {}) =>
       calls.json("GET", at(project, drive, "uploads") + queryOf(query), { signal }),
     /** @param {string} project @param {string} drive @param {string} id @param {string} name @param {AbortSignal} [signal] @returns {Promise<T.UploadState>} */
     uploadState: (project, drive, id, name, signal) =>
-      calls.json("GET", one(project, drive, id, name), { signal }),
+      calls.json("GET", upload(project, drive, id, name), { signal }),
     /** @param {string} project @param {string} drive @param {string} id @param {string} name @param {AbortSignal} [signal] @returns {Promise<unknown>} */
     completeUpload: (project, drive, id, name, signal) =>
-      calls.json("PATCH", one(project, drive, id, name), { signal }),
+      calls.json("PATCH", upload(project, drive, id, name), { signal }),
     /** @param {string} project @param {string} drive @param {string} id @param {string} name @returns {Promise<unknown>} */
-    abortUpload: (project, drive, id, name) => calls.json("DELETE", one(project, drive, id, name)),
+    abortUpload: (project, drive, id, name) =>
+      calls.json("DELETE", upload(project, drive, id, name)),
   };
 }

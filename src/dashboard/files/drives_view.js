@@ -8,6 +8,7 @@ import { createTable } from "../core/table.js";
 import { createNewDrive } from "./new_drive.js";
 import { createTransferFoot } from "./transfer_foot.js";
 
+/** @import { Column } from "../core/table.js" */
 /** @import { Context, Drive, View } from "../core/types.d.ts" */
 
 /**
@@ -45,45 +46,55 @@ function listOf(drives, onDelete, project) {
     rows: drives,
     sort: { key: "name", isDown: false },
     empty: h("p", {}, EMPTY),
-    columns: [
-      {
-        key: "name",
-        label: "Drive",
-        isHeading: true,
-        value: ({ drive_name }) => drive_name,
-        cell: ({ drive_name }) =>
-          h("a", { href: links.files(project, drive_name), class: "drive-link" }, [
-            icon("drive"),
-            h("bdi", {}, drive_name),
-          ]),
-      },
-      {
-        key: "files",
-        label: "Files",
-        isNumber: true,
-        value: ({ files }) => files,
-        cell: ({ files }) => formatCount(files),
-      },
-      {
-        key: "bytes",
-        label: "Size",
-        isNumber: true,
-        value: ({ bytes }) => bytes,
-        cell: ({ bytes }) => formatBytes(bytes),
-      },
-      {
-        key: "share",
-        label: "Share of the project",
-        cell: ({ bytes }) => shareOf(bytes, all),
-      },
-      {
-        key: "actions",
-        label: "Actions",
-        isQuiet: true,
-        cell: (drive) => deleteButton(drive, onDelete),
-      },
-    ],
+    columns: columnsOf(project, all, onDelete),
   }).element;
+}
+
+/**
+ * @param {string} project @param {number} all bytes of all drives @param {(drive: Drive) => void} onDelete
+ * @returns {Column<Drive>[]}
+ */
+function columnsOf(project, all, onDelete) {
+  return [
+    {
+      key: "name",
+      label: "Drive",
+      isHeading: true,
+      value: ({ drive_name }) => drive_name,
+      cell: ({ drive_name }) => linkTo(project, drive_name),
+    },
+    {
+      key: "files",
+      label: "Files",
+      isNumber: true,
+      value: ({ files }) => files,
+      cell: ({ files }) => formatCount(files),
+    },
+    {
+      key: "bytes",
+      label: "Size",
+      isNumber: true,
+      value: ({ bytes }) => bytes,
+      cell: ({ bytes }) => formatBytes(bytes),
+    },
+    {
+      key: "share",
+      label: "Share of the project",
+      cell: ({ bytes }) => shareOf(bytes, all),
+    },
+    {
+      key: "actions",
+      label: "Actions",
+      isQuiet: true,
+      cell: (drive) => deleteButton(drive, onDelete),
+    },
+  ];
+}
+
+/** @param {string} project @param {string} drive */
+function linkTo(project, drive) {
+  const href = links.files(project, drive);
+  return h("a", { href, class: "drive-link" }, icon("drive"), h("bdi", {}, drive));
 }
 
 const EMPTY =

@@ -23,23 +23,9 @@ export function showFile({ api, uploads, signal: leaving }, { project, drive }, 
   const place = { project, drive, name: entry.name };
   const closing = new AbortController();
   const signal = AbortSignal.any([leaving, closing.signal]);
-  const id = uniqueId("file");
-  const main = h("div", { class: "file-main" }, h("p", { class: "loading" }, "Loading…"));
-  const download = button("download", "Download");
-  const remove = button("delete", "Delete");
-  const close = button("close", "Close");
-  const title = h("h2", { id }, h("bdi", {}, baseName(entry.name)));
-  const dialog = h(
-    "dialog",
-    { class: "file-dialog", "aria-labelledby": id },
-    h(
-      "div",
-      { class: "file-head" },
-      title,
-      h("div", { class: "actions" }, download, remove, close),
-    ),
+  const { dialog, main, download, remove, close } = createParts(
+    entry.name,
     createDownloadRows(uploads.downloads, signal, ({ place: { name } }) => name === entry.name),
-    main,
   );
   /** @type {"delete" | undefined} */
   let answer;
@@ -66,6 +52,21 @@ export function showFile({ api, uploads, signal: leaving }, { project, drive }, 
     if (!isAbort(error)) fill(main, h("p", { class: "problem", role: "alert" }, sentenceOf(error)));
   });
   return promise;
+}
+
+/** @param {string} name @param {HTMLElement} downloads */
+function createParts(name, downloads) {
+  const id = uniqueId("file");
+  const main = h("div", { class: "file-main" }, h("p", { class: "loading" }, "Loading…"));
+  const download = button("download", "Download");
+  const remove = button("delete", "Delete");
+  const close = button("close", "Close");
+  const title = h("h2", { id }, h("bdi", {}, baseName(name)));
+  const actions = h("div", { class: "actions" }, download, remove, close);
+  const head = h("div", { class: "file-head" }, title, actions);
+  const named = { class: "file-dialog", "aria-labelledby": id };
+  const dialog = h("dialog", named, head, downloads, main);
+  return { dialog, main, download, remove, close };
 }
 
 /** @param {"download" | "delete" | "close"} picture @param {string} label */

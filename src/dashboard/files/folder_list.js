@@ -1,9 +1,8 @@
 import { fill, h } from "../core/dom.js";
-import { formatCount, formatNumber } from "../core/format.js";
 import { links } from "../core/links.js";
 import { FileGrid } from "./file_grid.js";
-import { MAX_ROWS } from "./limits.js";
 import { Listing } from "./listing.js";
+import { listStatus } from "./list_status.js";
 import { pagesOf } from "./listed_page.js";
 import { Selection } from "./selection.js";
 
@@ -173,7 +172,7 @@ export class FolderList {
     this.#grid.show(rows, { order, isComplete });
     this.#empty.hidden = !isEmpty;
     if (isEmpty) fill(this.#empty, this.#emptyText());
-    const text = describe(listing);
+    const text = listStatus(listing);
     if (this.#status.textContent !== text) this.#status.textContent = text;
     this.#showButtons(listing);
   }
@@ -194,19 +193,4 @@ export class FolderList {
     const where = recursive ? "No path in this drive" : "No name in this folder";
     return h("p", {}, `${where} begins with “${text}”. Capital letters count.`);
   }
-}
-
-/** @param {Listing} listing @returns {string} */
-function describe({ loaded, isComplete, isCut, isLoading, problem, wanted }) {
-  if (problem !== "") return `The list is not complete. ${problem}`;
-  const count = formatNumber(loaded, "entry", "entries");
-  if (wanted !== undefined) return `Loading the rest to sort it: ${count} so far…`;
-  if (isCut) {
-    return `The first ${
-      formatCount(MAX_ROWS)
-    } entries, the most that a list shows: search for the others`;
-  }
-  if (isComplete) return loaded === 0 ? "" : count;
-  if (loaded === 0) return isLoading ? "Loading…" : "";
-  return `The first ${count}; more come as you scroll`;
 }

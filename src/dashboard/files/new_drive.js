@@ -17,18 +17,8 @@ import { uploadTo } from "./upload_to.js";
  * @returns {HTMLElement}
  */
 export function createNewDrive(context, project) {
-  const id = uniqueId("drive");
-  const problem = h("p", { class: "problem", role: "alert", id: `${id}-problem` });
+  const { field, input, problem } = createNameField();
   const status = h("p", { class: "hint", role: "status" });
-  const input = h("input", {
-    id,
-    maxlength: 128,
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    "aria-describedby": `${id}-hint ${id}-problem`,
-  });
-  input.addEventListener("input", () => problem.textContent = "");
   const tell = (/** @type {string} */ sentence) => status.textContent = sentence;
   const upload = async (/** @type {ChosenFile[]} */ chosen) => {
     const drive = input.value;
@@ -45,13 +35,7 @@ export function createNewDrive(context, project) {
     "section",
     { class: "panel drop-panel" },
     h("h2", {}, "New drive"),
-    h(
-      "div",
-      { class: "field" },
-      h("label", { for: id }, "Name of the drive"),
-      input,
-      h("p", { class: "hint", id: `${id}-hint` }, HINT),
-    ),
+    field,
     problem,
     createUploadButtons(upload),
     status,
@@ -59,6 +43,23 @@ export function createNewDrive(context, project) {
   const { signal, notices } = context;
   acceptDrops(element, { signal, tell, onDrop: upload, onProblem: notices.fail });
   return element;
+}
+
+function createNameField() {
+  const id = uniqueId("drive");
+  const problem = h("p", { class: "problem", role: "alert", id: `${id}-problem` });
+  const input = h("input", {
+    id,
+    maxlength: 128,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-describedby": `${id}-hint ${id}-problem`,
+  });
+  input.addEventListener("input", () => problem.textContent = "");
+  const label = h("label", { for: id }, "Name of the drive");
+  const hint = h("p", { class: "hint", id: `${id}-hint` }, HINT);
+  return { field: h("div", { class: "field" }, label, input, hint), input, problem };
 }
 
 const HINT =

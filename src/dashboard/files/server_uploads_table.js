@@ -5,6 +5,7 @@ import { icon } from "../core/icon.js";
 import { createTable } from "../core/table.js";
 import { createGoOn } from "./go_on.js";
 
+/** @import { Column } from "../core/table.js" */
 /** @import { Context } from "../core/types.d.ts" */
 /** @import { ServerUpload } from "./server_uploads.js" */
 
@@ -16,50 +17,61 @@ import { createGoOn } from "./go_on.js";
  * @param {() => void} onAbort
  */
 export function createServerUploadsTable(context, project, onAbort) {
-  const { list } = context.uploads;
-  /** @param {ServerUpload} upload */
-  const sizeOf = ({ upload_id }) => list.records.byId(upload_id)?.size;
   return createTable({
     caption: "Uploads in progress on the server",
     /** @type {ServerUpload[]} */
     rows: [],
     sort: { key: "age", isDown: false },
     empty: h("p", {}, EMPTY),
-    columns: [
-      {
-        key: "name",
-        label: "File",
-        isHeading: true,
-        value: ({ name }) => name,
-        cell: ({ name }) => h("bdi", {}, name),
-      },
-      { key: "drive", label: "Drive", value: ({ drive }) => drive, cell: ({ drive }) => drive },
-      {
-        key: "age",
-        label: "Begun",
-        value: ({ created }) => Date.parse(created),
-        cell: ({ created }) => h("span", { title: formatTime(created) }, formatAge(created)),
-      },
-      {
-        key: "parts",
-        label: "Received",
-        value: ({ bytes }) => bytes,
-        cell: (upload) => received(upload, sizeOf(upload)),
-      },
-      {
-        key: "expires",
-        label: "Expires",
-        value: ({ expires }) => Date.parse(expires),
-        cell: ({ expires }) => h("span", { title: formatTime(expires) }, formatAge(expires)),
-      },
-      {
-        key: "actions",
-        label: "Actions",
-        isQuiet: true,
-        cell: (upload) => actions(context, project, upload, onAbort),
-      },
-    ],
+    columns: columnsOf(context, project, onAbort),
   });
+}
+
+/**
+ * @param {Context} context @param {string} project @param {() => void} onAbort
+ * @returns {Column<ServerUpload>[]}
+ */
+function columnsOf(context, project, onAbort) {
+  const { records } = context.uploads.list;
+  return [
+    {
+      key: "name",
+      label: "File",
+      isHeading: true,
+      value: ({ name }) => name,
+      cell: ({ name }) => h("bdi", {}, name),
+    },
+    { key: "drive", label: "Drive", value: ({ drive }) => drive, cell: ({ drive }) => drive },
+    {
+      key: "age",
+      label: "Begun",
+      value: ({ created }) => Date.parse(created),
+      cell: ({ created }) => ageOf(created),
+    },
+    {
+      key: "parts",
+      label: "Received",
+      value: ({ bytes }) => bytes,
+      cell: (upload) => received(upload, records.byId(upload.upload_id)?.size),
+    },
+    {
+      key: "expires",
+      label: "Expires",
+      value: ({ expires }) => Date.parse(expires),
+      cell: ({ expires }) => ageOf(expires),
+    },
+    {
+      key: "actions",
+      label: "Actions",
+      isQuiet: true,
+      cell: (upload) => actions(context, project, upload, onAbort),
+    },
+  ];
+}
+
+/** @param {string} time */
+function ageOf(time) {
+  return h("span", { title: formatTime(time) }, formatAge(time));
 }
 
 const EMPTY = "No upload is in progress. Files above 10 MB go up in parts, and stand here until " +

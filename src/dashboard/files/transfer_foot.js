@@ -3,8 +3,9 @@ import { formatDuration, formatNumber, formatSpeed } from "../core/format.js";
 import { createDownloadRows } from "./download_rows.js";
 import { createUploadRows } from "./upload_rows.js";
 
-/** @import { Totals, UploadList } from "./upload_list.js" */
+/** @import { UploadList } from "./upload_list.js" */
 /** @import { Uploads } from "./upload_queue.js" */
+/** @import { Totals } from "./upload_totals.js" */
 
 /**
  * The transfers of this tab below a folder: a line on all uploads, and behind a button each of them.

@@ -1,7 +1,9 @@
 import { MAX_FILE } from "./part_plan.js";
-import { PART_SIZE, SINGLE_REQUEST } from "./limits.js";
+import { SINGLE_REQUEST } from "./limits.js";
+import { isReadable } from "./is_readable.js";
+import { openUpload } from "./open_upload.js";
 import { sendParts } from "./send_parts.js";
-import { isPassing, sentenceOf, statusOf, withRetries } from "./retry.js";
+import { isPassing, sentenceOf, withRetries } from "./retry.js";
 import { Speedometer } from "./speedometer.js";
 
 /** @import { Api } from "../core/api.js" */
@@ -10,8 +12,6 @@ import { Speedometer } from "./speedometer.js";
  * Where a file goes.
  *
  * @typedef {{project: string, drive: string, name: string}} Place
- *
- * @typedef {{part: number, size: number}} ReceivedPart
  *
  * @typedef {"waiting" | "running" | "failed" | "done" | "canceled"} UploadState
  *
@@ -47,11 +47,7 @@ export class UploadTask {
   /** @type {string | undefined} */
   #uploadId;
 
-  /**
-   * @param {Place} place
-   * @param {File} file
-   * @param {UploadMeans} means
-   */
+  /** @param {Place} place @param {File} file @param {UploadMeans} means */
   constructor(place, file, means) {
     this.place = place;
     this.file = file;
@@ -134,7 +130,13 @@ export class UploadTask {
   async #sendInParts(signal) {
     const { api, records, requests } = this.#means;
     const { project, drive, name } = this.place;
-    const { id, partSize, received } = await this.#openUpload(signal);
+    const upload = await openUpload(this.place, this.file, this.#uploadId, {
+      ...{ api, records, signal },
+      retrying: (action) => this.#retrying(action, signal),
+    });
+    const { id, partSize, received } = upload;
+    this.resumed = upload.isResumed;
+    this.#uploadId = id;
     await sendParts(this.file, { partSize, received }, {
       onCount: (bytes) => this.#count(bytes),
       send: (part, body, onProgress) => {
@@ -149,58 +151,8 @@ export class UploadTask {
   }
 
   /**
-   * The upload to go on with: that of an earlier try or page if the server still has it, else a new one.
-   *
-   * @param {AbortSignal} signal
-   * @returns {Promise<{id: string, partSize: number, received: ReceivedPart[]}>}
-   */
-  async #openUpload(signal) {
-    const { api, records } = this.#means;
-    const record = this.#uploadId === undefined
-      ? records.find(this.place, this.file)
-      : records.byId(this.#uploadId);
-    const known = this.#uploadId ?? record?.uploadId;
-    if (known !== undefined) {
-      const received = await this.#receivedParts(known, signal);
-      if (received !== undefined) {
-        this.resumed = true;
-        this.#uploadId = known;
-        return { id: known, partSize: record?.partSize ?? PART_SIZE, received };
-      }
-      records.remove(known);
-    }
-    const { project, drive, name } = this.place;
-    const { size, lastModified, type } = this.file;
-    const start = () => api.startUpload(project, drive, name, { type, signal });
-    const { upload_id: id } = await this.#retrying(start, signal);
-    this.#uploadId = id;
-    records.save({ ...this.place, size, lastModified, uploadId: id, partSize: PART_SIZE });
-    return { id, partSize: PART_SIZE, received: [] };
-  }
-
-  /**
-   * @param {string} id
-   * @param {AbortSignal} signal
-   * @returns {Promise<ReceivedPart[] | undefined>} nothing where the upload is over
-   */
-  async #receivedParts(id, signal) {
-    const { project, drive, name } = this.place;
-    const ask = () => this.#means.api.uploadState(project, drive, id, name, signal);
-    try {
-      return (await this.#retrying(ask, signal)).parts;
-    } catch (error) {
-      // It was removed, given up, or completed: what is sent now is an upload of its own.
-      if (statusOf(error) === 404 || statusOf(error) === 409) return undefined;
-      throw error;
-    }
-  }
-
-  /**
    * @template T
-   * @param {() => Promise<T>} action
-   * @param {AbortSignal} signal
-   * @param {string} [what]
-   * @returns {Promise<T>}
+   * @param {() => Promise<T>} action @param {AbortSignal} signal @param {string} [what]
    */
   async #retrying(action, signal, what) {
     const { wait } = this.#means;
@@ -232,10 +184,7 @@ export class UploadTask {
     this.onChange();
   }
 
-  /**
-   * @param {UploadState} state
-   * @param {string} message
-   */
+  /** @param {UploadState} state @param {string} message */
   #become(state, message) {
     this.state = state;
     this.#tell(message);
@@ -246,17 +195,3 @@ const TOO_LARGE = "The file is larger than 97 GiB, the most that 10,000 parts of
 
 const UNREADABLE =
   "The file cannot be read any more, as it was changed, moved or deleted: choose it again";
-
-/**
- * Whether the file on the person's disk can still be read: a browser tells a failed read as a failed network.
- *
- * @param {File} file
- */
-async function isReadable(file) {
-  try {
-    await file.slice(0, 1).arrayBuffer();
-    return true;
-  } catch {
-    return false;
-  }
-}

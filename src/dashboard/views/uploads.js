@@ -46,10 +46,10 @@ function layOut({ uploads, signal }, box, status, refresh) {
   const again = h("button", { type: "button", on: { click: refresh } }, icon("retry"), "Refresh");
   return h(
     "div",
-    { class: "view" },
+    { class: "view uploads-view" },
     h("div", { class: "head" }, h("h1", {}, "Uploads in progress"), again),
-    h("section", { class: "section" }, h("h2", {}, "On the server"), box, status),
     createTransferFoot(uploads, signal),
+    h("section", { class: "section" }, h("h2", {}, "On the server"), box, status),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Gate } from "../../support/gate.ts";
 import type { TestServer } from "../../support/server.ts";
 import { Watch } from "./watch.ts";
 
-const PATIENCE = 4_000;
+const PATIENCE = 10_000;
 const FAILED = new URL("../screenshots/failed/", import.meta.url);
 
 /** Light, and as wide as a small notebook. */

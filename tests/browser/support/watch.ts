@@ -63,6 +63,8 @@ export class Watch {
       this.note(`A dialog: ${dialog.message()}`);
       return dialog.dismiss();
     });
+    // While somebody listens, no window of the system opens that nobody could close.
+    page.on("filechooser", () => {});
     page.on("request", (request) => this.checkAddress(request.url()));
     page.on("framenavigated", (frame) => this.checkAddress(frame.url()));
   }

@@ -1,0 +1,65 @@
+import { PART_SIZE } from "./limits.js";
+import { statusOf } from "./retry.js";
+
+/** @import { Place, UploadApi } from "./upload_task.js" */
+/** @import { ResumeRecords } from "./resume_records.js" */
+
+/**
+ * An upload that is open on the server, and the parts that have arrived there.
+ *
+ * @typedef {object} OpenedUpload
+ * @property {string} id
+ * @property {number} partSize bytes
+ * @property {readonly {part: number, size: number}[]} received
+ * @property {boolean} isResumed
+ *
+ * @typedef {object} OpeningMeans
+ * @property {UploadApi} api
+ * @property {ResumeRecords} records
+ * @property {AbortSignal} signal
+ * @property {<T>(action: () => Promise<T>) => Promise<T>} retrying does what may fail in passing
+ */
+
+/**
+ * The upload to go on with: that of an earlier try or page, if the server still has it; else a new one, which is
+ * remembered.
+ *
+ * @param {Place} place
+ * @param {File} file
+ * @param {string | undefined} earlier the id of the earlier try
+ * @param {OpeningMeans} means
+ * @returns {Promise<OpenedUpload>}
+ */
+export async function openUpload(place, file, earlier, means) {
+  const { api, records, signal, retrying } = means;
+  const { project, drive, name } = place;
+  const record = earlier === undefined ? records.find(place, file) : records.byId(earlier);
+  const known = earlier ?? record?.uploadId;
+  if (known !== undefined) {
+    const received = await receivedParts(place, known, means);
+    const partSize = record?.partSize ?? PART_SIZE;
+    if (received !== undefined) return { id: known, partSize, received, isResumed: true };
+    records.remove(known);
+  }
+  const { size, lastModified, type } = file;
+  const start = () => api.startUpload(project, drive, name, { type, signal });
+  const { upload_id: id } = await retrying(start);
+  records.save({ project, drive, name, size, lastModified, uploadId: id, partSize: PART_SIZE });
+  return { id, partSize: PART_SIZE, received: [], isResumed: false };
+}
+
+/**
+ * @param {Place} place
+ * @param {string} id
+ * @param {OpeningMeans} means
+ * @returns {Promise<readonly {part: number, size: number}[] | undefined>} nothing where the upload is over
+ */
+async function receivedParts({ project, drive, name }, id, { api, signal, retrying }) {
+  try {
+    return (await retrying(() => api.uploadState(project, drive, id, name, signal))).parts;
+  } catch (error) {
+    // It was removed, given up, or completed: what is sent now is an upload of its own.
+    if (statusOf(error) === 404 || statusOf(error) === 409) return undefined;
+    throw error;
+  }
+}
