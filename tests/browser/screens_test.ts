@@ -9,7 +9,7 @@ import {
   signInAsAdministrator,
   signInAsOwner,
 } from "./support/desk.ts";
-import { png, wav } from "./support/samples.ts";
+import { pdf, png, wav } from "./support/samples.ts";
 import type { Scene } from "./support/scene.ts";
 import { inspect } from "./support/screens.ts";
 import { stories } from "./support/stories.ts";
@@ -29,6 +29,7 @@ async function fillProject({ project, page }: Scene): Promise<void> {
     "# Notes\n\nTo be read on a narrow screen, where the lines do not fit.\n",
   );
   await photos.put("beep.wav", wav());
+  await photos.put("paper.pdf", pdf("The paper"));
   await photos.put("archive.zip", patternBytes(2_000_000));
   await photos.put(LONG, "long");
   await project.drive("backups of the year").put("monday.tar", patternBytes(3_000_000));
@@ -140,7 +141,7 @@ story("An empty folder", async (scene) => {
   await inspect(page, "folder-empty");
 });
 
-for (const name of ["view.png", "notes.md", "beep.wav", "archive.zip", LONG]) {
+for (const name of ["view.png", "notes.md", "beep.wav", "paper.pdf", "archive.zip", LONG]) {
   story(`The file ${name.slice(0, 20)}`, async (scene) => {
     await openFile(scene, name);
     await scene.page.getByRole("progressbar", { name: "Loading" }).waitFor({ state: "detached" });
@@ -231,6 +232,20 @@ story("Connect", async (scene) => {
   await openSection(page, "Connect");
   await page.getByRole("button", { name: /Show my key/ }).click();
   await inspect(page, "connect");
+});
+
+story("A view that could not be loaded", async (scene) => {
+  const { page, watch } = scene;
+  watch.expect(/ERR_FAILED/);
+  await signInAsOwner(scene);
+  await row(page, /signed in with it/).waitFor();
+  await page.route("**/views/connect.js", (route) => route.abort());
+  await page.getByRole("link", { name: "Connect" }).click();
+  await page.getByRole("heading", { name: "This could not be shown" }).waitFor();
+  await inspect(page, "not-loaded");
+  await page.unroute("**/views/connect.js");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { level: 1, name: "Connect" }).waitFor();
 });
 
 story("What could not be shown, and a notice", async (scene) => {

@@ -105,6 +105,29 @@ story("It can be canceled, and nothing is left of it.", async (scene) => {
   await transfer(page, FILM).waitFor({ state: "detached" });
 });
 
+story("Signing out stops it at once; what has arrived waits for who comes back.", async (scene) => {
+  const { page, project } = scene;
+  await begin(scene);
+  await slowDown(scene, 4_000_000);
+  await using folder = await Folder.make();
+  // The same file: one that is written again is another.
+  const path = await folder.write(FILM, bytes);
+  await choose(page, "Upload files", path);
+  await transfer(page, FILM).getByText(/B\/s/).waitFor();
+  const sent: string[] = [];
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in to kvdrive" }).waitFor();
+  page.on("request", (request) => sent.push(request.url()));
+  assertEquals((await openUploads(project.drive("films"))).length, 1);
+  await slowDown(scene, -1);
+  await signInAsOwner(scene);
+  await openFolder(scene, "films");
+  assertEquals(sent.filter((url) => url.includes("/parts")), []);
+  await choose(page, "Upload files", path);
+  await transfer(page, FILM).getByText("uploaded").waitFor();
+  await assertArrived(scene);
+});
+
 story("A part that failed once is sent again by itself, and no other one.", async (scene) => {
   const { page, watch } = scene;
   watch.expect(/status of 503/);
