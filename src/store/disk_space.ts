@@ -1,6 +1,10 @@
-import { statfs } from "node:fs/promises";
+import { statfs } from "node:fs";
+import { promisify } from "node:util";
 import { DISK_BYTES_PER_BYTE, DISK_CHECK_INTERVAL } from "../drive/limits.ts";
 import { StoreFull } from "./errors.ts";
+
+/** Deno 2.5 has it in this form alone. */
+const askVolume = promisify(statfs);
 
 /** A disk, in bytes. */
 export interface Volume {
@@ -23,7 +27,7 @@ export function freeBytesOf(folder: string): FreeBytes {
 export function volumeOf(folder: string): AskVolume {
   return async () => {
     try {
-      const { bavail, blocks, bsize } = await statfs(folder);
+      const { bavail, blocks, bsize } = await askVolume(folder);
       return { total: blocks * bsize, free: bavail * bsize };
     } catch (error) {
       // Without the permission nothing is known, and the disk itself is the limit.
