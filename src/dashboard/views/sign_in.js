@@ -62,6 +62,8 @@ export function signInView(session, onEnter, sentence = "") {
 const HINT = "The first start of the server printed both. The token opens all projects, a key " +
   "opens its own. Either is kept in this tab alone, until you close it or sign out.";
 
+const UNKNOWN = "This is neither the administrator’s token nor the key of a project";
+
 /**
  * Who a secret lets in.
  *
@@ -98,6 +100,9 @@ async function judged(credentials, path) {
     .catch(() => {
       throw unreachable();
     });
-  if (!response.ok) throw refused(response.status, await response.text());
+  const answer = await response.text();
+  // The server's sentence is about headers, which nobody here has written.
+  if (response.status === 401) throw new Error(UNKNOWN);
+  if (!response.ok) throw refused(response.status, answer);
   return credentials;
 }
