@@ -29,21 +29,9 @@ async function call({ gate, project }: Scene, key?: string): Promise<number> {
   return response.status;
 }
 
-story("An application is made, kept, opened with a key, and the key revoked.", async (scene) => {
+/** Makes a key with the dialogs; gives it as it was copied. */
+async function makeKey(scene: Scene): Promise<string> {
   const { page, watch } = scene;
-  await using upstream = new UpstreamApp();
-  await signInAsAdministrator(scene);
-  await makeApplication(scene, upstream.origin);
-  await page.getByText("Keys can be made while access control is on.").waitFor();
-  assertEquals(await page.getByRole("button", { name: "New key" }).isDisabled(), true);
-  assertEquals(await call(scene), 200);
-
-  const control = page.getByRole("switch", { name: "Access control" });
-  assertEquals(await control.getAttribute("aria-checked"), "false");
-  await control.click();
-  await page.getByRole("switch", { name: "Access control", checked: true }).waitFor();
-  assertEquals(await call(scene), 401);
-
   await page.getByRole("button", { name: "New key" }).click();
   const asked = dialog(page, "New key of viewer");
   await asked.getByLabel("Name", { exact: true }).fill("nightly run");
@@ -56,20 +44,43 @@ story("An application is made, kept, opened with a key, and the key revoked.", a
   await shown.getByText("Copied", { exact: true }).waitFor();
   assertEquals(await scene.clipboard(), key);
   await shown.getByRole("button", { name: "I have copied it" }).click();
+  return key;
+}
+
+story("An application is kept by a switch, and open to everybody again.", async (scene) => {
+  const { page } = scene;
+  await using upstream = new UpstreamApp();
+  await signInAsAdministrator(scene);
+  await makeApplication(scene, upstream.origin);
+  await page.getByText("Keys can be made while access control is on.").waitFor();
+  assertEquals(await page.getByRole("button", { name: "New key" }).isDisabled(), true);
+  assertEquals(await call(scene), 200);
+  await page.getByRole("switch", { name: "Access control", checked: false }).click();
+  const on = page.getByRole("switch", { name: "Access control", checked: true });
+  await on.waitFor();
+  assertEquals(await call(scene), 401);
+  await on.click();
+  await dialog(page, /Let everybody in/).getByRole("button", { name: "Switch off" }).click();
+  await page.getByRole("switch", { name: "Access control", checked: false }).waitFor();
+  assertEquals(await call(scene), 200);
+});
+
+story("A key of an application is shown once, opens it, and is revoked.", async (scene) => {
+  const { page } = scene;
+  await using upstream = new UpstreamApp();
+  await signInAsAdministrator(scene);
+  await makeApplication(scene, upstream.origin);
+  await page.getByRole("switch", { name: "Access control" }).click();
+  await page.getByRole("switch", { name: "Access control", checked: true }).waitFor();
+  const key = await makeKey(scene);
   assertEquals(await call(scene, key), 200);
   await page.reload();
   await row(page, /nightly run/).getByText(`${key.slice(0, 8)}.…`).waitFor();
   assertEquals((await page.content()).includes(key), false);
-
   await page.getByRole("button", { name: "Revoke key nightly run" }).click();
   await dialog(page, /Revoke the key/).getByRole("button", { name: "Revoke key" }).click();
   await row(page, /nightly run/).waitFor({ state: "detached" });
   assertEquals(await call(scene, key), 401);
-
-  await page.getByRole("switch", { name: "Access control" }).click();
-  await dialog(page, /Let everybody in/).getByRole("button", { name: "Switch off" }).click();
-  await page.getByRole("switch", { name: "Access control", checked: false }).waitFor();
-  assertEquals(await call(scene), 200);
 });
 
 story("A link opens the application in a tab of its own, and tells it nothing.", async (scene) => {

@@ -1,63 +1,12 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Page } from "playwright-core";
-import { assertSameBytes, patternBytes, sha256Hex, utf8 } from "../support/bytes.ts";
-import { dialog, openSection, signInAsOwner } from "./support/desk.ts";
-import type { Scene } from "./support/scene.ts";
+import { assertSameBytes, patternBytes, sha256Hex } from "../support/bytes.ts";
+import { dialog, signInAsOwner } from "./support/desk.ts";
 import { stories } from "./support/stories.ts";
-import { choose, drop, entry, file, openFolder, transfer } from "./support/uploads.ts";
+import { entry, openFolder } from "./support/uploads.ts";
+
+import { listed, openPhotos } from "./support/photos.ts";
 
 const story = stories("Drives, folders and files");
-
-/** The names in the list, as they stand below each other. */
-async function listed(page: Page): Promise<string[]> {
-  const boxes = page.getByRole("grid").getByRole("row").getByRole("checkbox", {
-    name: /^Select (?!all)/,
-  });
-  const labels = await boxes.evaluateAll((all) => all.map((box) => box.getAttribute("aria-label")));
-  return labels.map((label) => label?.replace("Select ", "") ?? "");
-}
-
-/** Some files in two folders, of which the lists know size, type and time. */
-async function fillDrive({ project }: Scene): Promise<void> {
-  const drive = project.drive("photos");
-  await drive.put("pets/cat.jpg", patternBytes(3000), { "Content-Type": "image/jpeg" });
-  await drive.put("pets/2021/dog.png", patternBytes(500));
-  await drive.put("budget.csv", "a,b\n1,2\n");
-  await drive.put("album.zip", patternBytes(70_000));
-  await drive.put("notes.txt", "written last");
-}
-
-async function openPhotos(scene: Scene): Promise<void> {
-  await fillDrive(scene);
-  await signInAsOwner(scene);
-  await openSection(scene.page, "Files");
-  await scene.page.getByRole("link", { name: "photos" }).click();
-  await entry(scene.page, "notes.txt").waitFor();
-}
-
-story(
-  "A project without files tells what to do, and a first file makes the drive.",
-  async (scene) => {
-    const { page, project } = scene;
-    await signInAsOwner(scene);
-    await openSection(page, "Files");
-    await page.getByText("This project has no files yet").waitFor();
-    await choose(page, "Upload files", [file("cat.jpg", utf8("a cat"))]);
-    await page.getByRole("alert").filter({ hasText: /\S/ }).waitFor();
-    assertEquals((await project.files("GET", "")).expect(200).json, {
-      project_id: project.id,
-      drives: [],
-    });
-    await page.getByLabel("Name of the drive").fill("holidays 2021");
-    await choose(page, "Upload files", [file("cat.jpg", utf8("a cat")), file("empty", utf8(""))]);
-    await page.getByRole("heading", { level: 1, name: "holidays 2021" }).waitFor();
-    await entry(page, "cat.jpg").waitFor();
-    await entry(page, "empty").waitFor();
-    assertEquals(await project.drive("holidays 2021").text("cat.jpg"), "a cat");
-    await page.getByRole("link", { name: "Drives", exact: true }).click();
-    await page.getByRole("row", { name: /holidays 2021.*2.*5 B/ }).waitFor();
-  },
-);
 
 story("Folders are walked down by their names, and up by the path above them.", async (scene) => {
   const { page } = scene;
@@ -119,57 +68,6 @@ story("A search finds what begins so, in the folder or in the whole drive.", asy
   await page.getByText(/nothing like it/).waitFor();
   await search.fill("");
   await entry(page, "album.zip").waitFor();
-});
-
-story("Files and whole folders are dropped onto the page.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
-  const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-  await Deno.mkdir(`${folder}/trip/day 1`, { recursive: true });
-  for (let i = 0; i < 120; i++) await Deno.writeTextFile(`${folder}/trip/day 1/${i}.txt`, `${i}`);
-  await Deno.writeTextFile(`${folder}/trip/plan.md`, "# Plan");
-  await Deno.writeTextFile(`${folder}/ticket.pdf`, "a ticket");
-  await drop(scene, [`${folder}/trip`, `${folder}/ticket.pdf`]);
-  await page.getByRole("region", { name: "Transfers of this tab" }).getByText("122 files uploaded")
-    .waitFor();
-  await entry(page, "ticket.pdf").waitFor();
-  await entry(page, "trip").waitFor();
-  const drive = project.drive("photos");
-  assertEquals((await drive.names({ prefix: "trip/" })).length, 121);
-  assertEquals(await drive.text("trip/day 1/119.txt"), "119");
-  await Deno.remove(folder, { recursive: true });
-});
-
-story("A folder is chosen with a button, into the folder that is open.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
-  const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-  await Deno.mkdir(`${folder}/trip/inner`, { recursive: true });
-  await Deno.writeTextFile(`${folder}/trip/inner/a.txt`, "a");
-  await openFolder(scene, "photos", "pets");
-  await choose(page, "Upload a folder", `${folder}/trip`);
-  await entry(page, "trip").waitFor();
-  assertEquals(await project.drive("photos").text("pets/trip/inner/a.txt"), "a");
-  await Deno.remove(folder, { recursive: true });
-});
-
-story("A name that is taken is asked about before it is overwritten.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
-  const chosen = [file("notes.txt", utf8("new")), file("other.txt", utf8("other"))];
-  await choose(page, "Upload files", chosen);
-  const question = dialog(page, "Overwrite 1 file?");
-  await question.getByText("notes.txt").waitFor();
-  await question.getByRole("button", { name: "Upload the other 1 file only" }).click();
-  await entry(page, "other.txt").waitFor();
-  const drive = project.drive("photos");
-  assertEquals(await drive.text("notes.txt"), "written last");
-  await choose(page, "Upload files", chosen.slice(0, 1));
-  await question.getByRole("button", { name: "Cancel" }).click();
-  await choose(page, "Upload files", chosen.slice(0, 1));
-  await question.getByRole("button", { name: "Overwrite 1 file" }).click();
-  await transfer(page, "notes.txt").getByText("uploaded").waitFor();
-  assertEquals(await drive.text("notes.txt"), "new");
 });
 
 story(

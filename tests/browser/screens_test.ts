@@ -1,5 +1,3 @@
-import { patternBytes, utf8 } from "../support/bytes.ts";
-import { Upload } from "../support/upload.ts";
 import {
   dialog,
   enter,
@@ -9,45 +7,13 @@ import {
   signInAsAdministrator,
   signInAsOwner,
 } from "./support/desk.ts";
-import { pdf, png, wav } from "./support/samples.ts";
 import type { Scene } from "./support/scene.ts";
 import { inspect } from "./support/screens.ts";
 import { stories } from "./support/stories.ts";
-import { choose, entry, file, openFolder, transfer } from "./support/uploads.ts";
+
+import { fillProject } from "./support/sample_project.ts";
 
 const story = stories("Every screen, wide and narrow, light and dark");
-
-const LONG = `${"a very long name without end ".repeat(4)}of-one-word-${"x".repeat(80)}.txt`;
-
-/** A project as people have it, some names of it unusual. */
-async function fillProject({ project, page }: Scene): Promise<void> {
-  const photos = project.drive("photos");
-  await photos.put("pets/cat.jpg", patternBytes(400_000), { "Content-Type": "image/jpeg" });
-  await photos.put("view.png", await png(page));
-  await photos.put(
-    "notes.md",
-    "# Notes\n\nTo be read on a narrow screen, where the lines do not fit.\n",
-  );
-  await photos.put("beep.wav", wav());
-  await photos.put("paper.pdf", pdf("The paper"));
-  await photos.put("archive.zip", patternBytes(2_000_000));
-  await photos.put(LONG, "long");
-  await project.drive("backups of the year").put("monday.tar", patternBytes(3_000_000));
-  await project.call("POST", "/keys", { body: { name: "backup of the office" } });
-}
-
-async function openPhotos(scene: Scene): Promise<void> {
-  await fillProject(scene);
-  await signInAsOwner(scene);
-  await openFolder(scene, "photos");
-  await entry(scene.page, "view.png").waitFor();
-}
-
-async function openFile(scene: Scene, name: string): Promise<void> {
-  await openPhotos(scene);
-  await entry(scene.page, name).getByRole("button").click();
-  await dialog(scene.page, name).getByText("SHA-256").waitFor();
-}
 
 async function openApplication(scene: Scene, prepare: () => Promise<unknown>): Promise<void> {
   const upstream = "http://127.0.0.1:3000";
@@ -99,85 +65,6 @@ story("Keys and usage", async (scene) => {
   await inspect(page, "project");
   await page.getByRole("button", { name: /^Revoke key/ }).first().click();
   await inspect(page, "project-revoke");
-});
-
-story("Drives", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
-  await openSection(page, "Files");
-  await page.getByText("This project has no files yet").waitFor();
-  await inspect(page, "drives-empty");
-  await fillProject(scene);
-  await page.reload();
-  await row(page, "photos").waitFor();
-  await inspect(page, "drives");
-});
-
-story("A folder", async (scene) => {
-  const { page } = scene;
-  await openPhotos(scene);
-  await inspect(page, "folder");
-  await entry(page, "notes.md").getByRole("checkbox").click();
-  await entry(page, "pets").getByRole("checkbox").click();
-  await inspect(page, "folder-selected");
-  await page.getByRole("button", { name: "Delete…" }).click();
-  await page.getByRole("button", { name: "Delete 2 files" }).waitFor();
-  await inspect(page, "folder-delete");
-  await page.keyboard.press("Escape");
-  await choose(page, "Upload files", [file("notes.md", utf8("new")), file(LONG, utf8("new"))]);
-  await dialog(page, "Overwrite 2 files?").waitFor();
-  await inspect(page, "folder-overwrite");
-  await page.keyboard.press("Escape");
-  await page.getByRole("searchbox").fill("nothing like it");
-  await page.getByText(/nothing like it/).waitFor();
-  await inspect(page, "folder-not-found");
-});
-
-story("An empty folder", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
-  await openFolder(scene, "nothing", "here");
-  await page.getByText("There is nothing here").waitFor();
-  await inspect(page, "folder-empty");
-});
-
-for (const name of ["view.png", "notes.md", "beep.wav", "paper.pdf", "archive.zip", LONG]) {
-  story(`The file ${name.slice(0, 20)}`, async (scene) => {
-    await openFile(scene, name);
-    await scene.page.getByRole("progressbar", { name: "Loading" }).waitFor({ state: "detached" });
-    await inspect(scene.page, `file-${name.slice(-8).replace(/\W/g, "-")}`);
-  });
-}
-
-story("Uploads on their way, failed and done", async (scene) => {
-  const { page, watch, project } = scene;
-  watch.expect(/status of 413/);
-  await openPhotos(scene);
-  await page.route(
-    "**/files?name=failing*",
-    (route) => route.fulfill({ status: 413, json: { errors: ["The body is larger than 10 MB"] } }),
-  );
-  await page.route("**/files?name=waiting*", () => {});
-  const names = ["done.txt", "failing.bin", "waiting.bin", LONG.replace("a very", "done, very")];
-  await choose(page, "Upload files", names.map((name) => file(name, patternBytes(200_000))));
-  await transfer(page, "failing.bin").getByText(/larger than 10 MB/).waitFor();
-  await transfer(page, "done.txt").getByText("uploaded").waitFor();
-  await inspect(page, "folder-uploading");
-  const upload = await Upload.start(project.drive("photos"), "films/holidays.mp4");
-  await upload.send(1, patternBytes(6_000_000));
-  await openSection(page, "Uploads");
-  await row(page, "films/holidays.mp4").waitFor();
-  await inspect(page, "uploads");
-  await page.getByRole("button", { name: /^Abort the upload/ }).click();
-  await inspect(page, "uploads-abort");
-});
-
-story("No uploads", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
-  await openSection(page, "Uploads");
-  await page.getByText("No upload is in progress").waitFor();
-  await inspect(page, "uploads-empty");
 });
 
 story("Applications", async (scene) => {
