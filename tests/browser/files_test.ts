@@ -159,6 +159,7 @@ story("Whatever a file is called, it is listed, shown and deleted by its name.",
   const rows = page.getByRole("grid").getByRole("row").getByRole("button").filter({
     hasText: /\.$/,
   });
+  await rows.nth(AWKWARD.length - 1).waitFor();
   assertEquals(await rows.count(), AWKWARD.length);
   for (const index of AWKWARD.keys()) {
     await rows.nth(index).click();
