@@ -129,6 +129,7 @@ story("A view that could not be loaded", async (scene) => {
   await page.route("**/views/connect.js", (route) => route.abort());
   await page.getByRole("link", { name: "Connect" }).click();
   await page.getByRole("heading", { name: "This could not be shown" }).waitFor();
+  await page.getByText("The server cannot be reached").waitFor();
   await inspect(page, "not-loaded");
   await page.unroute("**/views/connect.js");
   await page.getByRole("button", { name: "Try again" }).click();

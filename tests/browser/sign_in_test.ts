@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertNotMatch, assertStringIncludes } from "@std/assert";
 import type { Page } from "playwright-core";
 import { ADMIN_TOKEN } from "../support/admin.ts";
 import {
@@ -47,7 +47,9 @@ story(
     for (const wrong of ["", "wrong", `${project.id}_wrong`, "grüße", "two words"]) {
       await enter(page, wrong);
       const alert = page.getByRole("alert").filter({ hasText: /\S/ });
-      assertMatch(await alert.innerText(), /^\S.{15,}$/);
+      const sentence = await alert.innerText();
+      assertMatch(sentence, /^\S.{15,}$/);
+      assertNotMatch(sentence, /header|X-Api-Key|Authorization/i, "It speaks to programs");
       assertEquals(await stored(page), "{}");
     }
     await enter(page, `  ${project.key}\n`);

@@ -1,3 +1,4 @@
+import { unreachable } from "./api_error.js";
 import { fill, h } from "./dom.js";
 import { links } from "./links.js";
 import { sentenceOf } from "./notices.js";
@@ -49,7 +50,9 @@ export class Router {
     }
     this.#onRoute(route);
     try {
-      const { open } = await route.load();
+      const { open } = await route.load().catch(() => {
+        throw unreachable();
+      });
       const context = { ...this.#context, signal, go: go };
       const view = signal.aborted ? undefined : await open(context, route.params);
       if (view === undefined) return;

@@ -30,6 +30,7 @@ export async function uploadTo({ api, uploads, signal }, target, chosen, tell) {
       onProgress: (looked) =>
         tell(`Looking for files of the same name: ${looked} of ${names.length}`),
     });
+    tell("");
     const answer = taken.size === 0 ? "all" : await askAbout(taken, names.length);
     if (answer === undefined) return 0;
     const begun = wanted.filter(({ name }) => answer === "all" || !taken.has(name));

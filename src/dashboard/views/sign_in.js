@@ -1,4 +1,4 @@
-import { refused, unreachable } from "../core/api_error.js";
+import { ApiError, refused, unreachable } from "../core/api_error.js";
 import { h } from "../core/dom.js";
 import { headersOf } from "../core/session.js";
 
@@ -62,7 +62,7 @@ export function signInView(session, onEnter, sentence = "") {
 const HINT = "The first start of the server printed both. The token opens all projects, a key " +
   "opens its own. Either is kept in this tab alone, until you close it or sign out.";
 
-const UNKNOWN = "This is neither the administrator’s token nor the key of a project";
+const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
 /**
  * Who a secret lets in.
@@ -100,9 +100,10 @@ async function judged(credentials, path) {
     .catch(() => {
       throw unreachable();
     });
-  const answer = await response.text();
-  // The server's sentence is about headers, which nobody here has written.
-  if (response.status === 401) throw new Error(UNKNOWN);
-  if (!response.ok) throw refused(response.status, answer);
+  const { status } = response;
+  const text = await response.text();
+  // The server's own sentence speaks to programs, of headers.
+  if (status === 401) throw new ApiError(status, UNKNOWN);
+  if (!response.ok) throw refused(status, text);
   return credentials;
 }

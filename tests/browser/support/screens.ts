@@ -28,11 +28,11 @@ export async function inspect(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
-/** What would have to be scrolled sideways: the page, or a dialog. */
+/** What would have to be scrolled sideways: the page, a dialog, or a table, whose rows are cards on a telephone. */
 async function tooWide(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
-    const boxes = [document.documentElement, ...document.querySelectorAll("dialog[open]")];
-    return boxes.filter((box) => box.scrollWidth > box.clientWidth)
+    const boxes = document.querySelectorAll(":root, dialog[open], .table-box");
+    return [...boxes].filter((box) => box.scrollWidth > box.clientWidth)
       .map((box) => `${box.tagName}: ${box.scrollWidth} > ${box.clientWidth}`);
   });
 }
