@@ -7,6 +7,7 @@ import { renderError, toHttpError } from "./http/render_error.ts";
 import { requestIdOf } from "./http/request_id.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
 import { allowedMethods, type Deps, findRoute, route } from "./http/router.ts";
+import type { Visit, VisitKind } from "./http/visit.ts";
 import { abortUpload } from "./routes/abort_upload.ts";
 import { showAccess, switchAccess } from "./routes/admin/access.ts";
 import {
@@ -29,9 +30,11 @@ import { showDashboard, showDashboardFile } from "./routes/dashboard.ts";
 import { deleteFiles } from "./routes/delete_files.ts";
 import { downloadFile } from "./routes/download_file.ts";
 import { forwardAuth } from "./routes/forward_auth.ts";
+import { showHealth, showReadiness } from "./routes/health.ts";
 import { listDrives } from "./routes/list_drives.ts";
 import { listFiles } from "./routes/list_files.ts";
 import { listUploads } from "./routes/list_uploads.ts";
+import { showMetrics } from "./routes/metrics.ts";
 import { putFile } from "./routes/put_file.ts";
 import { putPart } from "./routes/put_part.ts";
 import { showUpload } from "./routes/show_upload.ts";
@@ -42,20 +45,33 @@ const PROJECTS = "/admin/v1/projects";
 const PROJECT = `${PROJECTS}/:project`;
 const APP = `${PROJECT}/apps/:app`;
 
+const DOWNLOAD = `${DRIVE}/files/download`;
+const PARTS = `${DRIVE}/uploads/:id/parts`;
+
+/** What is asked of the server itself, also while it comes to its end. Pages of other origins have nothing to do with it. */
+const HEALTH = "/healthz";
+const READINESS = "/readyz";
+const METRICS = "/metrics";
+const OF_THE_SERVER = new Set([HEALTH, READINESS, METRICS]);
+
 const routes = [
+  route(HEALTH, { GET: showHealth }),
+  route(READINESS, { GET: showReadiness }),
+  route(METRICS, { GET: showMetrics }),
+
   route("/", { GET: showDashboard }),
   route("/dashboard/:folder/:file", { GET: showDashboardFile }),
 
   driveRoute("/v1/:project", { GET: listDrives }),
   driveRoute(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
-  driveRoute(`${DRIVE}/files/download`, { GET: downloadFile }),
+  driveRoute(DOWNLOAD, { GET: downloadFile }),
   driveRoute(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
   driveRoute(`${DRIVE}/uploads/:id`, {
     GET: showUpload,
     PATCH: completeUpload,
     DELETE: abortUpload,
   }),
-  driveRoute(`${DRIVE}/uploads/:id/parts`, { POST: putPart }),
+  driveRoute(PARTS, { POST: putPart }),
 
   route(PROJECTS, { GET: byAdministrator(listProjects), POST: byAdministrator(createProject) }),
   route(PROJECT, { GET: byOwner(showProject), DELETE: byAdministrator(deleteProject) }),
@@ -77,8 +93,9 @@ export function createApp(
 ): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
   return async (request, info) => {
     const requestId = requestIdOf(request.headers);
+    const visit = deps.watch.begin(requestId, request.method);
     const target = parseTarget(request);
-    const asked: Asked = { request, requestId, target, info };
+    const asked: Asked = { request, requestId, target, info, visit };
     const answering = deps.running.during(request, () => answer(asked, deps));
     const response = await answering.catch((error: unknown) => {
       const rendered = toHttpError(error);
@@ -90,10 +107,26 @@ export function createApp(
     if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
     if (!isOwnPages(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
     response.headers.set("X-Request-Id", requestId);
-    if (request.method !== "HEAD" || response.body === null) return response;
-    const { status, headers } = response;
-    return new Response(null, { status, headers });
+    const sent = request.method === "HEAD" ? withoutBody(response) : response;
+    watchEnd(visit, sent, info, deps);
+    return sent;
   };
+}
+
+function withoutBody(response: Response): Response {
+  if (response.body === null) return response;
+  const { status, headers } = response;
+  return new Response(null, { status, headers });
+}
+
+/** Bytes of an answer that lies in memory are handed over in one go; those of a stream are counted as they leave. */
+function watchEnd(visit: Visit, response: Response, info: Deno.ServeHandlerInfo, deps: Deps): void {
+  visit.status = response.status;
+  if (!visit.isStreaming && response.body !== null) {
+    visit.sent = Number(response.headers.get("content-length") ?? 0);
+  }
+  const end = () => deps.watch.end(visit);
+  info.completed.then(end, end);
 }
 
 /** A request as it came. */
@@ -102,30 +135,42 @@ interface Asked {
   requestId: string;
   target: RequestTarget;
   info: Deno.ServeHandlerInfo;
+  visit: Visit;
 }
 
 /** "route → method → key → parameters → body": nothing is looked at before what stands left of it holds. */
-async function answer({ request, requestId, target, info }: Asked, deps: Deps): Promise<Response> {
+async function answer(asked: Asked, deps: Deps): Promise<Response> {
+  const { request, requestId, target, info, visit } = asked;
   assertHost(request.headers);
-  const { methods, params } = findRoute(routes, target.segments);
+  const { name, methods, params } = findRoute(routes, target.segments);
   const { method } = request;
+  deps.watch.route(visit, name, kindOf(name, method));
   if (method === "OPTIONS") {
-    const asked = isOwnPages(target) ? new Headers() : request.headers;
-    return answerOptions(asked, allowedMethods(methods));
+    const headers = isOwnPages(target) ? new Headers() : request.headers;
+    return answerOptions(headers, allowedMethods(methods));
   }
   // A method may have the name of something that every object has.
   const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (handler === undefined) throw errors.badMethod(method, allowedMethods(methods));
-  if (deps.isDraining()) throw errors.shuttingDown();
+  if (deps.isDraining() && !OF_THE_SERVER.has(name)) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
-  return await handler({ request, requestId, address, params, query: target.query }, deps);
+  const { query } = target;
+  return await handler({ request, requestId, address, visit, params, query }, deps);
 }
 
-/** What no page of another origin has to do with: the administration, and the dashboard. */
+const DOWNLOADS = route(DOWNLOAD, {}).name;
+const UPLOADS = new Set([route(`${DRIVE}/files`, {}).name, route(PARTS, {}).name]);
+
+function kindOf(route: string, method: string): VisitKind {
+  if (route === DOWNLOADS) return "download";
+  return method === "POST" && UPLOADS.has(route) ? "upload" : "other";
+}
+
+/** What no page of another origin has to do with: the administration, the dashboard, and what is asked of the server itself. */
 function isOwnPages(target: RequestTarget): boolean {
   const [first = ""] = target.segments;
-  return isAdministration(target) || first === "dashboard" ||
-    (first === "" && target.segments.length === 1);
+  if (isAdministration(target) || first === "dashboard") return true;
+  return target.segments.length === 1 && (first === "" || OF_THE_SERVER.has(`/${first}`));
 }
 
 function isAdministration({ segments }: RequestTarget): boolean {

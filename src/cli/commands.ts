@@ -3,6 +3,7 @@ import { appCommands } from "./app_commands.ts";
 import { authCommands } from "./auth_commands.ts";
 import type { Command } from "./command.ts";
 import { givenCredentials } from "./credentials.ts";
+import { healthcheckCommand } from "./healthcheck_command.ts";
 import { keyCommands } from "./key_commands.ts";
 import { parseServeOptions, SERVE_OPTIONS } from "./options.ts";
 import { print } from "./output.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   },
   ...[...projectCommands, ...keyCommands, ...appCommands, ...authCommands, ...adminTokenCommands]
     .map(storeCommand),
+  healthcheckCommand,
   {
     name: "version",
     form: "kvdrive version",

@@ -5,10 +5,13 @@ import {
   DEFAULT_MAX_UPLOADS,
   DEFAULT_SHUTDOWN_TIMEOUT,
   DEFAULT_UPLOAD_TTL,
+  MAX_KEY_HEADER,
+  MIN_SECRET,
 } from "../drive/limits.ts";
 import { parseDuration } from "../drive/duration.ts";
 import { TrustedProxies } from "../http/client_address.ts";
 import type { CorsOrigins } from "../http/cors.ts";
+import type { LogForm } from "../http/request_log.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -37,6 +40,10 @@ export interface ServeOptions {
   diskReserve: number;
   /** Milliseconds. */
   shutdownTimeout: number;
+  /** How requests are logged; `undefined` where that depends on who reads it. */
+  log: LogForm | "off" | undefined;
+  /** Opens the metrics and nothing else. */
+  metricsToken: string | undefined;
 }
 
 /** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
@@ -83,6 +90,16 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     value: "TIME",
     help: "how long running transfers get at shutdown (10s)",
   },
+  {
+    name: "log",
+    value: "FORM",
+    help: "a line a request: text, json or off (text on a terminal, else json)",
+  },
+  {
+    name: "metrics-token",
+    value: "TOKEN",
+    help: "opens /metrics; better as variable, as others can read command lines",
+  },
 ];
 
 export type Environment = Record<string, string | undefined>;
@@ -93,11 +110,6 @@ const SEE_HELP = "see kvdrive help serve";
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
   const given = givenValues(args, env);
   const text = (name: string, absent: string) => given.get(name)?.text ?? absent;
-  const tlsCert = given.get("tls-cert")?.text;
-  const tlsKey = given.get("tls-key")?.text;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
-  }
   return {
     hostname: text("hostname", "127.0.0.1"),
     port: value(given, "port", 8000, parsePort, "a whole number from 0 to 65535"),
@@ -116,8 +128,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 500ms or 60s",
     ),
     data: text("data", "./data"),
-    tlsCert,
-    tlsKey,
+    ...tlsFiles(given),
     corsOrigins: value(
       given,
       "cors-origin",
@@ -168,6 +179,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       parseDuration,
       "a time like 500ms or 10s",
     ),
+    ...observationOptions(given),
   };
 }
 
@@ -209,6 +221,44 @@ function value<T>(
     throw new UsageError(`Bad value "${found.text}" of ${found.source}: it must be ${wanted}`);
   }
   return parsed;
+}
+
+function tlsFiles(given: Map<string, Given>): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
+  const tlsCert = given.get("tls-cert")?.text;
+  const tlsKey = given.get("tls-key")?.text;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
+  }
+  return { tlsCert, tlsKey };
+}
+
+function observationOptions(given: Map<string, Given>): Pick<ServeOptions, "log" | "metricsToken"> {
+  return {
+    log: value(given, "log", undefined, parseLogForm, "text, json or off"),
+    metricsToken: metricsTokenOf(given),
+  };
+}
+
+/** @throws {UsageError} where it could be guessed. It is not repeated. */
+function metricsTokenOf(given: Map<string, Given>): string | undefined {
+  const found = given.get("metrics-token");
+  // What a header can hold, and nothing that is cut off at its ends.
+  if (found === undefined || /^[\x21-\x7e]+$/.test(found.text) && isLongEnough(found.text)) {
+    return found?.text;
+  }
+  throw new UsageError(
+    `Bad value of ${found.source}: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII without blanks`,
+  );
+}
+
+function isLongEnough({ length }: string): boolean {
+  return length >= MIN_SECRET && length <= MAX_KEY_HEADER;
+}
+
+const LOG_FORMS = ["text", "json", "off"] as const;
+
+function parseLogForm(text: string): LogForm | "off" | undefined {
+  return LOG_FORMS.find((form) => form === text);
 }
 
 function parsePort(text: string): number | undefined {

@@ -19,6 +19,8 @@ const DEFAULTS: ServeOptions = {
   maxUploads: 64,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
+  log: undefined,
+  metricsToken: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */
@@ -31,6 +33,8 @@ interface Case {
 }
 
 const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
+
+const METRICS_TOKEN = "0123456789abcdefghijAB";
 
 const CASES: readonly Case[] = [
   { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
@@ -106,6 +110,18 @@ const CASES: readonly Case[] = [
     good: [["500ms", 500], ["1m", 60_000]],
     bad: TIMES,
   },
+  {
+    name: "log",
+    field: "log",
+    good: [["json", "json"], ["text", "text"], ["off", "off"]],
+    bad: ["JSON", "none", "1"],
+  },
+  {
+    name: "metrics-token",
+    field: "metricsToken",
+    good: [METRICS_TOKEN, `${METRICS_TOKEN}!`].map((text) => [text, text]),
+    bad: [],
+  },
 ];
 
 function assertUsage(args: string[], env: Record<string, string>, ...parts: string[]): void {
@@ -167,6 +183,15 @@ Deno.test("A flag that needs a value has one", () => {
     for (const args of [[`--${name}`], [`--${name}`, "--failed-reasons"]]) {
       assertUsage(args, {}, `--${name}`, "kvdrive help");
     }
+  }
+});
+
+Deno.test("A token for metrics that could be guessed or not be sent is refused, and not repeated", () => {
+  for (const text of [METRICS_TOKEN.slice(1), `${METRICS_TOKEN} b`, `${METRICS_TOKEN}é`, "x".repeat(257)]) {
+    const wanted = "Bad value of KVDRIVE_METRICS_TOKEN: it must be 22 to 256 characters";
+    assertUsage([], { KVDRIVE_METRICS_TOKEN: text }, wanted);
+    const { message } = assertThrows(() => parseServeOptions([`--metrics-token=${text}`], {}), UsageError);
+    assertEquals(message.includes(text), false);
   }
 });
 

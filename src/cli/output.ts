@@ -1,4 +1,6 @@
+import type { LogForm } from "../http/request_log.ts";
 import { StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
+import { visibleJson } from "./visible.ts";
 
 const encoder = new TextEncoder();
 
@@ -18,6 +20,20 @@ function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string):
 }
 
 /** Tells the operator of a failure in one entry, with the request that met it. */
+export type LogFailure = (error: unknown, requestId?: string) => void;
+
+/** The same in the form of the log: what reads lines of JSON finds nothing else on standard error either. */
+export function failureLog(form: LogForm): LogFailure {
+  return form === "json" ? logFailureAsJson : logFailure;
+}
+
+function logFailureAsJson(error: unknown, requestId?: string): void {
+  const time = new Date().toISOString();
+  const entry = { time, level: "error", id: requestId ?? null, error: describe(error) };
+  printError(`${visibleJson(entry)}\n`);
+}
+
+/** Tells the operator of a failure in one entry, as people read it. */
 export function logFailure(error: unknown, requestId?: string): void {
   const request = requestId === undefined ? "" : ` request ${requestId}`;
   printError(`${new Date().toISOString()} error${request}: ${describe(error)}\n`);

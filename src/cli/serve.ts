@@ -2,10 +2,12 @@ import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
 import { PageFiles } from "../http/page_files.ts";
+import { Readiness } from "../http/readiness.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
+import { hashSecret } from "../drive/secrets.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
@@ -13,7 +15,8 @@ import { CannotOpenStore } from "../store/errors.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./options.ts";
-import { logFailure, print, printError } from "./output.ts";
+import { Observation } from "./observation.ts";
+import { print, printError } from "./output.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { StartError, UsageError } from "./usage_error.ts";
 
@@ -30,9 +33,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   const tls = await readTls(options);
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
-  const store = await openStore(options);
+  const observation = new Observation(options);
+  const store = await openStore(options, observation);
   try {
-    await run(options, tls, { dashboard, store }, async (address, appsAddress) => {
+    await run(options, tls, { dashboard, store, observation }, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
@@ -40,36 +44,48 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
       print(`The dashboard is at ${address}/\n`);
       print(`kvdrive listening on ${address}\n`);
+      observation.begin();
     });
   } finally {
     await store.close();
+    await observation.end();
   }
 }
 
-async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promise<Store> {
+async function openStore(
+  { data, uploadTtl, diskReserve }: ServeOptions,
+  { onError, store: meter }: Observation,
+): Promise<Store> {
   try {
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, onError: logFailure });
+    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
   }
 }
 
+/** What the server is made of beside its options. */
+interface Parts {
+  dashboard: PageFiles;
+  store: Store;
+  observation: Observation;
+}
+
 /** Serves until the first signal, then until running transfers have ended or their time is over. */
 async function run(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
-  { dashboard, store }: { dashboard: PageFiles; store: Store },
+  { dashboard, store, observation }: Parts,
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
   const scheme = tls === undefined ? "http" : "https";
-  const gate = openGate(options, tls, store, wrongKeys);
+  const gate = openGate(options, tls, { store, wrongKeys, observation });
   const app = createApp({
     store,
     dashboard,
@@ -83,9 +99,13 @@ async function run(
     wrongKeys,
     trustedProxies: options.trustedProxies,
     isDraining: () => draining,
-    onError: logFailure,
+    watch: observation.watch,
+    metrics: observation.pageOf(store),
+    metricsToken: options.metricsToken && hashSecret(options.metricsToken),
+    readiness: new Readiness(() => store.probe()),
+    onError: observation.onError,
   });
-  using signal = new ShutdownSignal();
+  using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, { ...tls }, app);
   await onReady(
     addressOf(server.addr, scheme),
@@ -117,13 +137,16 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
-  store: Store,
-  wrongKeys: WrongKeys,
+  { store, wrongKeys, observation: { watch, onError } }: {
+    store: Store;
+    wrongKeys: WrongKeys;
+    observation: Observation;
+  },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, onError: logFailure };
+  const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, watch, onError };
   try {
     return new Gate(deps, { hostname, port, tls });
   } catch (error) {

@@ -7,13 +7,14 @@ export class ShutdownSignal implements Disposable {
   readonly first: Promise<void>;
   readonly #stopListening: (() => void)[];
 
-  constructor() {
+  /** @param beforeEnd Done before a second signal ends the process; it must not take long. */
+  constructor(beforeEnd: () => Promise<void> = () => Promise.resolve()) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.first = promise;
     let isFirst = true;
     this.#stopListening = Object.entries(SIGNALS).map(([name, status]) => {
       const listener = () => {
-        if (!isFirst) Deno.exit(status);
+        if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
         isFirst = false;
         resolve();
       };

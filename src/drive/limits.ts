@@ -245,3 +245,26 @@ export const RETRY_AFTER = 1;
 /** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
 export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
 export const DEFAULT_SHUTDOWN_TIMEOUT = 10 * SECOND;
+
+/** Lines of the request log are written together: at the latest after this time, or with this many characters. */
+export const LOG_FLUSH_INTERVAL = 100;
+export const LOG_FLUSH_SIZE = 65_536;
+
+/** Characters of the log that wait for a reader that takes none. Lines beyond are counted and left out. */
+export const MAX_LOG_QUEUE = 4 * MIB;
+
+/** How long the end of the program waits for such a reader. */
+export const LOG_EXIT_TIME = SECOND;
+
+/** "503 … when the store does not answer within 1 s", and how long one look at it is believed. */
+export const READY_TIMEOUT = SECOND;
+export const READY_KEPT = SECOND;
+
+/** How long `kvdrive healthcheck` waits, unless told: less than the 30 s that Docker gives it. */
+export const DEFAULT_HEALTHCHECK_TIMEOUT = 5 * SECOND;
+
+/** How long the figures of projects are believed, each of which costs reading all counters. */
+export const USAGE_KEPT = 10 * SECOND;
+
+/** Projects whose figures are told one by one, those with the most bytes. Each is two series for whoever gathers them. */
+export const MAX_MEASURED_PROJECTS = 10_000;

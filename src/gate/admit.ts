@@ -1,4 +1,5 @@
 import { errors } from "../http/http_error.ts";
+import type { Visit } from "../http/visit.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
 import type { GateContext } from "./context.ts";
 import { findPlace, type Place } from "./find_place.ts";
@@ -27,12 +28,13 @@ export async function admit(
   ctx: GateContext,
   head: RequestHead,
   peer: Peer,
-  readBody: ReservedCall["readBody"],
+  { readBody, visit }: { readBody: ReservedCall["readBody"]; visit: Visit },
 ): Promise<Admitted | OwnAnswer> {
   const expected = joinedField(head.fields, "expect")?.toLowerCase() ?? "100-continue";
   if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
   const place = await findPlace(ctx.store.apps, head);
   const { app, prefix, target } = place;
+  visit.app = `${app.project}/${app.app}`;
   const origin = originOf(head, peer, ctx.trustedProxies);
   if (target !== undefined && isReserved(target)) {
     return await answerReserved(ctx, { head, place, origin, readBody });
@@ -41,6 +43,7 @@ export async function admit(
   const judgement: Judgement = isPreflight(head)
     ? { allowed: true, caller: "preflight" }
     : await judge(ctx.store, credentials, app);
+  if (judgement.allowed) visit.key = judgement.key;
   if (!judgement.allowed) return refusal(ctx, head, place, origin, judgement.sentKey);
   if (target === undefined) return redirectAnswer(308, `${prefix}/${queryOf(head.target)}`);
   if (app.upstream === undefined) throw errors.noUpstream();

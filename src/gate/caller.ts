@@ -1,5 +1,7 @@
+import { Buffer } from "node:buffer";
 import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME, READER_PATIENCE } from "../drive/limits.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
+import type { Visit } from "../http/visit.ts";
 import { admit } from "./admit.ts";
 import type { GateContext } from "./context.ts";
 import { Exchange } from "./exchange.ts";
@@ -9,7 +11,7 @@ import { Malformed } from "./http1/malformed.ts";
 import { readHead } from "./http1/read_head.ts";
 import { parseRequestHead, type RequestHead } from "./http1/request_head.ts";
 import { ConnectionLost, type Sending, Wire } from "./http1/wire.ts";
-import { errorAnswer, type OwnAnswer, ownAnswerBytes } from "./own_answer.ts";
+import { errorAnswer, gateRequestId, type OwnAnswer, ownAnswerBytes } from "./own_answer.ts";
 import { renderFailure } from "./render_failure.ts";
 
 /** A connection of a caller, whose requests are answered one after the other. */
@@ -115,7 +117,7 @@ export class Caller {
     if (head === undefined) return false;
     this.#readBy = Infinity;
     this.#isBusy = true;
-    const mayGoOn = await this.#answer(head);
+    const mayGoOn = await this.#answerWatched(head);
     this.#isBusy = false;
     this.#readBy = this.#ctx.clock.in(KEEP_ALIVE_TIMEOUT);
     return mayGoOn;
@@ -129,42 +131,76 @@ export class Caller {
     return text === undefined ? undefined : parseRequestHead(text);
   }
 
-  async #answer(head: RequestHead): Promise<boolean> {
+  async #answerWatched(head: RequestHead): Promise<boolean> {
+    const visit = this.#begin(gateRequestId(head.fields), head.method);
+    try {
+      return await this.#answer(head, visit);
+    } catch (error) {
+      visit.isAborted = true;
+      throw error;
+    } finally {
+      this.#ctx.watch.end(visit);
+    }
+  }
+
+  #begin(id: string, method: string): Visit {
+    const visit = this.#ctx.watch.begin(id, method);
+    this.#ctx.watch.route(visit, "gate", "gate");
+    return visit;
+  }
+
+  async #answer(head: RequestHead, visit: Visit): Promise<boolean> {
     const body = bodyReader(this.wire.reader, head.framing);
     try {
-      const readBody = (limit: number) => this.#readBody(body, limit);
-      const admitted = await admit(this.#ctx, head, this.#peer, readBody);
-      if ("status" in admitted) return await this.#say(admitted, head, body);
-      const exchange = new Exchange(this.#ctx, this, { head, body, admitted });
+      const readBody = (limit: number) => this.#readBody(body, limit, visit);
+      const admitted = await admit(this.#ctx, head, this.#peer, { readBody, visit });
+      if ("status" in admitted) return await this.#say(admitted, head, body, visit);
+      const exchange = new Exchange(this.#ctx, this, { head, body, admitted, visit });
       this.#exchange = exchange;
       const mayGoOn = await exchange.run();
       if (!body.isDone) await this.#linger();
       return mayGoOn;
     } catch (error) {
-      return await this.#fail(error, head, body);
+      return await this.#fail(error, head, body, visit);
     } finally {
       this.#exchange = undefined;
     }
   }
 
   /** Says what went wrong, if it can still be said. */
-  async #fail(error: unknown, head: RequestHead, body: BodyReader): Promise<boolean> {
+  async #fail(
+    error: unknown,
+    head: RequestHead,
+    body: BodyReader,
+    visit: Visit,
+  ): Promise<boolean> {
     const exchange = this.#exchange;
     const isCaller = exchange === undefined && error instanceof ConnectionLost;
     if (isCaller || this.wire.isClosed || exchange?.isAnswered) {
+      visit.isAborted = true;
       if (!(error instanceof ConnectionLost || error instanceof Malformed)) throw error;
       return false;
     }
     const rendered = renderFailure(error, exchange);
-    if (rendered.status >= 500 && rendered.cause !== undefined) this.#ctx.onError(rendered.cause);
-    return await this.#say(errorAnswer(rendered), head, body);
+    if (rendered.status >= 500 && rendered.cause !== undefined) {
+      this.#ctx.onError(rendered.cause, visit.id);
+    }
+    return await this.#say(errorAnswer(rendered), head, body, visit);
   }
 
   /** Sends an answer of the gate itself; gives whether another request may follow. */
-  async #say(answer: OwnAnswer, head: RequestHead, body: BodyReader): Promise<boolean> {
+  async #say(
+    answer: OwnAnswer,
+    head: RequestHead,
+    body: BodyReader,
+    visit: Visit,
+  ): Promise<boolean> {
     const isRead = isReadable(body);
     const closes = !isRead || answer.status === 408 || this.closesAfter(head);
-    await this.write(ownAnswerBytes(answer, { ...head, closes }));
+    visit.status = answer.status;
+    visit.isForwarded = false;
+    await this.write(ownAnswerBytes(answer, { method: head.method, id: visit.id, closes }));
+    if (head.method !== "HEAD") visit.sent = Buffer.byteLength(answer.body);
     if (!isRead) await this.#linger();
     return !closes;
   }
@@ -172,7 +208,15 @@ export class Caller {
   /** Refuses what is no request, and hears no more. */
   async #refuse(error: HttpError): Promise<void> {
     const answer = errorAnswer(error);
-    await this.write(ownAnswerBytes(answer, { method: "", fields: [], closes: true }));
+    const visit = this.#begin(crypto.randomUUID(), "");
+    visit.status = answer.status;
+    try {
+      await this.write(ownAnswerBytes(answer, { method: "", id: visit.id, closes: true }));
+      visit.sent = Buffer.byteLength(answer.body);
+    } finally {
+      visit.isAborted = visit.sent === 0;
+      this.#ctx.watch.end(visit);
+    }
     await this.#linger();
   }
 
@@ -184,14 +228,14 @@ export class Caller {
     do reader.takeTo(reader.end); while (await reader.fill());
   }
 
-  async #readBody(body: BodyReader, limit: number): Promise<string> {
+  async #readBody(body: BodyReader, limit: number, visit: Visit): Promise<string> {
     const { reader } = this.wire;
     const decoder = new TextDecoder();
     let text = "";
     let size = 0;
     for (;;) {
       const piece = body.take();
-      size += piece.length;
+      visit.received = size += piece.length;
       if (size > limit) throw errors.tooLargeSignIn(limit);
       text += decoder.decode(piece, { stream: true });
       if (body.isDone) return text;

@@ -1,4 +1,5 @@
 import type { TrustedProxies } from "../http/client_address.ts";
+import type { Watch } from "../http/watch.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Store } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
@@ -14,8 +15,10 @@ export interface GateDeps {
   idleTimeout: number;
   /** How long an application may take to begin its answer, in milliseconds. */
   appsTimeout: number;
-  /** Told of our own defects. What is wrong with an application or a caller is none. */
-  onError: (error: unknown) => void;
+  /** Sees every request begin and end. */
+  watch: Watch;
+  /** Told of our own defects, with the id of the request. What is wrong with an application or a caller is none. */
+  onError: (error: unknown, requestId?: string) => void;
 }
 
 /** What all connections of the gate share. */

@@ -5,6 +5,7 @@ import {
   REJUDGE_INTERVAL,
   UPSTREAM_FRESH_TIME,
 } from "../drive/limits.ts";
+import type { Visit } from "../http/visit.ts";
 import type { Admitted } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import type { GateContext } from "./context.ts";
@@ -43,6 +44,7 @@ export class Exchange {
   readonly #head: RequestHead;
   readonly #admitted: Admitted;
   readonly #body: BodyReader;
+  readonly #visit: Visit;
   readonly #began: number;
   readonly #connecting = new AbortController();
   #upstream: Wire | undefined;
@@ -60,13 +62,14 @@ export class Exchange {
   constructor(
     ctx: GateContext,
     caller: Caller,
-    request: { head: RequestHead; body: BodyReader; admitted: Admitted },
+    request: { head: RequestHead; body: BodyReader; admitted: Admitted; visit: Visit },
   ) {
     this.#ctx = ctx;
     this.#caller = caller;
     this.#head = request.head;
     this.#body = request.body;
     this.#admitted = request.admitted;
+    this.#visit = request.visit;
     this.#began = ctx.clock.now;
   }
 
@@ -83,12 +86,15 @@ export class Exchange {
     const upgrade = askedUpgrade(this.#head);
     try {
       const answer = await this.#ask(upgrade);
+      this.#visit.status = answer.status;
+      this.#visit.isForwarded = true;
       if (answer.status !== 101) return await this.#relay(answer);
       if (upgrade === undefined) throw new Malformed("it changes the protocol unasked");
       await this.#tunnel(answer);
       return false;
     } finally {
       this.#isOver = true;
+      if (this.aborted === "caller left" || this.aborted === "cut") this.#visit.isAborted = true;
       this.#upstream?.close();
     }
   }
@@ -180,6 +186,7 @@ export class Exchange {
     try {
       this.#answerBy = this.#answerLimit();
       const piece = body.take();
+      this.#visit.received += piece.length;
       await wire.send({ head: text, piece, chunked, isLast: body.isDone });
       if (!body.isDone) await this.#sendRest(wire, chunked);
       if (!body.isDone) return;
@@ -189,7 +196,7 @@ export class Exchange {
       // Where the application takes no more, it may have answered; the end of its connection shows.
       if (error instanceof ConnectionLost) return;
       if (error instanceof Malformed) this.malformed = error;
-      else this.#ctx.onError(error);
+      else this.#ctx.onError(error, this.#visit.id);
       this.abort(error instanceof Malformed ? "body malformed" : "cut");
     }
   }
@@ -210,6 +217,7 @@ export class Exchange {
       if (!more) return this.abort("caller left");
       this.#answerBy = this.#answerLimit();
       const piece = this.#body.take();
+      this.#visit.received += piece.length;
       await wire.send({ piece, chunked, isLast: this.#body.isDone });
     }
   }
@@ -261,6 +269,7 @@ export class Exchange {
       if (head !== "" || piece.length > 0 || body.isDone && chunked) {
         this.isAnswered = true;
         await this.#caller.send({ head, piece, chunked, isLast: body.isDone });
+        this.#visit.sent += piece.length;
         head = "";
       }
       if (body.isDone) return;
@@ -278,7 +287,7 @@ export class Exchange {
     if (this.#ctx.isDraining) return this.abort("cut");
     const caller = this.#caller;
     await caller.send({ head: upgradeText(answer), piece: NOTHING, chunked: false, isLast: false });
-    await tunnel(caller, wire, () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME));
+    await tunnel(caller, wire, this.#visit, () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME));
   }
 }
 

@@ -2,10 +2,10 @@ import type { AppInfo } from "../store/app_store.ts";
 import type { Store } from "../store/store.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** Whether somebody is let in to an application, and as whom. */
+/** Whether somebody is let in to an application, and as whom: `key` is the prefix of the key, or `session`. */
 export type Judgement =
-  | { allowed: true; caller: "anyone" | "owner" | "session" | "preflight" }
-  | { allowed: true; caller: "key"; keyName: string }
+  | { allowed: true; caller: "anyone" | "owner" | "session" | "preflight"; key?: string }
+  | { allowed: true; caller: "key"; key?: string; keyName: string }
   | { allowed: false; sentKey: boolean };
 
 /** The parts of the store that know who may come in. */
@@ -27,17 +27,17 @@ export async function judge(
   const { key, sessions, isOverlong } = credentials();
   if (key?.isProjectKey) {
     const owner = await store.keys.opens(key.hash);
-    if (owner?.project === project) return { allowed: true, caller: "owner" };
+    if (owner?.project === project) return { allowed: true, caller: "owner", key: owner.prefix };
   } else if (key !== undefined) {
     const found = await store.appKeys.find(key.hash);
     if (found?.project === project && found.app === app) {
-      return { allowed: true, caller: "key", keyName: found.name };
+      return { allowed: true, caller: "key", key: found.prefix, keyName: found.name };
     }
   }
   for (const hash of sessions) {
     const session = await store.sessions.find(hash);
     if (session?.project === project && session.app === app) {
-      return { allowed: true, caller: "session" };
+      return { allowed: true, caller: "session", key: "session" };
     }
   }
   return { allowed: false, sentKey: key !== undefined || isOverlong };

@@ -51,10 +51,10 @@ export function redirectAnswer(
 
 const encoder = new TextEncoder();
 
-/** The answer as it is sent. The id is the caller's where it sent a sane one. */
+/** The answer as it is sent. */
 export function ownAnswerBytes(
   { status, headers, body }: OwnAnswer,
-  request: { method: string; fields: readonly Field[]; closes: boolean },
+  request: { method: string; id: string; closes: boolean },
 ): Uint8Array {
   const bytes = encoder.encode(body);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -64,7 +64,7 @@ export function ownAnswerBytes(
     `Content-Length: ${bytes.length}`,
     "Cache-Control: no-store",
     "X-Content-Type-Options: nosniff",
-    `X-Request-Id: ${requestId(request.fields)}`,
+    `X-Request-Id: ${request.id}`,
     ...request.closes ? ["Connection: close"] : [],
     "",
     "",
@@ -73,9 +73,10 @@ export function ownAnswerBytes(
   return request.method === "HEAD" ? encoder.encode(text) : encoder.encode(text + body);
 }
 
-function requestId(fields: readonly Field[]): string {
+/** The id of a request: the caller's where it sent a sane one. */
+export function gateRequestId(fields: readonly Field[]): string {
   const id = joinedField(fields, "x-request-id");
-  return requestIdOf(id === undefined ? NO_HEADERS : new Headers({ "x-request-id": id }));
+  if (id === undefined) return crypto.randomUUID();
+  const key = joinedField(fields, "x-api-key") ?? "";
+  return requestIdOf(new Headers({ "x-request-id": id, "x-api-key": key }));
 }
-
-const NO_HEADERS = new Headers();

@@ -1,16 +1,29 @@
+import type { Visit } from "../http/visit.ts";
 import type { Caller } from "./caller.ts";
 import { ConnectionLost, type Wire } from "./http1/wire.ts";
 
 /**
  * Passes bytes both ways, whatever they mean, until both sides have ended.
  *
+ * @param visit Gets how many bytes went which way.
  * @param onHalf Called when the first of them has.
  * @throws {ConnectionLost} as soon as one of them breaks.
  */
-export async function tunnel(caller: Caller, upstream: Wire, onHalf: () => void): Promise<void> {
+export async function tunnel(
+  caller: Caller,
+  upstream: Wire,
+  visit: Visit,
+  onHalf: () => void,
+): Promise<void> {
   const ways = [
-    pump(caller.wire, (piece) => upstream.write(piece)).then(() => upstream.end()),
-    pump(upstream, (piece) => caller.write(piece)).then(() => caller.wire.end()),
+    pump(caller.wire, async (piece) => {
+      await upstream.write(piece);
+      visit.received += piece.length;
+    }).then(() => upstream.end()),
+    pump(upstream, async (piece) => {
+      await caller.write(piece);
+      visit.sent += piece.length;
+    }).then(() => caller.wire.end()),
   ];
   await Promise.race(ways).finally(onHalf);
   await Promise.all(ways);

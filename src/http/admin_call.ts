@@ -6,10 +6,12 @@ import { errors } from "./http_error.ts";
 import { Query } from "./query.ts";
 import { decodeLeniently, decodeSegment } from "./request_target.ts";
 import type { Deps, Handler, Incoming } from "./router.ts";
+import type { Visit } from "./visit.ts";
 
 /** A request to the administration on its way to its handler, whose sender may do this. */
 export interface AdminCall {
   request: Request;
+  visit: Visit;
   /** Whether it is the administrator who asks, and not the project's owner. */
   isAdministrator: boolean;
   /** What stands in the path for the route's names, decoded. */
@@ -55,16 +57,16 @@ export function byOwner(
   };
 }
 
-async function callerTo({ request, address }: Incoming, deps: Deps): Promise<Caller> {
+async function callerTo({ request, address, visit }: Incoming, deps: Deps): Promise<Caller> {
   const { projects, keys } = deps.store;
-  const entrance = { keys, wrongKeys: deps.wrongKeys, address };
+  const entrance = { keys, wrongKeys: deps.wrongKeys, address, visit };
   return await callerOf(request.headers, projects, entrance);
 }
 
 /** @throws {HttpError} 400 where path or query are not percent-encoded UTF-8. */
-function callOf({ request, params, query }: Incoming, { isAdministrator }: Caller): AdminCall {
+function callOf({ request, visit, params, query }: Incoming, { isAdministrator }: Caller): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   // No call here has parameters, and unknown ones are ignored, unless they are malformed.
   new Query(query);
-  return { request, isAdministrator, params: Object.fromEntries(decoded) };
+  return { request, visit, isAdministrator, params: Object.fromEntries(decoded) };
 }

@@ -14,9 +14,14 @@ export type Caller = { isAdministrator: true } | { isAdministrator: false; proje
 /** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
 const BEARER = /^bearer +(.+)$/i;
 
+/** What a request has in place of the administrator's token, if anything. */
+export function tokenOf(headers: Headers): string | undefined {
+  return BEARER.exec(headers.get("authorization") ?? "")?.[1];
+}
+
 /** Whether a request comes with what may be the administrator's token. */
 export function hasToken(headers: Headers): boolean {
-  return BEARER.test(headers.get("authorization") ?? "");
+  return tokenOf(headers) !== undefined;
 }
 
 /**
@@ -29,10 +34,11 @@ export async function callerOf(
   tokens: AdminTokens,
   entrance: Entrance,
 ): Promise<Caller> {
-  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  const token = tokenOf(headers);
   if (token !== undefined) {
     const isKnown = token.length <= MAX_KEY_HEADER && await tokens.isAdminToken(hashSecret(token));
     if (!isKnown) throw refusal(errors.unknownToken(), entrance);
+    entrance.visit.key = "admin";
     return { isAdministrator: true };
   }
   if ((headers.get("x-api-key") ?? "") === "") throw errors.noCredentials();

@@ -3,6 +3,7 @@ import { MAX_KEY_HEADER, MAX_WRONG_KEYS } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { type Caller, callerOf } from "./admin_caller.ts";
 import { HttpError } from "./http_error.ts";
+import { someVisit } from "./test_support.ts";
 import { WrongKeys } from "./wrong_keys.ts";
 
 const KEY = "p_secret";
@@ -12,8 +13,8 @@ const tokens = { isAdminToken: (hash: string) => Promise.resolve(hash === hashSe
 
 function ask(headers: Record<string, string>, wrongKeys = new WrongKeys()): Promise<Caller> {
   const opens = (hash: string) =>
-    Promise.resolve(hash === hashSecret(KEY) ? { project: "p" } : undefined);
-  const entrance = { keys: { opens }, wrongKeys, address: () => "192.0.2.1" };
+    Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
+  const entrance = { keys: { opens }, wrongKeys, address: () => "192.0.2.1", visit: someVisit() };
   return callerOf(new Headers(headers), tokens, entrance);
 }
 

@@ -1,11 +1,12 @@
 import { MAX_KEY_HEADER } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { errors, type HttpError } from "./http_error.ts";
+import type { Visit } from "./visit.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
 /** Finds the project that a key opens, by the key's SHA-256. */
 export interface KeyRing {
-  opens(keyHash: string): Promise<{ project: string } | undefined>;
+  opens(keyHash: string): Promise<{ project: string; prefix: string } | undefined>;
 }
 
 /** What is needed to judge a key that came with a request. */
@@ -14,6 +15,8 @@ export interface Entrance {
   wrongKeys: WrongKeys;
   /** Where the request comes from. */
   address: () => string;
+  /** Gets the prefix of the key, if it is known. */
+  visit: Visit;
 }
 
 /**
@@ -29,6 +32,7 @@ export async function openedBy(headers: Headers, entrance: Entrance): Promise<st
     ? undefined
     : await entrance.keys.opens(hashSecret(key));
   if (opened === undefined) throw refusal(errors.unknownKey(), entrance);
+  entrance.visit.key = opened.prefix;
   return opened.project;
 }
 

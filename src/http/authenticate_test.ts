@@ -3,6 +3,7 @@ import { MAX_KEY_HEADER, MAX_WRONG_KEYS } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { authenticate, type Entrance } from "./authenticate.ts";
 import { HttpError } from "./http_error.ts";
+import { someVisit } from "./test_support.ts";
 import { WrongKeys } from "./wrong_keys.ts";
 
 const KEY = "p_secret";
@@ -11,9 +12,14 @@ const KEY = "p_secret";
 function entrance(asked: string[] = [], from = "192.0.2.1"): Entrance {
   const opens = (hash: string) => {
     asked.push(hash);
-    return Promise.resolve(hash === hashSecret(KEY) ? { project: "p" } : undefined);
+    return Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
   };
-  return { keys: { opens }, wrongKeys: new WrongKeys(), address: () => from };
+  return {
+    keys: { opens },
+    wrongKeys: new WrongKeys(),
+    address: () => from,
+    visit: someVisit(),
+  };
 }
 
 Deno.test("A key lets in to its own project, whatever the header's case", async () => {

@@ -1,4 +1,5 @@
 import { errors, type HttpError } from "./http_error.ts";
+import type { Visit } from "./visit.ts";
 
 export interface BodyLimits {
   /** Bytes. */
@@ -7,6 +8,8 @@ export interface BodyLimits {
   idle: number;
   /** The error for more than the limit; that of a file, unless given. */
   tooLarge?: (limit: number) => HttpError;
+  /** Whose bytes are counted there. */
+  visit?: Visit;
 }
 
 /**
@@ -33,7 +36,7 @@ export function announcedSize(
  */
 export async function* readBody(
   request: Request,
-  { limit, idle, tooLarge = errors.tooLarge }: BodyLimits,
+  { limit, idle, tooLarge = errors.tooLarge, visit }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
@@ -42,10 +45,11 @@ export async function* readBody(
   let ended = false;
   try {
     while (true) {
-      const { done, value } = await readWithin(reader, idle);
+      const { done, value } = await readWithin(reader, idle, visit);
       ended = done;
       if (value === undefined) break;
       size += value.byteLength;
+      if (visit !== undefined) visit.received = size;
       if (size > limit) throw tooLarge(limit);
       yield value;
     }
@@ -59,11 +63,13 @@ export async function* readBody(
 async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   idle: number,
+  visit: Visit | undefined,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(errors.silentBody()), idle);
   const next = reader.read().catch((error: unknown) => {
     // The runtime's way to say that the sender has left.
+    if (visit !== undefined) visit.isAborted = true;
     throw errors.brokenBody(error);
   });
   // Whichever loses the race has nobody else to tell.

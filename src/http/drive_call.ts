@@ -5,6 +5,7 @@ import { authenticate } from "./authenticate.ts";
 import { errors } from "./http_error.ts";
 import { Query } from "./query.ts";
 import { decodeLeniently, decodeSegment } from "./request_target.ts";
+import type { Visit } from "./visit.ts";
 import { type Deps, type Handler, type Incoming, type Route, route } from "./router.ts";
 
 /** A request of the file API on its way to its handler, whose sender may do this. */
@@ -17,6 +18,7 @@ export interface Call {
   /** The upload's id; empty where the route has none. */
   id: string;
   query: Query;
+  visit: Visit;
 }
 
 export type DriveHandler = (call: Call, deps: Deps) => Promise<Response>;
@@ -50,11 +52,11 @@ function owned(handler: DriveHandler): Handler {
  * @throws {HttpError} 401, 429 or 403 as for keys; 404 where the administrator names a project that there is not.
  */
 async function admit(
-  { request: { headers }, address }: Incoming,
+  { request: { headers }, address, visit }: Incoming,
   project: string,
   { store, wrongKeys }: Deps,
 ): Promise<boolean> {
-  const entrance = { keys: store.keys, wrongKeys, address };
+  const entrance = { keys: store.keys, wrongKeys, address, visit };
   if (headers.has("x-api-key") || !hasToken(headers)) {
     await authenticate(headers, project, entrance);
     return false;
@@ -65,10 +67,10 @@ async function admit(
   return true;
 }
 
-function callOf({ request, requestId, params, query }: Incoming, project: string): Call {
+function callOf({ request, requestId, visit, params, query }: Incoming, project: string): Call {
   const drive = params["drive"] === undefined ? "" : driveOf(params["drive"]);
   const id = decodeSegment(params["id"] ?? "");
-  return { request, requestId, project, drive, id, query: new Query(query) };
+  return { request, requestId, visit, project, drive, id, query: new Query(query) };
 }
 
 /** The drive that a segment of a path names. @throws {HttpError} 400 where it can be none. */

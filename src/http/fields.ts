@@ -1,6 +1,7 @@
 import { MAX_ADMIN_BODY } from "../drive/limits.ts";
 import { errors } from "./http_error.ts";
 import { readJson } from "./json_body.ts";
+import type { Visit } from "./visit.ts";
 
 /** What is wrong with a text, as the end of a sentence that begins with the name of its field. */
 type ProblemOf = (text: string) => string | undefined;
@@ -18,9 +19,13 @@ export class Fields {
    *
    * @throws {HttpError} 400 where it is no JSON object or has a field that is none of the known ones, 413 where it is too large.
    */
-  static async read(request: Request, idle: number, known: readonly string[]): Promise<Fields> {
+  static async read(
+    { request, visit }: { request: Request; visit: Visit },
+    idle: number,
+    known: readonly string[],
+  ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.tooLargeObject };
+    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.tooLargeObject, visit };
     const body = await readJson(request, limits) ?? {};
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
       throw bad("it is something else");

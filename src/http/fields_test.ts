@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { MAX_ADMIN_BODY } from "../drive/limits.ts";
+import { someVisit } from "./test_support.ts";
 import { Fields } from "./fields.ts";
 import { HttpError } from "./http_error.ts";
 
@@ -7,7 +8,8 @@ const NOTHING_WRONG = () => undefined;
 
 function read(body: string, known: readonly string[] = ["name", "on"]): Promise<Fields> {
   const request = new Request("http://kv.example/", { method: "POST", body });
-  return Fields.read(request, 60_000, known);
+  const visit = someVisit();
+  return Fields.read({ request, visit }, 60_000, known);
 }
 
 async function refusal(body: string): Promise<HttpError> {

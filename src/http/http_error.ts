@@ -29,6 +29,9 @@ function listed(names: readonly string[]): string {
 /** Who administers comes in by one of two. */
 const bothWays = { "WWW-Authenticate": 'Bearer realm="kvdrive", ApiKey realm="kvdrive"' };
 
+/** How metrics are asked for. */
+const tokenAsked = { "WWW-Authenticate": 'Bearer realm="kvdrive"' };
+
 /** How callers of an application come in. */
 const keyAsked = { "WWW-Authenticate": 'ApiKey realm="kvdrive"' };
 
@@ -102,6 +105,18 @@ export const errors = {
       401,
       "The token in Authorization is not the administrator's: send that, or leave it out and send the project key as X-Api-Key",
       bothWays,
+    ),
+  noMetricsToken: () =>
+    new HttpError(
+      401,
+      "The token is missing: send the one for metrics, or the administrator's, as Authorization: Bearer",
+      tokenAsked,
+    ),
+  unknownMetricsToken: () =>
+    new HttpError(
+      401,
+      "The token in Authorization is neither the one for metrics nor the administrator's: send one of them",
+      tokenAsked,
     ),
   tooManyWrongKeys: (wait: number) =>
     new HttpError(

@@ -3,9 +3,13 @@ import type { Store } from "../store/store.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
+import type { MetricsPage } from "./metrics/metrics_page.ts";
 import type { PageFiles } from "./page_files.ts";
+import type { Readiness } from "./readiness.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
+import type { Visit } from "./visit.ts";
+import type { Watch } from "./watch.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
 
 /** Where callers find the gate to applications, on whatever host name they know the server by. */
@@ -35,6 +39,14 @@ export interface Deps {
   trustedProxies: TrustedProxies | undefined;
   /** Whether the server takes no new work because it is about to end. */
   isDraining: () => boolean;
+  /** Sees every request begin and end. */
+  watch: Watch;
+  /** The figures that are gathered. */
+  metrics: Pick<MetricsPage, "render">;
+  /** SHA-256 of the token that opens them, beside the administrator's, if there is one. */
+  metricsToken: string | undefined;
+  /** Whether the store can be worked with. */
+  readiness: Readiness;
   /** Told of defects and damage, with the id of the request. */
   onError: (error: unknown, requestId: string) => void;
 }
@@ -47,6 +59,7 @@ export interface Incoming {
   address: () => string;
   /** What stands in the path for `:project`, `:drive` and so on, percent-encoded. */
   params: Record<string, string>;
+  visit: Visit;
   /** Behind the question mark, percent-encoded. */
   query: string;
 }
@@ -57,11 +70,14 @@ export type Handler = (incoming: Incoming, deps: Deps) => Promise<Response>;
 export type Methods = Partial<Record<string, Handler>>;
 
 export interface Route {
+  /** As logs and metrics name it: `/v1/{project}/{drive}/files`. */
+  name: string;
   pattern: readonly string[];
   methods: Methods;
 }
 
 export interface Match {
+  name: string;
   methods: Methods;
   /** What stands in the path for the pattern's names, percent-encoded. */
   params: Record<string, string>;
@@ -70,12 +86,13 @@ export interface Match {
 /** A path such as `/v1/:project/:drive/files` and what answers there. */
 export function route(path: string, methods: Methods): Route {
   const { GET } = methods;
-  return { pattern: path.slice(1).split("/"), methods: GET ? { ...methods, HEAD: GET } : methods };
+  const name = path.replaceAll(/:(\w+)/g, "{$1}");
+  return { name, pattern: path.slice(1).split("/"), methods: GET ? { ...methods, HEAD: GET } : methods };
 }
 
 /** @throws {HttpError} 404 where no route has this path. */
 export function findRoute(routes: readonly Route[], segments: readonly string[]): Match {
-  for (const { pattern, methods } of routes) {
+  for (const { name, pattern, methods } of routes) {
     if (pattern.length !== segments.length) continue;
     const params: Record<string, string> = {};
     const fits = pattern.every((part, i) => {
@@ -85,7 +102,7 @@ export function findRoute(routes: readonly Route[], segments: readonly string[])
       params[part.slice(1)] = segment;
       return true;
     });
-    if (fits) return { methods, params };
+    if (fits) return { name, methods, params };
   }
   throw errors.noRoute();
 }

@@ -1,3 +1,5 @@
+import type { Visit } from "./visit.ts";
+
 export interface StreamOptions {
   /** How long the reader may take nothing, in milliseconds. */
   idle: number;
@@ -5,6 +7,8 @@ export interface StreamOptions {
   onEnd: () => void;
   /** Told why the pieces failed. */
   onError: (error: unknown) => void;
+  /** Whose bytes are counted there, and whether they were all taken. */
+  visit?: Visit;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -15,19 +19,21 @@ type Piece = Uint8Array<ArrayBuffer>;
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece>,
-  { idle, onEnd, onError }: StreamOptions,
+  { idle, onEnd, onError, visit }: StreamOptions,
 ): ReadableStream<Piece> {
+  if (visit !== undefined) visit.isStreaming = true;
   const iterator = pieces[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;
-  const end = () => {
+  const end = (isAborted: boolean) => {
     if (over) return;
     over = true;
+    if (visit !== undefined && isAborted) visit.isAborted = true;
     clearTimeout(timer);
     onEnd();
   };
   const giveUp = async (controller: ReadableStreamDefaultController<Piece>) => {
-    end();
+    end(true);
     controller.error(brokenOff("The reader took nothing for too long"));
     await iterator.return?.();
   };
@@ -39,19 +45,21 @@ export function streamPieces(
         if (over) return;
         if (!done) {
           controller.enqueue(value);
+          if (visit !== undefined) visit.sent += value.byteLength;
           timer = setTimeout(() => giveUp(controller), idle);
           return;
         }
         controller.close();
+        end(false);
       } catch (error) {
         if (over) return;
         onError(error);
         controller.error(brokenOff("The rest of the bytes could not be read"));
+        end(true);
       }
-      end();
     },
     async cancel(): Promise<void> {
-      end();
+      end(true);
       await iterator.return?.();
     },
   }, { highWaterMark: 0 });

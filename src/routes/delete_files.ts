@@ -37,9 +37,10 @@ async function deleteFile(
 }
 
 /** The distinct names in their order, from the body or the query. */
-async function namesOf({ request, query }: Call, idle: number): Promise<string[]> {
+async function namesOf({ request, query, visit }: Call, idle: number): Promise<string[]> {
   const inQuery = query.all("names");
-  const body = await readJson(request, { limit: MAX_JSON_BODY, idle, bad: errors.badJson });
+  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, visit };
+  const body = await readJson(request, limits);
   if (inQuery.length > 0 && body !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");
   }

@@ -4,6 +4,7 @@ import { Query } from "../http/query.ts";
 import type { Deps } from "../http/router.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { someVisit, unobserved } from "../http/test_support.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { openMemoryDatabase } from "../store/database.ts";
@@ -32,6 +33,7 @@ async function deleteOnFailingStore(
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
     isDraining: () => false,
+    ...unobserved(),
     onError: (error) => void failures.push(error),
   };
   store.files.delete = ({ name }) =>
@@ -45,6 +47,7 @@ async function deleteOnFailingStore(
   const call: Call = {
     request,
     requestId: "r1",
+    visit: someVisit(),
     project: "p",
     drive: "d",
     id: "",

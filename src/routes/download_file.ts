@@ -26,7 +26,7 @@ export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
 }
 
 function answer(
-  { request, requestId }: Call,
+  { request, requestId, visit }: Call,
   { onError, idleTimeout }: Deps,
   file: OpenFile,
 ): Response {
@@ -51,6 +51,7 @@ function answer(
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
+    visit,
   });
   return new Response(body, { status, headers });
 }

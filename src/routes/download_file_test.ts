@@ -6,6 +6,7 @@ import { Query } from "../http/query.ts";
 import type { Deps } from "../http/router.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { someVisit, unobserved } from "../http/test_support.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { type Database, openMemoryDatabase } from "../store/database.ts";
@@ -58,6 +59,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
     isDraining: () => false,
+    ...unobserved(),
     onError: (...failure) => void failures.push(failure),
   };
   const download = async (method: string, headers: Record<string, string>) => {
@@ -65,6 +67,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     const call: Call = {
       request,
       requestId: "r1",
+      visit: someVisit(),
       ...PLACE,
       id: "",
       query: new Query("name=a.bin"),

@@ -10,7 +10,7 @@ import type { Deps, Incoming } from "../http/router.ts";
  * writes the method of the caller's request into `?method=`, if it wants preflights to pass: no caller can write there.
  */
 export async function forwardAuth(
-  { request: { headers }, params, query, address }: Incoming,
+  { request: { headers }, params, query, address, visit }: Incoming,
   { store, wrongKeys }: Deps,
 ): Promise<Response> {
   const method = new Query(query).one("method");
@@ -21,6 +21,7 @@ export async function forwardAuth(
   const fields = [...headers].map(([name, value]) => ({ name, lower: name, value }));
   const judgement = await judge(store, () => readCredentials(fields), app);
   if (judgement.allowed) {
+    visit.key = judgement.key;
     return allowed(judgement.caller === "key" ? judgement.keyName : undefined);
   }
   if (!judgement.sentKey) throw errors.noKeyOfApp();

@@ -25,7 +25,11 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
   using _room = await store.demandRoom(size);
-  const body = readBody(call.request, { limit: MAX_PAYLOAD, idle: idleTimeout });
+  const body = readBody(call.request, {
+    limit: MAX_PAYLOAD,
+    idle: idleTimeout,
+    visit: call.visit,
+  });
   const stored = await slots.run(() =>
     store.files.put(place, body, {
       type,

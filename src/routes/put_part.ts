@@ -10,14 +10,14 @@ import { uploadAnswer } from "./upload_answer.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
 export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): Promise<Response> {
-  const { id, request } = call;
+  const { id, request, visit } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
   const size = announcedSize(request.headers, MAX_PAYLOAD) ?? MAX_PAYLOAD;
   using _room = await store.demandRoom(size);
-  const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout });
+  const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout, visit });
   const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
   await slots.run(() => store.uploads.putPart(place, { id, part, type }, body, accept));
   return json(200, { ...uploadAnswer(place, id), part });

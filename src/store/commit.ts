@@ -6,6 +6,7 @@ import {
 } from "../drive/limits.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import type { Operation } from "./operation.ts";
+import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Whether an operation happened, and under which versionstamp. */
 export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
@@ -13,10 +14,31 @@ export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
 /**
  * Commits an operation. Another process that holds the database's lock is waited for: nothing was written then.
  *
+ * @param meter Is told of it, and of how many operations it is made.
  * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME`.
  * @throws {StoreFull} if the disk is.
  */
-export async function commitOperation(kv: Deno.Kv, operation: Operation): Promise<Outcome> {
+export async function commitOperation(
+  kv: Deno.Kv,
+  operation: Operation,
+  { meter = NO_METER, members = 1 }: { meter?: StoreMeter; members?: number } = {},
+): Promise<Outcome> {
+  const began = performance.now();
+  try {
+    const outcome = await commitWhenFree(kv, operation, meter);
+    meter.committed(outcome.ok ? "done" : "refused", members, performance.now() - began);
+    return outcome;
+  } catch (error) {
+    meter.committed("failed", members, performance.now() - began);
+    throw error;
+  }
+}
+
+async function commitWhenFree(
+  kv: Deno.Kv,
+  operation: Operation,
+  meter: StoreMeter,
+): Promise<Outcome> {
   const deadline = Date.now() + LOCKED_RETRY_TIME;
   while (true) {
     try {
@@ -29,6 +51,7 @@ export async function commitOperation(kv: Deno.Kv, operation: Operation): Promis
           cause: error,
         });
       }
+      meter.retried();
       await delay(jitter());
     }
   }

@@ -5,12 +5,17 @@ import { ChangeProbe } from "./change_probe.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
-import type { Operation } from "./operation.ts";
+import { keys } from "./keys.ts";
+import { Operation } from "./operation.ts";
 import { ReadQueue } from "./read_queue.ts";
 import { Semaphore } from "./semaphore.ts";
+import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** The name of the store's file inside the data folder. */
 const FILE = "kvdrive.db";
+
+/** No entry ever has it, so what demands it is refused; but only by who holds the lock for writing. */
+const NEVER_A_VERSIONSTAMP = "f".repeat(20);
 
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
@@ -25,6 +30,8 @@ export class Database {
   readonly reads: ReadQueue;
   /** Tells whether the store changes; a store that is no file has none. */
   readonly changes: ChangeProbe | undefined;
+  /** Is told of every commit. */
+  meter: StoreMeter = NO_METER;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
   readonly #bulk = new Semaphore(BULK_COMMITS);
@@ -36,7 +43,7 @@ export class Database {
     this.reader = reader;
     this.reads = new ReadQueue(reader);
     this.#writer = writer;
-    this.#groups = new GroupCommitter(writer);
+    this.#groups = new GroupCommitter(writer, () => this.meter);
   }
 
   /** Commits a small operation, together with others that wait at the same time. */
@@ -46,7 +53,15 @@ export class Database {
 
   /** Commits an operation with many bytes or many changes. Few of them run at once. */
   commitBulk(operation: Operation): Promise<Outcome> {
-    return this.#track(() => this.#bulk.run(() => commitOperation(this.#writer, operation)));
+    return this.#track(() => this.#bulk.run(() => commitOperation(this.#writer, operation, { meter: this.meter }))
+    );
+  }
+
+  /** Looks whether entries can be read, and whether a commit would be taken, of which nothing is written. */
+  async probe(): Promise<void> {
+    const key = keys.adminToken();
+    const refused = new Operation().check(key, NEVER_A_VERSIONSTAMP);
+    await Promise.all([this.reader.get(key), commitOperation(this.#writer, refused)]);
   }
 
   /** Waits for commits that are on their way, and takes no more; then closes the store. */
@@ -77,6 +92,23 @@ export async function openMemoryDatabase(): Promise<Database> {
 /** The store's file in a folder. */
 export function databasePath(folder: string): string {
   return join(folder, FILE);
+}
+
+/** Bytes of the store's file in a folder, with its write-ahead log; `undefined` where it may not be looked at. */
+export async function databaseSize(folder: string): Promise<number | undefined> {
+  const path = databasePath(folder);
+  const sizes = await Promise.all([path, `${path}-wal`].map(sizeOf));
+  return sizes.reduce((sum, size) => sum === undefined || size === undefined ? undefined : sum + size);
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await Deno.stat(path)).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
 }
 
 /**

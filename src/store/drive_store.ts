@@ -1,3 +1,4 @@
+import { MAX_LIST_BATCH } from "../drive/limits.ts";
 import type { Database } from "./database.ts";
 import { prefixes } from "./keys.ts";
 
@@ -6,6 +7,37 @@ export interface DriveUsage {
   name: string;
   files: number;
   bytes: number;
+}
+
+/** What a project holds. */
+export interface ProjectUsage {
+  project: string;
+  files: number;
+  bytes: number;
+}
+
+/**
+ * What each project holds, without what is being removed: all counters are read, and nothing else.
+ *
+ * @param removing By the id of a project, the drives of it that are being removed.
+ */
+export async function listUsage(
+  db: Database,
+  removing: ReadonlyMap<string, readonly string[]>,
+): Promise<ProjectUsage[]> {
+  const usages = new Map<string, ProjectUsage>();
+  for (const project of removing.keys()) usages.set(project, { project, files: 0, bytes: 0 });
+  const counters = db.reader.list<Deno.KvU64>(
+    { prefix: prefixes.allUsage() },
+    { batchSize: MAX_LIST_BATCH },
+  );
+  for await (const { key, value } of counters) {
+    const [, project, drive, counter] = key;
+    const usage = usages.get(String(project));
+    if (usage === undefined || removing.get(String(project))?.includes(String(drive))) continue;
+    usage[counter === "files" ? "files" : "bytes"] += Number(value.value);
+  }
+  return [...usages.values()];
 }
 
 /** The drives of a project with what they hold, in the order of their names' UTF-8 bytes. */

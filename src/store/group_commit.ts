@@ -2,6 +2,7 @@ import { GROUP_COMMITS } from "../drive/limits.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
+import { NO_METER, type StoreMeter } from "./store_meter.ts";
 import { unmetAmong } from "./unmet_checks.ts";
 
 /** Small writes are put together up to this many bytes. */
@@ -25,11 +26,14 @@ interface Group {
  */
 export class GroupCommitter {
   readonly #kv: Deno.Kv;
+  readonly #meter: () => StoreMeter;
   readonly #queue: Waiting[] = [];
   #running = 0;
   #isStarting = false;
 
-  constructor(kv: Deno.Kv) {
+  /** @param meter Gives who is told of commits. */
+  constructor(kv: Deno.Kv, meter: () => StoreMeter = () => NO_METER) {
+    this.#meter = meter;
     this.#kv = kv;
   }
 
@@ -91,7 +95,10 @@ export class GroupCommitter {
   /** Gives `false` where the group was refused, which changed nothing. */
   async #commitTogether({ together, members }: Group): Promise<boolean> {
     try {
-      const outcome = await commitOperation(this.#kv, together);
+      const outcome = await commitOperation(this.#kv, together, {
+        meter: this.#meter(),
+        members: members.length,
+      });
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
@@ -117,7 +124,7 @@ export class GroupCommitter {
 
   async #commitAlone({ operation, resolve, reject }: Waiting): Promise<void> {
     try {
-      resolve(await commitOperation(this.#kv, operation));
+      resolve(await commitOperation(this.#kv, operation, { meter: this.#meter() }));
     } catch (error) {
       reject(error);
     }

@@ -1,3 +1,4 @@
+import { KEY_PREFIX } from "../drive/limits.ts";
 import { hashSecret, newProjectKey, prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { Believed } from "./believed.ts";
 import type { Database } from "./database.ts";
@@ -19,12 +20,17 @@ export interface KeyInfo {
   created: number;
 }
 
+/** A key as every request needs it. */
+interface KnownKey extends Owned {
+  prefix: string;
+}
+
 /** The keys that open projects. Of secrets it knows only the SHA-256. */
 export class KeyStore {
   readonly #db: Database;
   readonly #projects: KnownProjects;
   readonly #revocations: Revocations;
-  readonly #known: Believed<Owned>;
+  readonly #known: Believed<KnownKey>;
   #indexed: Promise<void> | undefined;
 
   constructor(db: Database, projects: KnownProjects, revocations: Revocations) {
@@ -35,13 +41,16 @@ export class KeyStore {
   }
 
   /**
-   * The project that the key with this hash opens, and which of its drives are being removed. What the store said is
+   * The project that the key with this hash opens, which of its drives are being removed, and what the key is listed by. What the store said is
    * believed for a few seconds, so that a busy key costs no read.
    */
-  async opens(hash: string): Promise<{ project: string; removing: readonly string[] } | undefined> {
+  async opens(
+    hash: string,
+  ): Promise<{ project: string; prefix: string; removing: readonly string[] } | undefined> {
     const found = await this.#projects.owned(this.#known, hash);
     if (found === undefined) return undefined;
-    return { project: found.thing.project, removing: found.owner.removing };
+    const { project, prefix } = found.thing;
+    return { project, prefix, removing: found.owner.removing };
   }
 
   /** Makes one more key of a project; `undefined` where there is no such project. */
@@ -100,7 +109,7 @@ export class KeyStore {
   }
 
   /** What a key opens, read together with its project, so that the two belong together. */
-  async #read(hash: string): Promise<Owned | undefined> {
+  async #read(hash: string): Promise<KnownKey | undefined> {
     const [first] = await this.#db.reads.get<[ProjectKeyRecord]>([keys.projectKey(hash)]);
     if (first.value === null) return undefined;
     const { project } = first.value;
@@ -109,7 +118,9 @@ export class KeyStore {
       keys.project(project),
     ]);
     if (key.value === null || owner.value === null) return undefined;
-    return { project, projectCreated: owner.value.created };
+    // Keys of older stores get theirs when somebody asks for it: of the hash as well.
+    const { prefix = hash.slice(0, KEY_PREFIX) } = key.value;
+    return { project, projectCreated: owner.value.created, prefix };
   }
 
   /** Keys of older stores are found once by whoever first asks for the keys of a project. */

@@ -137,6 +137,7 @@ export const keys = {
 } as const;
 
 export const prefixes = {
+  allUsage: (): Deno.KvKey => ["usage"],
   usage: (project: string): Deno.KvKey => ["usage", project],
   projects: (): Deno.KvKey => ["project"],
   projectKeys: (): Deno.KvKey => ["project_key"],

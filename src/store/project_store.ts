@@ -117,6 +117,16 @@ export class ProjectStore {
     return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
   }
 
+  /** Which drives of each project are being removed. */
+  async listRemoving(): Promise<Map<string, readonly string[]>> {
+    const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
+    const removing = new Map<string, readonly string[]>();
+    for await (const { key, value } of entries) {
+      removing.set(String(key.at(-1)), value.removing ?? []);
+    }
+    return removing;
+  }
+
   async get(project: string): Promise<ProjectInfo | undefined> {
     const { value } = await this.#db.reader.get<ProjectRecord>(keys.project(project));
     return value === null ? undefined : infoOf(project, value);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { KEY_CACHE_TIME, MAX_REMOVED_DRIVES } from "../drive/limits.ts";
-import { hashSecret, parseProjectKey } from "../drive/secrets.ts";
+import { hashSecret, parseProjectKey, prefixOf } from "../drive/secrets.ts";
 import { AlreadyExists, BeingRemoved } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -22,7 +22,7 @@ testOnAll(
       assertEquals([info.project, info.name], [id ?? key.project, name]);
       assertEquals(await store.projects.get(info.project), info);
       const opened = await store.keys.opens(hashSecret(key.text));
-      assertEquals(opened, { project: info.project, removing: [] });
+      assertEquals(opened, { project: info.project, prefix: prefixOf(key), removing: [] });
       const [listed, ...more] = await store.keys.listKeys(info.project);
       assertEquals([listed?.prefix, more.length], [key.secret.slice(0, 8), 0]);
     }

@@ -4,7 +4,7 @@ import { AppStore } from "./app_store.ts";
 import type { Database } from "./database.ts";
 import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
-import { type DriveUsage, listDrives } from "./drive_store.ts";
+import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./drive_store.ts";
 import { StoreFull } from "./errors.ts";
 import { FileStore } from "./file_store.ts";
 import { KeyStore } from "./key_store.ts";
@@ -15,6 +15,7 @@ import { Readers } from "./readers.ts";
 import { Remover } from "./remover.ts";
 import { Revocations } from "./revocations.ts";
 import { SessionStore } from "./session_store.ts";
+import type { StoreMeter } from "./store_meter.ts";
 import { Sweeper } from "./sweeper.ts";
 import { UploadStore } from "./upload_store.ts";
 
@@ -25,6 +26,8 @@ export interface StoreOptions {
   disk?: DiskSpace;
   /** Gives free space of the store back; without it the store keeps it for later. */
   compactor?: Compactor;
+  /** Is told what the store does. */
+  meter?: StoreMeter;
   /** Told of failures in the background. */
   onError: (error: unknown) => void;
 }
@@ -45,7 +48,8 @@ export class Store {
   readonly #known: KnownProjects;
 
   constructor(db: Database, options: StoreOptions) {
-    const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor } = options;
+    const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
+    if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
     const readers = new Readers();
@@ -55,7 +59,7 @@ export class Store {
     this.#known = known;
     this.files = new FileStore(db, known, readers);
     this.uploads = new UploadStore(db, known, this.files, uploadTtl);
-    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover });
+    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
     this.keys = new KeyStore(db, known, revocations);
@@ -91,6 +95,16 @@ export class Store {
     if (known === undefined) return [];
     const drives = await listDrives(this.#db, project);
     return drives.filter(({ name }) => !known.removing.includes(name));
+  }
+
+  /** What each project holds, in the order of their ids. */
+  async usage(): Promise<ProjectUsage[]> {
+    return await listUsage(this.#db, await this.projects.listRemoving());
+  }
+
+  /** Looks whether the store can be read and written, without changing anything. @throws where it cannot. */
+  async probe(): Promise<void> {
+    await this.#db.probe();
   }
 
   /** Ends the work in the background and closes the database. */

@@ -9,6 +9,7 @@ import { Operation } from "./operation.ts";
 import type { Readers } from "./readers.ts";
 import type { Remover } from "./remover.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
+import { NO_METER, type StoreMeter } from "./store_meter.ts";
 import { chunksOf } from "./write_lease.ts";
 
 type GarbageEntry = Deno.KvEntry<Garbage>;
@@ -22,6 +23,7 @@ export class Sweeper {
   readonly #db: Database;
   readonly #readers: Readers;
   readonly #onError: (error: unknown) => void;
+  readonly #meter: StoreMeter;
   readonly #disk: DiskSpace | undefined;
   readonly #compactor: Compactor | undefined;
   readonly #remover: Remover | undefined;
@@ -36,12 +38,14 @@ export class Sweeper {
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
-    { disk, compactor, remover }: {
+    { disk, compactor, remover, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
       remover?: Remover;
+      meter?: StoreMeter | undefined;
     } = {},
   ) {
+    this.#meter = meter;
     this.#remover = remover;
     this.#disk = disk;
     this.#compactor = compactor;
@@ -84,8 +88,15 @@ export class Sweeper {
   }
 
   async #sweepAndCompact(): Promise<void> {
-    await this.sweep();
-    await this.#compactor?.run();
+    const began = performance.now();
+    let succeeded = false;
+    try {
+      await this.sweep();
+      await this.#compactor?.run();
+      succeeded = true;
+    } finally {
+      this.#meter.sweepEnded(succeeded, performance.now() - began);
+    }
   }
 
   /** Does all that is due at a time, in milliseconds since 1970. */
@@ -116,7 +127,7 @@ export class Sweeper {
       .delete(lease.key)
       .delete(write.key);
     if (write.value !== null) throwAway(operation, chunksOf(write.value), now);
-    await this.#db.commit(operation);
+    if ((await this.#db.commit(operation)).ok) this.#meter.tookOver();
   }
 
   async #remove(entry: GarbageEntry): Promise<void> {
@@ -137,6 +148,7 @@ export class Sweeper {
         break;
     }
     await this.#db.commit(new Operation().delete(entry.key));
+    this.#meter.swept(value.kind);
   }
 
   /** A page goes after the bytes that it lists, so a sweep that was interrupted finds the rest again. */

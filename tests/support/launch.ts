@@ -48,9 +48,10 @@ export class Launched implements AsyncDisposable {
 }
 
 class Output {
-  text = "";
   readonly ready: Promise<string>;
   readonly drained: Promise<unknown>;
+  private readonly pieces: string[] = [];
+  private isReady = false;
   private readonly said = Promise.withResolvers<string>();
 
   constructor(process: Deno.ChildProcess) {
@@ -59,11 +60,18 @@ class Output {
       .then(() => this.said.reject(new Error("It ended before it was ready")));
   }
 
+  get text(): string {
+    return this.pieces.join("");
+  }
+
   private async collect(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      this.text += text;
+      this.pieces.push(text);
+      if (this.isReady) continue;
       const match = READY.exec(this.text);
-      if (match?.[1] !== undefined) this.said.resolve(match[1]);
+      if (match?.[1] === undefined) continue;
+      this.isReady = true;
+      this.said.resolve(match[1]);
     }
   }
 }

@@ -66,8 +66,9 @@ export class TestServer implements AsyncDisposable {
       collect(process.stdout, chunks, (all) => {
         const match = READY.exec(all);
         if (match?.[1] !== undefined) ready.resolve(match[1]);
+        return match !== null;
       }),
-      collect(process.stderr, chunks, () => {}),
+      collect(process.stderr, chunks, () => true),
     ]);
     drained.then(() => ready.reject(new Error(`The server ended early: ${chunks.join("")}`)));
     const timer = setTimeout(
@@ -146,10 +147,13 @@ async function endProcess(
 async function collect(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   into: string[],
-  changed: (all: string) => void,
+  isReady: (all: string) => boolean,
 ): Promise<void> {
+  let seen = "";
+  let found = false;
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
     into.push(text);
-    changed(into.join(""));
+    // Each request writes a line: only what comes before the server is ready is looked at.
+    if (!found) found = isReady(seen += text);
   }
 }

@@ -18,7 +18,7 @@ export async function switchAccess(
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
   const name = appOf(call);
-  const fields = await Fields.read(call.request, idleTimeout, ["enabled"]);
+  const fields = await Fields.read(call, idleTimeout, ["enabled"]);
   const app = await store.apps.update(call.project, name, { access: fields.flag("enabled") });
   if (app === undefined) throw errors.noApplication(name);
   return json(200, { enabled: app.access });

@@ -21,7 +21,7 @@ export async function createAppKey(
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
   const app = appOf(call);
-  const fields = await Fields.read(call.request, idleTimeout, ["name", "description"]);
+  const fields = await Fields.read(call, idleTimeout, ["name", "description"]);
   const name = fields.text("name", keyNameProblem);
   const description = fields.optionalText("description", descriptionProblem);
   const made = await store.appKeys.create(call.project, app, {

@@ -17,7 +17,7 @@ export async function createApp(
   call: ProjectCall,
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
-  const fields = await Fields.read(call.request, idleTimeout, ["name", "upstream", "host"]);
+  const fields = await Fields.read(call, idleTimeout, ["name", "upstream", "host"]);
   const name = fields.text("name", appNameProblem);
   const upstream = upstreamOf(fields, call) ?? undefined;
   const host = hostOf(fields) ?? undefined;
@@ -41,7 +41,7 @@ export async function changeApp(
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
   const name = appOf(call);
-  const fields = await Fields.read(call.request, idleTimeout, ["upstream", "host"]);
+  const fields = await Fields.read(call, idleTimeout, ["upstream", "host"]);
   const upstream = upstreamOf(fields, call);
   const host = hostOf(fields);
   const app = await store.apps.update(call.project, name, {

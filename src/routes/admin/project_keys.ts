@@ -28,7 +28,7 @@ export async function createProjectKey(
   call: ProjectCall,
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
-  const fields = await Fields.read(call.request, idleTimeout, ["name"]);
+  const fields = await Fields.read(call, idleTimeout, ["name"]);
   const wanted = fields.optionalText("name", keyNameProblem);
   const made = await store.keys.createKey(call.project, wanted);
   if (made === undefined) throw new NoSuchProject(call.project);

@@ -21,10 +21,10 @@ export async function listProjects(
 
 /** `POST /admin/v1/projects`: makes a project and its first key, which is told in this answer only. */
 export async function createProject(
-  { request }: AdminCall,
+  call: AdminCall,
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
-  const fields = await Fields.read(request, idleTimeout, ["name", "project_id"]);
+  const fields = await Fields.read(call, idleTimeout, ["name", "project_id"]);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const { info, key } = await store.projects.create(id, name);

@@ -1,0 +1,50 @@
+import { X509Certificate } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { get as getPlainly } from "node:http";
+import { get as getSecurely } from "node:https";
+import type { TLSSocket } from "node:tls";
+
+/** Where a server is. */
+export interface ServerPlace {
+  /** Without brackets. */
+  hostname: string;
+  port: number;
+  isSecure: boolean;
+  /** The certificate, in PEM, that it has to show in place of one for its host name from somebody the system trusts. */
+  ownCertificate: string | undefined;
+}
+
+/**
+ * Asks a server whether it can answer requests.
+ *
+ * @param timeout Milliseconds.
+ * @returns What is wrong, as the end of a sentence; `undefined` where nothing is.
+ */
+export async function askReadiness(
+  { hostname, port, isSecure, ownCertificate }: ServerPlace,
+  timeout: number,
+): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(timeout);
+  // The server of this machine is asked by an address that its certificate does not name, so that is compared itself.
+  const rejectUnauthorized = ownCertificate === undefined;
+  const options = { hostname, port, path: "/readyz", signal, rejectUnauthorized, agent: false };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = (isSecure ? getSecurely : getPlainly)(options, resolve);
+  request.on("error", reject);
+  try {
+    const answer = await promise;
+    if (ownCertificate !== undefined && !isShown(ownCertificate, answer.socket as TLSSocket)) {
+      return "it shows another certificate than the file of KVDRIVE_TLS_CERT has";
+    }
+    return answer.statusCode === 200 ? undefined : `it answers with ${answer.statusCode}`;
+  } catch (error) {
+    if (signal.aborted) return `it did not answer within ${timeout} ms`;
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    request.destroy();
+  }
+}
+
+function isShown(pem: string, socket: TLSSocket): boolean {
+  return socket.getPeerCertificate().raw?.equals(new X509Certificate(pem).raw) ?? false;
+}

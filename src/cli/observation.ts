@@ -1,0 +1,65 @@
+import { HttpMetrics } from "../http/metrics/http_metrics.ts";
+import { MetricsPage } from "../http/metrics/metrics_page.ts";
+import { StoreMetrics } from "../http/metrics/store_metrics.ts";
+import { droppedLine, type LogForm, RequestLog } from "../http/request_log.ts";
+import { Watch } from "../http/watch.ts";
+import { databaseSize } from "../store/database.ts";
+import { volumeOf } from "../store/disk_space.ts";
+import type { Store } from "../store/store.ts";
+import { LogWriter } from "./log_writer.ts";
+import { failureLog, type LogFailure } from "./output.ts";
+import { VERSION } from "./version.ts";
+
+/** What the operator chose. */
+export interface ObservationOptions {
+  log: LogForm | "off" | undefined;
+  data: string;
+}
+
+/** How the operator sees what the server does: its log and its metrics. */
+export class Observation {
+  /** Is told what the store does. */
+  readonly store = new StoreMetrics();
+  readonly watch: Watch;
+  readonly onError: LogFailure;
+  readonly #http = new HttpMetrics();
+  readonly #writer: LogWriter | undefined;
+  readonly #data: string;
+
+  constructor({ log, data }: ObservationOptions) {
+    const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
+    this.#data = data;
+    this.onError = failureLog(form === "json" ? "json" : "text");
+    if (form !== "off") {
+      this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));
+    }
+    const writer = this.#writer;
+    const lines = form === "off" || writer === undefined
+      ? undefined
+      : new RequestLog(form, (line) => writer.add(line));
+    this.watch = new Watch(this.#http, lines);
+  }
+
+  /** The metrics, with those of the store's content. */
+  pageOf(store: Store): MetricsPage {
+    return new MetricsPage({
+      http: this.#http,
+      store: this.store,
+      usage: () => store.usage(),
+      storeSize: () => databaseSize(this.#data),
+      volume: volumeOf(this.#data),
+      droppedLines: () => this.#writer?.dropped ?? 0,
+      version: VERSION,
+    });
+  }
+
+  /** Begins to write the log. To be called when nothing else is printed any more. */
+  begin(): void {
+    this.#writer?.open();
+  }
+
+  /** Writes what is left of the log. */
+  async end(): Promise<void> {
+    await this.#writer?.close();
+  }
+}

@@ -1,0 +1,115 @@
+import process from "node:process";
+import { MAX_MEASURED_PROJECTS, USAGE_KEPT } from "../../drive/limits.ts";
+import type { AskVolume } from "../../store/disk_space.ts";
+import type { ProjectUsage } from "../../store/drive_store.ts";
+import { Exposition, only, type Sample } from "./exposition.ts";
+import type { HttpMetrics } from "./http_metrics.ts";
+import type { StoreMetrics } from "./store_metrics.ts";
+
+/** What the figures are gathered from. */
+export interface MetricsSources {
+  http: HttpMetrics;
+  store: StoreMetrics;
+  /** What each project holds. */
+  usage: () => Promise<ProjectUsage[]>;
+  /** Bytes of the store's file and its log; `undefined` where that cannot be found out. */
+  storeSize: () => Promise<number | undefined>;
+  volume: AskVolume;
+  /** Lines of the log that nobody took. */
+  droppedLines: () => number;
+  version: string;
+}
+
+interface Usage {
+  projects: readonly ProjectUsage[];
+  /** As `performance.now` gives it. */
+  readAt: number;
+}
+
+/** All figures of the program as Prometheus reads them. */
+export class MetricsPage {
+  readonly #sources: MetricsSources;
+  #usage: Promise<Usage> | undefined;
+
+  constructor(sources: MetricsSources) {
+    this.#sources = sources;
+  }
+
+  /** The figures as they are now; those of the projects as they were `USAGE_KEPT` ago at the most. */
+  async render(): Promise<string> {
+    const { http, store, storeSize, volume } = this.#sources;
+    const [projects, size, disk] = await Promise.all([this.#projects(), storeSize(), volume()]);
+    const to = new Exposition();
+    http.write(to);
+    store.write(to);
+    writeProjects(to, projects);
+    const known = (value: number | undefined) => value === undefined ? [] : only(value);
+    to.gauge(
+      "kvdrive_store_size_bytes",
+      "Size of the store's file and its write-ahead log.",
+      known(size),
+    );
+    to.gauge("kvdrive_disk_free_bytes", "What the store's disk has left.", known(disk?.free));
+    to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
+    this.#writeProcess(to);
+    return to.toString();
+  }
+
+  /** However many ask, the counters are read once in a while, and never twice at the same time. */
+  async #projects(): Promise<readonly ProjectUsage[]> {
+    const known = await this.#usage;
+    if (known !== undefined && performance.now() - known.readAt < USAGE_KEPT) return known.projects;
+    const reading = this.#usage = this.#readUsage();
+    try {
+      return (await reading).projects;
+    } catch (error) {
+      this.#usage = undefined;
+      throw error;
+    }
+  }
+
+  async #readUsage(): Promise<Usage> {
+    const projects = await this.#sources.usage();
+    return { projects, readAt: performance.now() };
+  }
+
+  #writeProcess(to: Exposition): void {
+    const { version, droppedLines } = this.#sources;
+    to.counter(
+      "kvdrive_log_dropped_lines_total",
+      "Lines of the log that were left out, as nobody took them.",
+      only(droppedLines()),
+    );
+    const { user, system } = process.cpuUsage();
+    to.counter(
+      "process_cpu_seconds_total",
+      "Time that processors worked for the program.",
+      only((user + system) / 1e6),
+    );
+    const { rss, heapUsed } = Deno.memoryUsage();
+    to.gauge("process_resident_memory_bytes", "Memory that the program has.", only(rss));
+    to.gauge("kvdrive_heap_used_bytes", "Memory that its objects take.", only(heapUsed));
+    to.gauge(
+      "process_start_time_seconds",
+      "When the program was started.",
+      only(performance.timeOrigin / 1000),
+    );
+    to.gauge("kvdrive_build_info", "Which versions run.", [
+      [{ version, deno: Deno.version.deno }, 1],
+    ]);
+  }
+}
+
+/** Those with the most bytes, where there are too many. */
+function writeProjects(to: Exposition, all: readonly ProjectUsage[]): void {
+  const told = all.length <= MAX_MEASURED_PROJECTS
+    ? all
+    : all.toSorted((a, b) => b.bytes - a.bytes).slice(0, MAX_MEASURED_PROJECTS);
+  const samples = (of: "files" | "bytes"): Sample[] =>
+    told.map((usage) => [{ project: usage.project }, usage[of]]);
+  to.gauge("kvdrive_projects", "Projects, also those that are too many to be told one by one.", [
+    [{}, all.length],
+  ]);
+  to.gauge("kvdrive_project_files", "Files of a project.", samples("files"));
+  to.gauge("kvdrive_project_bytes", "Bytes of a project's files.", samples("bytes"));
+}

@@ -1,0 +1,98 @@
+import type { CommitOutcome, StoreMeter, SweptKind } from "../../store/store_meter.ts";
+import { type Exposition, only } from "./exposition.ts";
+import { Histogram } from "./histogram.ts";
+
+/** Operations in one commit: its limits allow some hundred. */
+const MEMBERS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/** Seconds: a sync of a good disk takes less than a millisecond, of a bad one a tenth of a second. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Counts what the store does. */
+export class StoreMetrics implements StoreMeter {
+  readonly #commits: Record<CommitOutcome, number> = { done: 0, refused: 0, failed: 0 };
+  readonly #members = new Histogram(MEMBERS);
+  readonly #duration = new Histogram(SECONDS);
+  readonly #swept: Record<SweptKind, number> = { chunks: 0, manifest: 0, upload: 0, parts: 0 };
+  #retries = 0;
+  #takeovers = 0;
+  #sweeps = { done: 0, failed: 0 };
+  #sweepSeconds = 0;
+  /** Seconds since 1970. */
+  #lastSweep: number | undefined;
+
+  committed(outcome: CommitOutcome, members: number, milliseconds: number): void {
+    this.#commits[outcome]++;
+    if (outcome !== "done") return;
+    this.#members.observe(members);
+    this.#duration.observe(milliseconds / 1000);
+  }
+
+  retried(): void {
+    this.#retries++;
+  }
+
+  swept(kind: SweptKind): void {
+    this.#swept[kind]++;
+  }
+
+  tookOver(): void {
+    this.#takeovers++;
+  }
+
+  sweepEnded(succeeded: boolean, milliseconds: number): void {
+    this.#sweeps[succeeded ? "done" : "failed"]++;
+    this.#sweepSeconds += milliseconds / 1000;
+    if (succeeded) this.#lastSweep = Date.now() / 1000;
+  }
+
+  write(to: Exposition): void {
+    to.counter(
+      "kvdrive_store_commits_total",
+      "Commits: done, refused because a check did not hold, or failed.",
+      Object.entries(this.#commits).map(([outcome, count]) => [{ outcome }, count]),
+    );
+    to.histogram("kvdrive_store_commit_members", "Operations that shared a commit.", [
+      [{}, this.#members],
+    ]);
+    to.histogram(
+      "kvdrive_store_commit_duration_seconds",
+      "Time until a commit was on disk, waiting for the database's lock included.",
+      [[{}, this.#duration]],
+    );
+    to.counter(
+      "kvdrive_store_retries_total",
+      "Commits that were tried again, because another process held the database's lock.",
+      only(this.#retries),
+    );
+    this.#writeSweeps(to);
+  }
+
+  #writeSweeps(to: Exposition): void {
+    to.counter(
+      "kvdrive_sweeper_runs_total",
+      "Sweeps, by how they ended.",
+      Object.entries(this.#sweeps).map(([outcome, count]) => [{ outcome }, count]),
+    );
+    to.counter(
+      "kvdrive_sweeper_run_seconds_total",
+      "Time that the sweeps took together.",
+      only(this.#sweepSeconds),
+    );
+    to.counter(
+      "kvdrive_sweeper_removed_total",
+      "What the sweeper removed: versions' bytes in chunks, bytes listed in a manifest, uploads given up, lists of parts.",
+      Object.entries(this.#swept).map(([kind, count]) => [{ kind }, count]),
+    );
+    to.counter(
+      "kvdrive_sweeper_takeovers_total",
+      "Writers that died or fell silent, whose bytes the sweeper took.",
+      only(this.#takeovers),
+    );
+    to.gauge(
+      "kvdrive_sweeper_last_success_timestamp_seconds",
+      "When the last sweep ended well.",
+      this.#lastSweep === undefined ? [] : only(this.#lastSweep),
+    );
+  }
+}

@@ -1,0 +1,42 @@
+import { deadline } from "@std/async/deadline";
+import { READY_KEPT, READY_TIMEOUT } from "../drive/limits.ts";
+
+/**
+ * Whether the store can be worked with. However many ask, one look at it is on its way at a time: while a store hangs,
+ * everybody is told so at once, and nothing piles up.
+ */
+export class Readiness {
+  readonly #probe: () => Promise<void>;
+  #answer: Promise<boolean> | undefined;
+  #isLooking = false;
+  #lookedAt = -Infinity;
+
+  /** @param probe Works on the store; it throws where that failed. */
+  constructor(probe: () => Promise<void>) {
+    this.#probe = probe;
+  }
+
+  /** Gives an answer within `READY_TIMEOUT`, one that is at most `READY_KEPT` old. */
+  async isReady(): Promise<boolean> {
+    const isKept = performance.now() - this.#lookedAt < READY_KEPT;
+    if (this.#answer === undefined || !this.#isLooking && !isKept) this.#answer = this.#look();
+    return await this.#answer;
+  }
+
+  async #look(): Promise<boolean> {
+    this.#isLooking = true;
+    const probing = this.#probe().finally(() => {
+      this.#isLooking = false;
+      this.#lookedAt = performance.now();
+    });
+    try {
+      await deadline(probing, READY_TIMEOUT);
+      return true;
+    } catch {
+      // The store does not answer in time, or answers that it cannot. Whoever works with it is told why.
+      probing.catch(() => {});
+      this.#answer = Promise.resolve(false);
+      return false;
+    }
+  }
+}
