@@ -119,10 +119,13 @@ function withoutBody(response: Response): Response {
   return new Response(null, { status, headers });
 }
 
-/** Bytes of an answer that lies in memory are handed over in one go; those of a stream are counted as they leave. */
+/**
+ * Bytes of an answer that lies in memory are handed over in one go; those of a stream are counted as they leave. Whether
+ * there is a body is not asked for: that would make a stream of it, which costs more than the request.
+ */
 function watchEnd(visit: Visit, response: Response, info: Deno.ServeHandlerInfo, deps: Deps): void {
   visit.status = response.status;
-  if (!visit.isStreaming && response.body !== null) {
+  if (!visit.isStreaming && visit.method !== "HEAD" && response.status !== 304) {
     visit.sent = Number(response.headers.get("content-length") ?? 0);
   }
   const end = () => deps.watch.end(visit);
