@@ -6,7 +6,7 @@ import { errors } from "./http/http_error.ts";
 import { renderError, toHttpError } from "./http/render_error.ts";
 import { requestIdOf } from "./http/request_id.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { allowedMethods, type Deps, findRoute, route } from "./http/router.ts";
+import { allowedMethods, type Deps, findRoute, type Route, route } from "./http/router.ts";
 import { abortUpload } from "./routes/abort_upload.ts";
 import { showAccess, switchAccess } from "./routes/admin/access.ts";
 import {
@@ -32,6 +32,7 @@ import { forwardAuth } from "./routes/forward_auth.ts";
 import { listDrives } from "./routes/list_drives.ts";
 import { listFiles } from "./routes/list_files.ts";
 import { listUploads } from "./routes/list_uploads.ts";
+import { showDescription } from "./routes/openapi.ts";
 import { putFile } from "./routes/put_file.ts";
 import { putPart } from "./routes/put_part.ts";
 import { showUpload } from "./routes/show_upload.ts";
@@ -42,7 +43,8 @@ const PROJECTS = "/admin/v1/projects";
 const PROJECT = `${PROJECTS}/:project`;
 const APP = `${PROJECT}/apps/:app`;
 
-const routes = [
+/** Every path and what answers there. `src/openapi/` describes the same to callers. */
+export const routes: readonly Route[] = [
   route("/", { GET: showDashboard }),
   route("/dashboard/:folder/:file", { GET: showDashboardFile }),
 
@@ -69,6 +71,8 @@ const routes = [
   route(`${APP}/keys/:name`, { DELETE: byOwner(revokeAppKey) }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
+
+  route("/openapi.json", { GET: showDescription }),
 ];
 
 /** The service: gives the answer to a request. It never throws. */
@@ -121,10 +125,10 @@ async function answer({ request, requestId, target, info }: Asked, deps: Deps): 
   return await handler({ request, requestId, address, params, query: target.query }, deps);
 }
 
-/** What no page of another origin has to do with: the administration, and the dashboard. */
+/** What `--cors-origin` says nothing of: the administration, the dashboard, and the description, which is for all. */
 function isOwnPages(target: RequestTarget): boolean {
   const [first = ""] = target.segments;
-  return isAdministration(target) || first === "dashboard" ||
+  return isAdministration(target) || first === "dashboard" || first === "openapi.json" ||
     (first === "" && target.segments.length === 1);
 }
 
