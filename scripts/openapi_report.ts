@@ -14,6 +14,12 @@ import { METHODS } from "../src/openapi/types.ts";
 /** Why no test has answers of a status. */
 const WHY_NOT: readonly { of: RegExp; why: string }[] = [
   { of: / 500$/, why: "it would be a defect" },
+  { of: / 507$/, why: "the disk has to be full, as it is in tests/faults/disk_full_test.ts" },
+  {
+    of: /^(POST|PATCH) \S+\/uploads(\/\{upload_id\})? 409$/,
+    why: "a drive is being removed for a moment only",
+  },
+  { of: /^DELETE \S+\/drives\/\{drive_name\} 409$/, why: "a hundred drives must be being removed" },
 ];
 
 /** What `tests/support/openapi/tally.ts` writes to. */
