@@ -78,10 +78,6 @@ test("Every operation of the administrator alone answers 403 to an owner.", asyn
     openedBy.length === 1
   );
   await ask(server, administrators, 403, { headers: { "X-Api-Key": PROJECT_KEY } });
-  const deletion = all.filter(({ method, path }) =>
-    `${method} ${path}` === "DELETE /admin/v1/projects/{project_id}"
-  );
-  await ask(server, deletion, 403, { headers: { "X-Api-Key": PROJECT_KEY } });
 });
 
 test("Every operation of a project that there is not answers 404.", async (server, all) => {

@@ -104,6 +104,7 @@ const projectMethods = {
   delete: {
     id: "deleteProject",
     summary: "Delete a project",
+    security: forAdministrator,
     description:
       "From the answer on it is gone for every caller; its bytes are removed in the background. " +
       "For the administrator alone.",

@@ -23,6 +23,8 @@ export interface Described {
   id: string;
   summary: string;
   description?: string;
+  /** Who may ask, if not all whom the path is for. */
+  security?: Security;
   parameters?: readonly (Parameter | Reference)[];
   body?: Body;
   /** By status. */
@@ -80,7 +82,7 @@ function operation(about: PathDescription, one: Described): Operation {
     tags: [about.tag],
     summary: one.summary,
     ...(one.description === undefined ? {} : { description: one.description }),
-    security: about.security,
+    security: one.security ?? about.security,
     ...(one.parameters === undefined ? {} : { parameters: one.parameters }),
     ...(one.body === undefined ? {} : { requestBody: one.body }),
     responses: Object.fromEntries([...succeeded, ...failed]),
