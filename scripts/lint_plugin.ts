@@ -14,11 +14,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["dashboard"],
   types: ["types"],
   drive: ["drive", "types"],
+  // The description of the API is data, which takes nothing but the limits from the program.
+  openapi: ["openapi", "drive", "types"],
   store: ["store", "drive", "types"],
   http: ["http", "store", "drive", "types"],
   gate: ["gate", "http", "store", "drive", "types"],
-  routes: ["routes", "gate", "http", "store", "drive", "types"],
-  top: ["top", "routes", "gate", "http", "store", "drive", "types"],
+  routes: ["routes", "openapi", "gate", "http", "store", "drive", "types"],
+  top: ["top", "routes", "openapi", "gate", "http", "store", "drive", "types"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -135,6 +137,8 @@ function judgeImport(file: string, specifier: string): string | undefined {
   if (specifier === "node:sqlite" && !mayUseStore(file)) {
     return "Only src/store/ may import node:sqlite";
   }
+  // A package's name is no path.
+  if (!/^(\.{0,2}\/|file:)/.test(specifier)) return undefined;
   const from = placeOf(file);
   const target = projectPath(new URL(specifier, ROOT + file).href);
   const to = target === undefined ? undefined : placeOf(target);

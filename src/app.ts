@@ -6,7 +6,7 @@ import { errors } from "./http/http_error.ts";
 import { renderError, toHttpError } from "./http/render_error.ts";
 import { requestIdOf } from "./http/request_id.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { allowedMethods, type Deps, findRoute, route } from "./http/router.ts";
+import { allowedMethods, type Deps, findRoute, type Route, route } from "./http/router.ts";
 import type { Visit, VisitKind } from "./http/visit.ts";
 import { abortUpload } from "./routes/abort_upload.ts";
 import { showAccess, switchAccess } from "./routes/admin/access.ts";
@@ -35,6 +35,7 @@ import { listDrives } from "./routes/list_drives.ts";
 import { listFiles } from "./routes/list_files.ts";
 import { listUploads } from "./routes/list_uploads.ts";
 import { showMetrics } from "./routes/metrics.ts";
+import { showDescription } from "./routes/openapi.ts";
 import { putFile } from "./routes/put_file.ts";
 import { putPart } from "./routes/put_part.ts";
 import { showUpload } from "./routes/show_upload.ts";
@@ -54,7 +55,10 @@ const READINESS = "/readyz";
 const METRICS = "/metrics";
 const OF_THE_SERVER = new Set([HEALTH, READINESS, METRICS]);
 
-const routes = [
+const DESCRIPTION = "/openapi.json";
+
+/** Every path and what answers there. `src/openapi/` describes the same to callers. */
+export const routes: readonly Route[] = [
   route(HEALTH, { GET: showHealth }),
   route(READINESS, { GET: showReadiness }),
   route(METRICS, { GET: showMetrics }),
@@ -85,6 +89,8 @@ const routes = [
   route(`${APP}/keys/:name`, { DELETE: byOwner(revokeAppKey) }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
+
+  route(DESCRIPTION, { GET: showDescription }),
 ];
 
 /** The service: gives the answer to a request. It never throws. */
@@ -169,11 +175,13 @@ function kindOf(route: string, method: string): VisitKind {
   return method === "POST" && UPLOADS.has(route) ? "upload" : "other";
 }
 
-/** What no page of another origin has to do with: the administration, the dashboard, and what is asked of the server itself. */
+/** What `--cors-origin` says nothing of: what no page of another origin has to do with, and the description, which is for all. */
 function isOwnPages(target: RequestTarget): boolean {
   const [first = ""] = target.segments;
   if (isAdministration(target) || first === "dashboard") return true;
-  return target.segments.length === 1 && (first === "" || OF_THE_SERVER.has(`/${first}`));
+  const path = `/${first}`;
+  return target.segments.length === 1 &&
+    (first === "" || path === DESCRIPTION || OF_THE_SERVER.has(path));
 }
 
 function isAdministration({ segments }: RequestTarget): boolean {

@@ -92,6 +92,7 @@ const BAD_BODIES: [unknown, string][] = [
   [{ name: "a", admin: true }, "admin"],
   ['{"__proto__": {}}', "__proto__"],
   ["[]", "object"],
+  ["null", "object"],
   ['"a"', "object"],
   ["{", "JSON"],
   ["name=a", "JSON"],

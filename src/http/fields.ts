@@ -26,7 +26,8 @@ export class Fields {
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
     const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.tooLargeObject, visit };
-    const body = await readJson(request, limits) ?? {};
+    const sent = await readJson(request, limits);
+    const body = sent === undefined ? {} : sent;
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
       throw bad("it is something else");
     }

@@ -32,7 +32,7 @@ Deno.test("Null is no text, and told apart from nothing where that matters", asy
 });
 
 Deno.test("What is no object with known fields is refused with their names", async () => {
-  for (const body of ["[]", "null x", '"name"', "1", "{", '["name"]']) {
+  for (const body of ["[]", "null", "null x", '"name"', "1", "{", '["name"]']) {
     const { status, message } = await refusal(body);
     assertEquals([status, message.includes('with "name" and "on"')], [400, true], body);
   }

@@ -11,6 +11,7 @@ import { joinBytes } from "../support/bookkeeping.ts";
 import { assertSameBytes, MIB, patternBytes, streamOf } from "../support/bytes.ts";
 import { assertErrorAnswer } from "../support/cases.ts";
 import { Drive } from "../support/drive.ts";
+import { judgeRaw } from "../support/openapi/watch.ts";
 import { rawRequest } from "../support/raw.ts";
 import { TestServer } from "../support/server.ts";
 import { Upload, uploadParts } from "../support/upload.ts";
@@ -65,6 +66,7 @@ async function assertRefused(server: TestServer, one: PeerCase): Promise<void> {
   const status = answer?.status ?? 0;
   assert(one.right.includes(status), `The status ${status}: ${answer?.text.slice(0, 300)}`);
   if (answer?.headers.has("X-Request-Id")) assertErrorAnswer(answer);
+  if (answer !== undefined) await judgeRaw(server.port, one.send, answer);
   await assertAnswers(server);
 }
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import type { Answer } from "../support/answer.ts";
+import { judgeRaw } from "../support/openapi/watch.ts";
 import { TestServer } from "../support/server.ts";
 import { Connection } from "./support/peer_connection.ts";
 import { chooseSeed, Random } from "./support/fuzz_random.ts";
@@ -63,6 +64,7 @@ class Line implements Disposable {
   async ask(request: FuzzRequest): Promise<Answer> {
     const answer = await this.tryOnce(request) ?? await this.tryOnce(request);
     assert(answer !== undefined, "The connection ended without an answer");
+    await judgeRaw(this.port, request.bytes, answer);
     return answer;
   }
 

@@ -8,6 +8,7 @@
 import { Deta } from "deta";
 import { encodeBase64 } from "@std/encoding/base64";
 import { patternBytes, sha256Hex } from "./bytes.ts";
+import { watchAnswers } from "./openapi/watch.ts";
 import type { DetaCall, DetaOutcome, DetaSource } from "./deta_client.ts";
 
 type Client = ReturnType<ReturnType<typeof Deta>["Drive"]>;
@@ -23,6 +24,7 @@ const { key, drive, host, calls }: {
   calls: DetaCall[];
 } = JSON.parse(await new Response(Deno.stdin.readable).text());
 
+await watchAnswers(`https://${host ?? Deno.env.get("DETA_DRIVE_HOST")}`);
 const client = Deta(key).Drive(drive, host);
 const outcomes: DetaOutcome[] = [];
 for (const call of calls) outcomes.push(await attempt(call));

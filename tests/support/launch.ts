@@ -1,5 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { spawnProgram } from "./command.ts";
+import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
 
 const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
 
@@ -21,7 +22,9 @@ export class Launched implements AsyncDisposable {
     const process = spawnProgram(args, env);
     const output = new Output(process);
     try {
-      return new Launched(process, await deadline(output.ready, 30_000), output);
+      const origin = await deadline(output.ready, 30_000);
+      await watchAnswers(origin);
+      return new Launched(process, origin, output);
     } catch (cause) {
       await endNow(process);
       await output.drained;
@@ -44,6 +47,7 @@ export class Launched implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await endNow(this.process);
     await this.output.drained;
+    unwatchAnswers(this.origin);
   }
 }
 

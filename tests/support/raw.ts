@@ -1,6 +1,7 @@
 import { deadline } from "@std/async/deadline";
 import { Answer } from "./answer.ts";
 import { utf8 } from "./bytes.ts";
+import { judgeRaw } from "./openapi/watch.ts";
 import { PROJECT_KEY } from "./server.ts";
 import { strangerHeader } from "./stranger.ts";
 
@@ -29,7 +30,9 @@ export function rawRequest(
 export async function sendRaw(port: number, request: string): Promise<Answer> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await writeAll(connection, utf8(request));
-  return await deadline(readAnswer(connection, request.startsWith("HEAD ")), 15_000);
+  const answer = await deadline(readAnswer(connection, request.startsWith("HEAD ")), 15_000);
+  await judgeRaw(port, request, answer);
+  return answer;
 }
 
 /** Sends bytes over TCP and leaves at once, as a client does that loses its network. */

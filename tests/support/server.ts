@@ -1,4 +1,5 @@
 import { fromFileUrl } from "@std/path";
+import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
 import { strangerHeader } from "./stranger.ts";
 
 /** The program under test. The tests know nothing else of the project. */
@@ -77,7 +78,9 @@ export class TestServer implements AsyncDisposable {
     );
     const owns = options.data === undefined;
     try {
-      return new TestServer(process, data, owns, await ready.promise, drained, chunks);
+      const origin = await ready.promise;
+      await watchAnswers(origin);
+      return new TestServer(process, data, owns, origin, drained, chunks);
     } catch (error) {
       await endProcess(process, "SIGKILL");
       await drained;
@@ -128,6 +131,7 @@ export class TestServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
     if (this.ownsData) await Deno.remove(this.data, { recursive: true });
+    unwatchAnswers(this.origin);
   }
 }
 

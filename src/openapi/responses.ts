@@ -1,0 +1,122 @@
+import { everywhere, forPages } from "./headers.ts";
+import { header, schema } from "./references.ts";
+import type { Answer, Content, HeaderObjects, Json } from "./types.ts";
+
+/** An answer in JSON, as success is told. */
+export function inJson(
+  description: string,
+  schemaName: string,
+  { example, headers = {} }: { example?: Json; headers?: HeaderObjects } = {},
+): Answer {
+  const media = { schema: schema(schemaName), ...(example === undefined ? {} : { example }) };
+  return {
+    description,
+    headers: { ...everywhere, "Cache-Control": header("NoStore"), ...headers },
+    content: { "application/json": media },
+  };
+}
+
+/** An answer that has headers alone, or a body that is not JSON. */
+export function plain(description: string, headers: HeaderObjects, content?: Content): Answer {
+  const body = content === undefined ? {} : { content };
+  return { description, headers: { ...everywhere, ...headers }, ...body };
+}
+
+function failure(description: string, example: string, headers: HeaderObjects = {}): Answer {
+  const all = { ...forPages, ...headers };
+  return inJson(description, "Errors", { example: { errors: [example] }, headers: all });
+}
+
+const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
+
+/** The errors, by their names in `components`. */
+export const responses = {
+  BadRequest: failure(
+    "What was asked for is malformed.",
+    'The query parameter "name" is missing: it is required',
+  ),
+  Unauthorized: failure(
+    "No credentials, or none that are known.",
+    "The X-Api-Key header is missing: send the project key",
+    { "WWW-Authenticate": header("Authenticate") },
+  ),
+  NotLetIn: failure(
+    "Access control is on, and the caller shows no key of this application.",
+    "The X-API-Key header is missing: send a key of this application",
+    {
+      "WWW-Authenticate": header("Authenticate"),
+      "Retry-After": header("RetryAfterWrongKeys"),
+    },
+  ),
+  Forbidden: failure(
+    "The credentials are known, and do not allow this.",
+    "The key in X-Api-Key is of another project than the one in the path",
+  ),
+  NotFound: failure("There is no such thing.", 'There is no file "pets/cat.jpg" in this drive'),
+  MethodNotAllowed: failure(
+    "This path does not answer this method.",
+    "The method PUT is not allowed here: use GET, POST, DELETE, HEAD, OPTIONS",
+    { "Allow": header("Allow") },
+  ),
+  BodyTimeout: failure(
+    "The body stopped coming. The connection is closed.",
+    "The body stopped coming: nothing was stored, send it again",
+  ),
+  Conflict: failure(
+    "It does not go with what there is.",
+    'The drive "photos" is being removed: try again',
+    { "Retry-After": header("RetryAfterSome") },
+  ),
+  PreconditionFailed: failure(
+    "A condition of the request does not hold.",
+    "The file is not in the state that the conditional headers demand: nothing was changed",
+  ),
+  TooLarge: failure(
+    "The body is too large.",
+    "The body is larger than 10485760 bytes: send larger files in parts, see POST …/uploads",
+  ),
+  RangeNotSatisfiable: failure(
+    "The file does not have the bytes of the range.",
+    "The Range header asks for bytes that a file of 26 bytes does not have",
+    { "Content-Range": header("UnsatisfiedRange") },
+  ),
+  TooManyWrongKeys: failure(
+    "Too many wrong keys came from this address within a minute. A right one still passes.",
+    "Too many wrong keys came from this address: send the right one, or wait 42 seconds",
+    retryAfter,
+  ),
+  ServerError: failure(
+    "A defect of the server. Its log has the details under the request's id.",
+    "The server failed to answer this request: its log has the details under the X-Request-Id",
+  ),
+  Unavailable: failure(
+    "Not now: the server is shutting down, its store cannot be reached, or too many uploads are running.",
+    "The server is shutting down: try again",
+    retryAfter,
+  ),
+  StorageFull: failure(
+    "There is no room: nothing was stored.",
+    "The server's disk is full: nothing was stored; delete files or ask its operator",
+  ),
+} as const;
+
+export type ErrorName = keyof typeof responses;
+
+/** The status of each error. */
+export const STATUS_OF: Readonly<Record<ErrorName, number>> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  NotLetIn: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  BodyTimeout: 408,
+  Conflict: 409,
+  PreconditionFailed: 412,
+  TooLarge: 413,
+  RangeNotSatisfiable: 416,
+  TooManyWrongKeys: 429,
+  ServerError: 500,
+  Unavailable: 503,
+  StorageFull: 507,
+};
