@@ -5,7 +5,7 @@ import { Operation } from "./operation.ts";
 import { unmetAmong } from "./unmet_checks.ts";
 
 /** Small writes are put together up to this many bytes. */
-const MAX_GROUP_BYTES = 700_000;
+export const MAX_GROUP_BYTES = 700_000;
 
 interface Waiting {
   operation: Operation;
