@@ -18,7 +18,7 @@ import {
   showApp,
 } from "./routes/admin/apps.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./routes/admin/app_keys.ts";
-import { deleteDrive, deleteProject, showProject } from "./routes/admin/project.ts";
+import { changeProject, deleteDrive, deleteProject, showProject } from "./routes/admin/project.ts";
 import {
   createProjectKey,
   listProjectKeys,
@@ -78,7 +78,11 @@ export const routes: readonly Route[] = [
   driveRoute(PARTS, { POST: putPart }),
 
   route(PROJECTS, { GET: byAdministrator(listProjects), POST: byAdministrator(createProject) }),
-  route(PROJECT, { GET: byOwner(showProject), DELETE: byAdministrator(deleteProject) }),
+  route(PROJECT, {
+    GET: byOwner(showProject),
+    PATCH: byAdministrator(changeProject),
+    DELETE: byAdministrator(deleteProject),
+  }),
   route(`${PROJECT}/drives/:drive`, { DELETE: byOwner(deleteDrive) }),
   route(`${PROJECT}/keys`, { GET: byOwner(listProjectKeys), POST: byOwner(createProjectKey) }),
   route(`${PROJECT}/keys/:prefix`, { DELETE: byOwner(revokeProjectKey) }),

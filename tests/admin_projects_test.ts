@@ -44,7 +44,7 @@ test("A new project is answered with an id and a key that open it.", async ({ se
     assertMatch(project_key, new RegExp(`^${project_id}_[A-Za-z0-9]{22,}$`));
     const name = typeof body === "object" ? body.name ?? null : null;
     const prefix = project_key.slice(project_id.length + 1).slice(0, 8);
-    assertEquals(withoutDate(made), { project_id, name, project_key, prefix });
+    assertEquals(withoutDate(made), { project_id, name, max_bytes: null, project_key, prefix });
     const project = new Project(server, project_id, project_key);
     await project.drive("photos").put("a", "abc");
     assertEquals(await project.drive("photos").text("a"), "abc");
@@ -88,6 +88,14 @@ const BAD_BODIES: [unknown, string][] = [
   [{ project_id: "ü" }, "project_id"],
   [{ project_id: "x".repeat(65) }, "project_id"],
   [{ project_id: 7 }, "project_id"],
+  [{ max_bytes: 0 }, "max_bytes"],
+  [{ max_bytes: -1 }, "max_bytes"],
+  [{ max_bytes: 1.5 }, "max_bytes"],
+  [{ max_bytes: 2 ** 53 }, "max_bytes"],
+  ['{"max_bytes": 1e400}', "max_bytes"],
+  [{ max_bytes: "10GB" }, "max_bytes"],
+  [{ max_bytes: true }, "max_bytes"],
+  [{ max_bytes: [1] }, "max_bytes"],
   [{ project: "a" }, "project"],
   [{ name: "a", admin: true }, "admin"],
   ['{"__proto__": {}}', "__proto__"],
@@ -118,7 +126,7 @@ test("A body beyond 64 KiB is 413.", async ({ server }) => {
 
 test("Projects are listed with what they hold.", async ({ server }) => {
   const project = await Project.make(server, { name: "Mine" });
-  const empty = { project_id: project.id, name: "Mine", files: 0, bytes: 0 };
+  const empty = { project_id: project.id, name: "Mine", max_bytes: null, files: 0, bytes: 0 };
   const listed = await find(server, project.id);
   assert(listed !== undefined);
   assertEquals(withoutDate(listed), empty);

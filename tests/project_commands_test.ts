@@ -14,6 +14,7 @@ interface NewProject {
   project_id: string;
   name: string | null;
   created: string;
+  max_bytes: number | null;
   project_key: string;
   prefix: string;
 }
@@ -39,7 +40,7 @@ Deno.test("A new project's key is shown with what it is listed by.", async () =>
   await using shop = await Shop.make();
   const made = await shop.json<NewProject>("project", "create", "Books & more", "--id", "B-2");
   const { project_id, name, created, project_key, prefix } = made;
-  assertEquals(Object.keys(made).length, 5);
+  assertEquals(Object.keys(made).length, 6);
   assertEquals([project_id, name], ["B-2", "Books & more"]);
   assertMatch(created, TIME);
   assertMatch(project_key, /^B-2_[A-Za-z0-9]{32}$/);
@@ -61,6 +62,39 @@ Deno.test("A project that is made beside a running server opens at once.", async
   const commands = new StoreCommands(server.data);
   const { project_key } = await commands.json<NewProject>("project", "create");
   assertEquals(await statusWith(server, project_key), 200);
+});
+
+Deno.test("A limit is set with the project, changed, and lifted.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  const args = ["--id", "small", "--max-bytes", "1.5kB"];
+  const made = await commands.json<NewProject>("project", "create", ...args);
+  assertEquals(made.max_bytes, 1500);
+  const put = async (name: string, size: number) => {
+    const headers = { "X-Api-Key": made.project_key };
+    const init = { method: "POST", body: new Uint8Array(size), headers };
+    const answer = await fetch(`${server.origin}/v1/small/drive/files?name=${name}`, init);
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  assertEquals([await put("a", 1500), await put("b", 1)], [201, 507]);
+  const change = ["project", "change", "small", "--max-bytes"];
+  const { created: _, ...changed } = await commands.json<NewProject>(...change, "2KiB");
+  const drives = [{ drive_name: "drive", files: 1, bytes: 1500 }];
+  const holds = { project_id: "small", name: null, files: 1, bytes: 1500, drives };
+  assertEquals(changed as unknown, { ...holds, max_bytes: 2048 });
+  assertEquals([await put("b", 548), await put("c", 1)], [201, 507]);
+  assertMatch(
+    await commands.text(...change, "1kB"),
+    /2048 bytes, of 1000 bytes.*\n.*over the limit/,
+  );
+  assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2048", "1000"]);
+  assertMatch(await commands.text(...change, "none"), /2048 bytes, without a limit\.\n$/);
+  assertEquals([await put("c", 5000), (await commands.rows("project", "list"))[0]?.[4]], [
+    201,
+    "-",
+  ]);
+  await commands.refused(1, /no project "other"/, "project", "change", "other", "--max-bytes", "1");
 });
 
 Deno.test("The list tells what each project holds, as the server does.", async () => {
@@ -125,6 +159,13 @@ const REFUSED: readonly { args: string[]; says: RegExp }[] = [
   { args: ["create", " "], says: /NAME is blank/ },
   { args: ["create", "a\x1b[31mb"], says: /NAME has a control character/ },
   { args: ["create", "x".repeat(129)], says: /NAME has 129 characters/ },
+  { args: ["create", "--max-bytes", "10G"], says: /--max-bytes must be .* such as 500MB/ },
+  { args: ["create", "--max-bytes", "none"], says: /--max-bytes must be .* such as 500MB/ },
+  { args: ["change", "shop"], says: /--max-bytes is missing.*--max-bytes SIZE/ },
+  { args: ["change", "--max-bytes", "1GB"], says: /ID is missing/ },
+  { args: ["change", "shop", "--max-bytes", "0"], says: /--max-bytes must be .*, or none/ },
+  { args: ["change", "shop", "--max-bytes", "null"], says: /--max-bytes must be .*, or none/ },
+  { args: ["change", "my_shop", "--max-bytes", "1GB"], says: /ID must be a project's id/ },
   { args: ["create", "--yes"], says: /--yes.*kvdrive project create \[NAME\]/ },
   { args: ["list", "shop"], says: /too many words.*kvdrive project list/ },
   { args: ["delete"], says: /ID is missing.*kvdrive project delete ID \[--yes\]/ },

@@ -1,6 +1,7 @@
 import { keyNameProblem } from "../drive/applications.ts";
+import { parseByteSize } from "../drive/byte_size.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
-import { projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
+import { driveAnswer, projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
 import { BeingRemoved } from "../store/errors.ts";
 import type { ProjectInfo } from "../store/project_store.ts";
 import type { Store } from "../store/store.ts";
@@ -13,12 +14,29 @@ export const projectCommands: readonly StoreCommand[] = [
   {
     name: "project create",
     optional: ["NAME"],
-    options: [{ name: "id", value: "ID", help: "its id, 1 to 64 of A-Z a-z 0-9 - (a random one)" }],
+    options: [
+      { name: "id", value: "ID", help: "its id, 1 to 64 of A-Z a-z 0-9 - (a random one)" },
+      { name: "max-bytes", value: "SIZE", help: "what its files may have together, such as 10GB" },
+    ],
     makesStore: true,
     summary: "make a project and a first key for it",
     run: createProject,
   },
   { name: "project list", summary: "list the projects and what they hold", run: listProjects },
+  {
+    name: "project change",
+    operands: ["ID"],
+    options: [
+      {
+        name: "max-bytes",
+        value: "SIZE",
+        required: true,
+        help: "what its files may have together, such as 10GB; none for no limit",
+      },
+    ],
+    summary: "limit what a project may hold",
+    run: changeProject,
+  },
   {
     name: "project delete",
     operands: ["ID"],
@@ -27,6 +45,11 @@ export const projectCommands: readonly StoreCommand[] = [
     run: deleteProject,
   },
 ];
+
+/** What lifts a limit. */
+const NO_LIMIT = "none";
+
+const OVER_LIMIT = "That is over the limit: nothing can be added before as much is deleted.";
 
 /** @throws {CommandError} where there is no such project. */
 export async function demandProject(store: Store, project: string): Promise<ProjectInfo> {
@@ -47,6 +70,7 @@ export function counted(count: number, what: string): string {
 async function createProject(call: Call): Promise<void> {
   call.check("NAME", keyNameProblem);
   call.check("id", projectIdProblem);
+  call.check("max-bytes", sizeProblem);
   const { info, key } = await call.withStore((store) => makeProject(call, store));
   call.answer({ ...projectAnswer(info), project_key: key.text, prefix: prefixOf(key) }, [
     `Project id:   ${info.project}`,
@@ -61,13 +85,47 @@ async function makeProject(
   store: Store,
 ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
   try {
-    return await store.projects.create(call.get("id"), call.get("NAME"));
+    return await store.projects.create(call.get("id"), call.get("NAME"), sizeIn(call));
   } catch (error) {
     if (!(error instanceof BeingRemoved)) throw error;
     const when = "by the server or when it starts next: try again then, or choose another id";
     const problem = `The earlier project ${error.id} is being removed, ${when}`;
     throw new CommandError(problem, { cause: error });
   }
+}
+
+async function changeProject(call: Call): Promise<void> {
+  call.check("ID", projectIdProblem);
+  const project = call.demand("ID");
+  const isLifted = call.demand("max-bytes") === NO_LIMIT;
+  if (!isLifted) call.check("max-bytes", limitProblem);
+  const { info, drives } = await call.withStore(async (store) => {
+    const info = await store.projects.limit(project, sizeIn(call) ?? null);
+    if (info === undefined) throw noSuchProject(project);
+    return { info, drives: await store.drives(project) };
+  });
+  const { files, bytes } = sumOf(drives);
+  const limit = info.maxBytes === undefined ? "without a limit" : `of ${info.maxBytes} bytes`;
+  call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
+    `The project ${project} holds ${bytes} bytes, ${limit}.`,
+    ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+  ]);
+}
+
+/** The size in `--max-bytes`, if there is one. */
+function sizeIn(call: Call): number | undefined {
+  return parseByteSize(call.get("max-bytes") ?? "");
+}
+
+function sizeProblem(text: string): string | undefined {
+  return parseByteSize(text) === undefined
+    ? "must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB"
+    : undefined;
+}
+
+function limitProblem(text: string): string | undefined {
+  const problem = sizeProblem(text);
+  return problem === undefined ? undefined : `${problem}, or ${NO_LIMIT}`;
 }
 
 async function listProjects(call: Call): Promise<void> {
@@ -77,10 +135,10 @@ async function listProjects(call: Call): Promise<void> {
       return { ...projectAnswer(info), ...sumOf(await store.drives(info.project)) };
     });
   });
-  const rows = projects.map(({ project_id, name, files, bytes, created }) => {
-    return [project_id, name, files, bytes, created];
+  const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
+    return [project_id, name, files, bytes, max_bytes, created];
   });
-  const headings = ["ID", "NAME", "FILES", "BYTES", "CREATED"];
+  const headings = ["ID", "NAME", "FILES", "BYTES", "MAX BYTES", "CREATED"];
   call.answerTable({ projects }, headings, rows, "There are no projects.");
 }
 

@@ -23,7 +23,7 @@ export function table(
   const widths = headings.map((heading, column) =>
     Math.max(...[heading, ...texts.map((row) => row[column] ?? "")].map(width))
   );
-  const isNumber = headings.map((_, column) => typeof rows[0]?.[column] === "number");
+  const isNumber = headings.map((_, column) => rows.some((row) => typeof row[column] === "number"));
   const line = (row: readonly string[]) =>
     row.map((text, column) => {
       const space = " ".repeat((widths[column] ?? 0) - width(text));

@@ -64,6 +64,14 @@ export class Fields {
     return value;
   }
 
+  /** A number of bytes, `null` as it was sent, `undefined` where it was not. @throws {HttpError} 400 naming the field. */
+  sizeOrNull(name: string): number | null | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined || value === null) return value;
+    if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+    throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
+  }
+
   /** `true` or `false`. @throws {HttpError} 400 naming the field. */
   flag(name: string): boolean {
     const value = this.#values.get(name);

@@ -239,6 +239,7 @@ export const errors = {
     new HttpError(503, "The store cannot be reached right now: try again", retryLater, cause),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
+  overQuota: (message: string) => new HttpError(507, message),
   full: (cause: unknown) =>
     new HttpError(
       507,

@@ -4,6 +4,7 @@ import {
   BeingRemoved,
   NoSuchApp,
   NoSuchProject,
+  QuotaExceeded,
   StoreFull,
   StoreUnavailable,
   type UploadProblem,
@@ -32,6 +33,7 @@ export function toHttpError(error: unknown): HttpError {
   }
   if (isConflict(error)) return errors.conflict(error.message);
   if (error instanceof StoreUnavailable) return errors.unavailable(error);
+  if (error instanceof QuotaExceeded) return errors.overQuota(error.message);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);
 }

@@ -18,13 +18,13 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
   const type = typeOf(call) ?? contentTypeOf(place.name);
   const digest = expectedDigest(headers);
   const asked = preconditionsOf(headers);
-  const size = announcedSize(headers, MAX_PAYLOAD) ?? MAX_PAYLOAD;
+  const announced = announcedSize(headers, MAX_PAYLOAD);
   if (asked.ifMatch !== null || asked.ifNoneMatch !== null) {
     // Decided for good with the write; asked before, it spares a body that would be refused.
     const current = await store.files.stat(place);
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
-  using _room = await store.demandRoom(size);
+  using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
   const body = readBody(call.request, {
     limit: MAX_PAYLOAD,
     idle: idleTimeout,
@@ -33,6 +33,7 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
   const stored = await slots.run(() =>
     store.files.put(place, body, {
       type,
+      announced,
       condition: (current) => allowsWrite(asked, current),
       accept: ({ sha256 }) => assertDigest(digest, sha256),
     })

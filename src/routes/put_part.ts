@@ -15,11 +15,11 @@ export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): 
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
-  const size = announcedSize(request.headers, MAX_PAYLOAD) ?? MAX_PAYLOAD;
-  using _room = await store.demandRoom(size);
+  const announced = announcedSize(request.headers, MAX_PAYLOAD);
+  using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
   const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout, visit });
   const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
-  await slots.run(() => store.uploads.putPart(place, { id, part, type }, body, accept));
+  await slots.run(() => store.uploads.putPart(place, { id, part, type, announced }, body, accept));
   return json(200, { ...uploadAnswer(place, id), part });
 }
 

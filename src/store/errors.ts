@@ -8,6 +8,29 @@ export class StoreFull extends Error {
   override readonly name = "StoreFull";
 }
 
+/** What a write would have made of a project's bytes, and what is allowed. */
+export interface QuotaNumbers {
+  /** The bytes of its files. */
+  used: number;
+  limit: number;
+  /** How many more the write would have needed. */
+  more: number;
+}
+
+/** A project cannot take more bytes. The message is a sentence for the caller. */
+export class QuotaExceeded extends Error {
+  override readonly name = "QuotaExceeded";
+
+  /** @param outcome What became of the write, as the end of a sentence. */
+  constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
+    const { used, limit, more } = numbers;
+    super(
+      `The project has ${used} of ${limit} bytes in use and cannot take ${more} more: ` +
+        `delete files or ask the administrator for more; ${outcome}`,
+    );
+  }
+}
+
 /** Bytes that a record speaks of are not there, or not all of them. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";

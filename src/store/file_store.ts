@@ -11,7 +11,8 @@ import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { NewNames } from "./new_names.ts";
-import { Operation, type SharedCheck } from "./operation.ts";
+import { Operation } from "./operation.ts";
+import type { Quotas } from "./quotas.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
 import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
@@ -40,15 +41,17 @@ type Current = Deno.KvEntryMaybe<FileRecord>;
 export class FileStore {
   readonly #db: Database;
   readonly #projects: KnownProjects;
+  readonly #quotas: Quotas;
   readonly #readers: Readers;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
   readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
 
-  constructor(db: Database, projects: KnownProjects, readers: Readers) {
+  constructor(db: Database, projects: KnownProjects, quotas: Quotas, readers: Readers) {
     this.#db = db;
     this.#projects = projects;
+    this.#quotas = quotas;
     this.#readers = readers;
     this.#hot = new HotFiles(db.changes);
   }
@@ -58,20 +61,24 @@ export class FileStore {
    * one until then.
    *
    * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
+   * @param announced The size of the body, where that is known before.
    * @param accept Called with the digest before the file is visible; what it throws is thrown.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is, before the body is read or after.
+   * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after.
    */
   async put(
     place: Place,
     body: AsyncIterable<Uint8Array>,
-    { type, condition, accept }: {
+    { type, announced, condition, accept }: {
       type: string;
+      announced?: number | undefined;
       condition: WriteCondition;
       accept: (received: Received) => void;
     },
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
+    if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
     const received = await receive(this.#db, place, body);
     try {
       accept(received);
@@ -114,6 +121,7 @@ export class FileStore {
    * @param alongside Adds what has to happen in the same operation.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
+   * @throws {QuotaExceeded} if the project would have too many bytes.
    */
   async publish(
     place: Place,
@@ -122,25 +130,25 @@ export class FileStore {
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
-      let { unchanged } = begun;
+      let project = begun;
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-        if (tries > 0) ({ unchanged } = await this.#projects.demand(place, begun));
+        if (tries > 0) project = await this.#projects.demand(place, begun);
         const guesses = tries === 0 && this.#newNames.areLikely && condition(undefined);
         const current = guesses ? absent(place) : await this.#read(place);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
         const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
-        const operation = new Operation().share(unchanged)
+        const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
-        account(operation, place, current.value, record);
+        const more = account(operation, place, current.value, record);
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
-        const { ok } = await this.#db.commit(operation);
+        const { ok } = await this.#quotas.commit(project, place, operation, more);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
-        if (!guesses && await this.#isAsRead(current, unchanged)) return "stale";
+        if (!guesses && await this.#isAsRead(current, project)) return "stale";
       }
       throw new StoreUnavailable("Too many others write the same file");
     });
@@ -152,30 +160,35 @@ export class FileStore {
   }
 
   /** Whether neither the file nor its project is why an operation failed. */
-  async #isAsRead(file: Current, project: SharedCheck): Promise<boolean> {
+  async #isAsRead(file: Current, { unchanged }: KnownProject): Promise<boolean> {
     const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,
-      project.key,
+      unchanged.key,
     ]);
-    const hasProject = owner.versionstamp === project.versionstamp;
-    if (!hasProject) this.#projects.forget(String(project.key.at(-1)));
+    const hasProject = owner.versionstamp === unchanged.versionstamp;
+    if (!hasProject) this.#projects.forget(String(unchanged.key.at(-1)));
     return hasProject && now.versionstamp === file.versionstamp;
   }
 
   /** Removes a file; gives whether there was one. */
   async delete(place: Place): Promise<boolean> {
-    if (await this.#projects.hides(place)) return false;
     return await this.#locks.run(lockOf(place), async () => {
       for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
+        const project = await this.#projects.find(place.project);
+        if (project === undefined || project.removing.includes(place.drive)) return false;
         const current = await this.#read(place);
         if (current.value === null) return false;
-        const operation = new Operation().check(current.key, current.versionstamp)
+        // As it is known here: it may have a quota by now, of which a part would be free again.
+        const operation = new Operation().share(project.unchanged)
+          .check(current.key, current.versionstamp)
           .delete(current.key);
-        account(operation, place, current.value, null);
+        const more = account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
-        if (!(await this.#db.commit(operation)).ok) continue;
-        this.#goneNow.add(lockOf(place));
-        return true;
+        if ((await this.#quotas.commit(project, place, operation, more)).ok) {
+          this.#goneNow.add(lockOf(place));
+          return true;
+        }
+        await this.#isAsRead(current, project);
       }
       throw new StoreUnavailable("Too many others write the same file");
     });

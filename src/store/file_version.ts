@@ -36,15 +36,16 @@ export function newRecord(
   };
 }
 
-/** Keeps the counters of the drive right, and makes the drive exist. */
+/** Keeps the counters of the drive right, and makes the drive exist; gives by how many bytes it grows. */
 export function account(
   operation: Operation,
   { project, drive }: Place,
   before: FileRecord | null,
   after: FileRecord | null,
-): void {
+): number {
   const files = Number(after !== null) - Number(before !== null);
   const bytes = (after?.size ?? 0) - (before?.size ?? 0);
   if (files !== 0) operation.sum(keys.usage(project, drive, "files"), files);
   if (bytes !== 0) operation.sum(keys.usage(project, drive, "bytes"), bytes);
+  return bytes;
 }

@@ -6,7 +6,7 @@ import { NO_METER, type StoreMeter } from "./store_meter.ts";
 import { unmetAmong } from "./unmet_checks.ts";
 
 /** Small writes are put together up to this many bytes. */
-const MAX_GROUP_BYTES = 700_000;
+export const MAX_GROUP_BYTES = 700_000;
 
 interface Waiting {
   operation: Operation;

@@ -61,7 +61,7 @@ export const keys = {
     part,
   ],
 
-  /** Counts the parts that arrived, so that completing notices one that arrives meanwhile. */
+  /** Counts the bytes of the parts that arrived. Each one changes it, so completing notices one that arrives meanwhile. */
   partsRevision: (project: string, drive: string, id: string): Deno.KvKey => [
     "parts_revision",
     project,
@@ -76,6 +76,12 @@ export const keys = {
     drive,
     counter,
   ],
+
+  /**
+   * The bytes of a project that has a quota. Whoever changes them demands that this entry is unchanged, and whoever changes
+   * the project's record deletes it; where it is not there, the counters of the drives are added up.
+   */
+  quota: (project: string): Deno.KvKey => ["quota", project],
 
   pending: (version: string): Deno.KvKey => ["pending", version],
 

@@ -101,6 +101,7 @@ Deno.test("No two kinds of entries share a beginning", () => {
     keys.part(project, drive, "u", 1),
     keys.usage(project, drive, "files"),
     keys.partsRevision(project, drive, "u"),
+    keys.quota(project),
     keys.pending("v"),
     keys.lease("v"),
     keys.garbage(0, "g"),

@@ -11,6 +11,8 @@ export interface KnownProject {
   created: number;
   /** Drives that are being removed. */
   removing: readonly string[];
+  /** How many bytes its files may have together, if that is limited. */
+  maxBytes?: number;
   /** Demands that the project is unchanged: there, and none of its other drives being removed. */
   unchanged: SharedCheck;
 }
@@ -94,7 +96,8 @@ export class KnownProjects {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing = [] } = value;
-    return { created, removing, unchanged: new SharedCheck(key, versionstamp) };
+    const { created, removing = [], maxBytes } = value;
+    const limit = maxBytes === undefined ? {} : { maxBytes };
+    return { created, removing, ...limit, unchanged: new SharedCheck(key, versionstamp) };
   }
 }

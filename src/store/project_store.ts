@@ -9,6 +9,7 @@ import { freePrefix, setKey } from "./key_index.ts";
 import { keys, prefixes } from "./keys.ts";
 import type { KnownProjects } from "./known_projects.ts";
 import { Operation } from "./operation.ts";
+import { setProject } from "./quota_account.ts";
 import type { ProjectKeyRecord, ProjectRecord, RemovalMarker } from "./records.ts";
 import type { Remover } from "./remover.ts";
 import type { Revocations } from "./revocations.ts";
@@ -18,6 +19,8 @@ export interface ProjectInfo {
   name?: string;
   /** Milliseconds since 1970. */
   created: number;
+  /** How many bytes its files may have together, if that is limited. */
+  maxBytes?: number;
 }
 
 /** The projects and the administrator's token, of which it knows only the SHA-256. */
@@ -82,12 +85,14 @@ export class ProjectStore {
   /**
    * Makes a project, with an id of its own unless one is given, and its first key, which nobody can read again.
    *
+   * @param maxBytes How many bytes its files may have together; as many as there is room for, unless given.
    * @throws {AlreadyExists} if there is one of that id.
    * @throws {BeingRemoved} while one of that id is being removed.
    */
   async create(
     project: string | undefined,
     name: string | undefined,
+    maxBytes?: number,
   ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
     const made = await decide(this.#db, async () => {
       const key = newProjectKey(project);
@@ -100,7 +105,11 @@ export class ProjectStore {
       if (owner.value !== null) throw new AlreadyExists("project", id);
       if (removal.value !== null) throw new BeingRemoved("project", id);
       const created = Date.now();
-      const record: ProjectRecord = { created, ...(name === undefined ? {} : { name }) };
+      const record: ProjectRecord = {
+        created,
+        ...(name === undefined ? {} : { name }),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+      };
       const operation = new Operation().check(owner.key, null)
         .check(removal.key, null)
         .set(owner.key, record);
@@ -133,6 +142,24 @@ export class ProjectStore {
   }
 
   /**
+   * Limits how many bytes the files of a project may have together, or lifts the limit with `null`. Files that are there
+   * stay, also where they are too many. Gives the project; `undefined` where there is none.
+   */
+  async limit(project: string, maxBytes: number | null): Promise<ProjectInfo | undefined> {
+    const info = await decide(this.#db, async () => {
+      const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+      if (owner.value === null) return { result: undefined };
+      const { maxBytes: _before, ...rest } = owner.value;
+      const record: ProjectRecord = { ...rest, ...(maxBytes === null ? {} : { maxBytes }) };
+      const operation = new Operation().check(owner.key, owner.versionstamp);
+      setProject(operation, project, record);
+      return { operation, result: infoOf(project, record) };
+    });
+    this.#known.forget(project);
+    return info;
+  }
+
+  /**
    * Removes a project for good: it is gone for every caller at once, and all that it has is removed in the background.
    * Gives whether there was one.
    */
@@ -143,6 +170,7 @@ export class ProjectStore {
       const marker: RemovalMarker = { kind: "project", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .delete(owner.key)
+        .delete(keys.quota(project))
         .set(keys.projectRemoval(project), marker);
       return { operation, result: true };
     });
@@ -171,8 +199,8 @@ export class ProjectStore {
       const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
       const marker: RemovalMarker = { kind: "drive", since: Date.now() };
       const operation = new Operation().check(owner.key, owner.versionstamp)
-        .set(owner.key, record)
         .set(keys.driveRemoval(project, drive), marker);
+      setProject(operation, project, record);
       return { operation, result: true };
     });
     if (found) this.#began(project);
@@ -210,6 +238,11 @@ export class ProjectStore {
   }
 }
 
-function infoOf(project: string, { name, created }: ProjectRecord): ProjectInfo {
-  return { project, ...(name === undefined ? {} : { name }), created };
+function infoOf(project: string, { name, created, maxBytes }: ProjectRecord): ProjectInfo {
+  return {
+    project,
+    ...(name === undefined ? {} : { name }),
+    created,
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  };
 }

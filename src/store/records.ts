@@ -86,6 +86,14 @@ export interface ProjectRecord {
   name?: string;
   /** Drives whose removal is running. */
   removing?: string[];
+  /** How many bytes its files may have together; without it there is no limit. */
+  maxBytes?: number;
+}
+
+/** What counts against the quota of a project that has one. */
+export interface QuotaRecord {
+  /** Of all files in all drives but those that are being removed. */
+  bytes: number;
 }
 
 export interface ProjectKeyRecord {

@@ -5,6 +5,7 @@ import { keys, prefixes } from "./keys.ts";
 import type { KnownProjects } from "./known_projects.ts";
 import { Operation } from "./operation.ts";
 import type { ProjectRecord, RemovalMarker } from "./records.ts";
+import { setProject } from "./quota_account.ts";
 import { removalSteps } from "./removal.ts";
 
 type Marker = Deno.KvEntry<RemovalMarker>;
@@ -75,7 +76,7 @@ export class Remover {
       if (stands.versionstamp !== marker.versionstamp) return { result: undefined };
       const operation = demandMarker(marker).delete(marker.key)
         .check(owner.key, owner.versionstamp);
-      if (owner.value !== null) operation.set(owner.key, withoutDrive(owner.value, drive));
+      if (owner.value !== null) setProject(operation, project, withoutDrive(owner.value, drive));
       return { operation, result: undefined };
     });
   }

@@ -2,7 +2,7 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import { boundaryAfter } from "../drive/name_order.ts";
 import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
-import { StoreUnavailable, UploadRefused } from "./errors.ts";
+import { QuotaExceeded, StoreUnavailable, UploadRefused } from "./errors.ts";
 import type { FileStore, WriteCondition } from "./file_store.ts";
 import { chunkCount } from "./chunks.ts";
 import { throwAway } from "./garbage.ts";
@@ -10,6 +10,7 @@ import { keys, prefixes, ranges } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
+import type { Quotas } from "./quotas.ts";
 import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
@@ -30,13 +31,21 @@ export interface ListedUpload {
 export class UploadStore {
   readonly #db: Database;
   readonly #projects: KnownProjects;
+  readonly #quotas: Quotas;
   readonly #files: FileStore;
   readonly #ttl: number;
 
   /** @param ttl How long a session lives, in milliseconds. */
-  constructor(db: Database, projects: KnownProjects, files: FileStore, ttl: number) {
+  constructor(
+    db: Database,
+    projects: KnownProjects,
+    quotas: Quotas,
+    files: FileStore,
+    ttl: number,
+  ) {
     this.#db = db;
     this.#projects = projects;
+    this.#quotas = quotas;
     this.#files = files;
     this.#ttl = ttl;
   }
@@ -76,21 +85,31 @@ export class UploadStore {
    * Stores a part, in place of an earlier one of that number.
    *
    * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
+   * @param announced The size of the body, where that is known before.
    * @param accept Called with the digest before the part counts; what it throws is thrown.
+   * @throws {QuotaExceeded} if the project has no room for the parts so far and this one, before the body is read or after.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
    * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
     place: Place,
-    { id, part, type }: { id: string; part: number; type: string | undefined },
+    { id, part, type, announced }: {
+      id: string;
+      part: number;
+      type: string | undefined;
+      announced?: number | undefined;
+    },
     body: AsyncIterable<Uint8Array>,
     accept: (received: Received) => void,
   ): Promise<void> {
     const begun = await this.#projects.demand(place);
     await findOpenSession(this.#db, place, id);
+    const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
+    if (announced !== undefined) await room(announced);
     const received = await receive(this.#db, place, body);
     try {
       accept(received);
+      if (announced === undefined) await room(received.size);
       await this.#addPart(place, { id, part, type, begun }, received);
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
@@ -109,6 +128,7 @@ export class UploadStore {
     { size, sha256, bytes }: Received,
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
+    const revision = keys.partsRevision(place.project, place.drive, id);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
@@ -120,7 +140,7 @@ export class UploadStore {
         .check(open.key, open.versionstamp)
         .check(key, earlier.versionstamp)
         .set(key, record)
-        .sum(keys.partsRevision(place.project, place.drive, id), 1);
+        .sum(revision, size - (earlier.value?.size ?? 0));
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
@@ -136,6 +156,7 @@ export class UploadStore {
    * changes nothing.
    *
    * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
+   * @throws {QuotaExceeded} if the project would have too many bytes; it stays open then as well.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
    */
@@ -159,7 +180,7 @@ export class UploadStore {
         operation.check(revision.key, revision.versionstamp).delete(revision.key);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
-      });
+      }).catch(tellItStaysOpen);
       if (published === "stale") continue;
       if (published !== "refused") return "done";
       // The file that is in the way may be that of the same upload, completed by another call at the same time.
@@ -217,6 +238,11 @@ export class UploadStore {
     for await (const { key, value } of entries) parts.push({ ...value, part: Number(key.at(-1)) });
     return parts;
   }
+}
+
+function tellItStaysOpen(error: unknown): never {
+  if (!(error instanceof QuotaExceeded)) throw error;
+  throw new QuotaExceeded(error.numbers, "the upload stays open, so complete it again then");
 }
 
 /** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */

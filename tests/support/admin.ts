@@ -18,6 +18,7 @@ export interface NewProject {
   project_id: string;
   name: string | null;
   created: string;
+  max_bytes: number | null;
   project_key: string;
   prefix: string;
 }

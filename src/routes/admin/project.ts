@@ -1,20 +1,37 @@
 import { driveNameProblem, isProjectId } from "../../drive/names.ts";
 import type { AdminCall, ProjectCall } from "../../http/admin_call.ts";
+import { Fields } from "../../http/fields.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import type { Deps } from "../../http/router.ts";
-import { diskAnswer, projectAnswer, sumOf } from "./project_answer.ts";
+import type { ProjectInfo } from "../../store/project_store.ts";
+import { diskAnswer, driveAnswer, projectAnswer, sumOf } from "./project_answer.ts";
 
 /** `GET /admin/v1/projects/{id}`: a project, its drives and what they hold. */
-export async function showProject(
-  { project, info }: ProjectCall,
-  { store, volume }: Deps,
-): Promise<Response> {
-  const drives = await store.drives(project);
+export async function showProject({ info }: ProjectCall, deps: Deps): Promise<Response> {
+  return await detailsOf(info, deps);
+}
+
+/** `PATCH /admin/v1/projects/{id}`: limits how many bytes its files may have together; `null` lifts the limit. */
+export async function changeProject(call: AdminCall, deps: Deps): Promise<Response> {
+  const project = call.params["project"] ?? "";
+  const { projects } = deps.store;
+  const asked = isProjectId(project) ? await projects.get(project) : undefined;
+  if (asked === undefined) throw errors.noProject(project);
+  const fields = await Fields.read(call, deps.idleTimeout, ["max_bytes"]);
+  const maxBytes = fields.sizeOrNull("max_bytes");
+  if (maxBytes === undefined) throw errors.missingField("max_bytes");
+  const info = await projects.limit(project, maxBytes);
+  if (info === undefined) throw errors.noProject(project);
+  return await detailsOf(info, deps);
+}
+
+async function detailsOf(info: ProjectInfo, { store, volume }: Deps): Promise<Response> {
+  const drives = await store.drives(info.project);
   return json(200, {
     ...projectAnswer(info),
     ...sumOf(drives),
-    drives: drives.map(({ name, files, bytes }) => ({ drive_name: name, files, bytes })),
+    drives: drives.map(driveAnswer),
     disk: diskAnswer(await volume()),
   });
 }

@@ -8,10 +8,28 @@ export interface ProjectAnswer {
   project_id: string;
   name: string | null;
   created: string;
+  /** How many bytes its files may have together; `null` where that is not limited. */
+  max_bytes: number | null;
 }
 
-export function projectAnswer({ project, name, created }: ProjectInfo): ProjectAnswer {
-  return { project_id: project, name: name ?? null, created: isoSeconds(created) };
+export interface DriveAnswer {
+  drive_name: string;
+  files: number;
+  bytes: number;
+}
+
+export function projectAnswer({ project, name, created, maxBytes }: ProjectInfo): ProjectAnswer {
+  return {
+    project_id: project,
+    name: name ?? null,
+    created: isoSeconds(created),
+    max_bytes: maxBytes ?? null,
+  };
+}
+
+/** What every answer on a project's drives has of each. */
+export function driveAnswer({ name, files, bytes }: DriveUsage): DriveAnswer {
+  return { drive_name: name, files, bytes };
 }
 
 /** What all drives of a project hold together. */

@@ -24,10 +24,11 @@ export async function createProject(
   call: AdminCall,
   { store, idleTimeout }: Deps,
 ): Promise<Response> {
-  const fields = await Fields.read(call, idleTimeout, ["name", "project_id"]);
+  const fields = await Fields.read(call, idleTimeout, ["name", "project_id", "max_bytes"]);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
-  const { info, key } = await store.projects.create(id, name);
+  const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
+  const { info, key } = await store.projects.create(id, name, maxBytes);
   return json(201, { ...projectAnswer(info), project_key: key.text, prefix: prefixOf(key) });
 }
 

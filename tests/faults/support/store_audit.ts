@@ -33,6 +33,11 @@ interface GarbageValue {
   id: string;
 }
 
+interface ProjectValue {
+  maxBytes?: number;
+  removing?: string[];
+}
+
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
   "chunk",
@@ -45,6 +50,7 @@ const KINDS = new Set([
   "part",
   "parts_revision",
   "pending",
+  "quota",
   "upload",
   "usage",
 ]);
@@ -78,6 +84,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...contentProblems(entries),
     ...uploadProblems(entries, owned),
     ...usageProblems(entries),
+    ...quotaProblems(entries),
     ...accountProblems(entries),
     ...(isSwept ? leftovers(entries) : []),
   ];
@@ -222,6 +229,23 @@ function* usageProblems(entries: Entries): Generator<string> {
     if (value !== counted) yield `${rest(usage)} is ${value} instead of ${counted}`;
   }
   for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
+}
+
+/** The sum that is kept for a project with a quota is that of its drives' counters. */
+function* quotaProblems(entries: Entries): Generator<string> {
+  const projects = new Map(
+    all(entries, "project").map(({ key, value }) => [key[1], value as ProjectValue]),
+  );
+  for (const { key: [, project], value } of all(entries, "quota")) {
+    const owner = projects.get(project);
+    const sum = all(entries, "usage")
+      .filter(({ key }) => key[1] === project && key[3] === "bytes")
+      .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
+      .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
+    const { bytes } = value as { bytes: number };
+    if (owner?.maxBytes === undefined) yield `Nobody needs the quota of ${String(project)}`;
+    if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
+  }
 }
 
 /** What passes. After a sweep at the end of all deadlines there is none of it, but the deadlines of open uploads. */

@@ -1,0 +1,138 @@
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { administer, ADMINISTERED, administrator, Project } from "../support/admin.ts";
+import type { Answer } from "../support/answer.ts";
+import { patternBytes } from "../support/bytes.ts";
+import { Folder } from "../support/command.ts";
+import { type Drive, query } from "../support/drive.ts";
+import { TestServer } from "../support/server.ts";
+import { Upload } from "../support/upload.ts";
+import { sweepStore } from "./support/crash_sweep.ts";
+import { announceSeed, isFull, Random } from "./support/model_random.ts";
+import { auditStore } from "./support/store_audit.ts";
+
+const CLIENTS = 16;
+const LOW = 400_000;
+const HIGH = 600_000;
+
+/** One client: nobody else writes its names, so it knows what they have to hold. */
+class Writer {
+  readonly sizes = new Map<string, number>();
+  refused = 0;
+
+  constructor(
+    readonly id: number,
+    readonly random: Random,
+    readonly drives: readonly Drive[],
+  ) {}
+
+  async step(): Promise<void> {
+    const drive = this.random.pick(this.drives);
+    const name = `${this.id}-${this.random.below(8)}`;
+    // Small ones lie beside their records, large ones in chunks.
+    const size = this.random.below(this.random.below(4) === 0 ? 150_000 : 20_000);
+    switch (this.random.weighted({ put: 6, upload: 2, delete: 3 })) {
+      case "put": {
+        const body = patternBytes(size, this.id);
+        return this.note(
+          await drive.send("POST", `/files${query({ name })}`, { body }),
+          name,
+          size,
+        );
+      }
+      case "upload":
+        return await this.upload(drive, name, size);
+      case "delete":
+        await drive.delete([name]);
+        this.sizes.delete(name);
+    }
+  }
+
+  private async upload(drive: Drive, name: string, size: number): Promise<void> {
+    const upload = await Upload.start(drive, name);
+    const part = await upload.send(1, patternBytes(size, this.id));
+    if (part.status === 507) this.refused++;
+    else this.note(part.expect(200) && await upload.complete(), name, size);
+    if (this.random.below(2) === 0) await upload.abort();
+  }
+
+  private note(answer: Answer, name: string, size: number): void {
+    if (answer.status === 507) this.refused++;
+    else {
+      assert(answer.status < 300, answer.text);
+      this.sizes.set(name, size);
+    }
+  }
+}
+
+/** All that runs is stopped before a failure is told. */
+async function runAll(writers: readonly Writer[], steps: number): Promise<void> {
+  const outcomes = await Promise.allSettled(writers.map(async (writer) => {
+    for (let i = 0; i < steps; i++) await writer.step();
+  }));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
+
+Deno.test("A quota holds whatever many do at once through two servers, and its sum is right.", async () => {
+  const seed = announceSeed();
+  await using folder = await Folder.make();
+  {
+    const options = { ...ADMINISTERED, data: folder.path };
+    await using first = await TestServer.start(options);
+    await using second = await TestServer.start(options);
+    const project = await Project.make(first, { max_bytes: LOW });
+    const places = [project, new Project(second, project.id, project.key)];
+    const drives = places.map((place) => place.drive("drive"));
+    const writers = Array.from({ length: CLIENTS }, (_, i) => {
+      return new Writer(i, new Random(seed + i), drives);
+    });
+    let isRunning = true;
+    const sums: number[] = [];
+    const watching = watch(places, () => isRunning, sums);
+    try {
+      await runAll(writers, isFull() ? 400 : 40);
+    } finally {
+      isRunning = false;
+      await watching;
+    }
+    const sizes = new Map(writers.flatMap((writer) => [...writer.sizes]));
+    const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+    assertEquals(await drives[0]?.usage(), { files: sizes.size, bytes });
+    assert(writers.some(({ refused }) => refused > 0), "Nothing was ever refused");
+    assert(sums.length > 1 && sums.every((sum) => sum <= HIGH), `${Math.max(...sums)} bytes`);
+    await fill(places, bytes);
+    for (const server of [first, second]) {
+      assertNotMatch(server.text, /locked|^\s+at .*:\d+:\d+/m);
+      await server.stop();
+    }
+  }
+  await auditStore(folder.path, false);
+  await sweepStore(folder.path);
+  await auditStore(folder.path, true);
+});
+
+/** Changes the limit and looks at the sum, on either server, while others write. */
+async function watch(
+  places: readonly Project[],
+  isRunning: () => boolean,
+  sums: number[],
+): Promise<void> {
+  for (let i = 0; isRunning(); i++) {
+    const [place] = i % 2 ? places : places.slice(1);
+    if (place === undefined) return;
+    const body = { max_bytes: i % 4 < 2 ? HIGH : LOW };
+    const answer = await administer(place.server, "PATCH", place.path, { as: administrator, body });
+    sums.push((answer.expect(200).json as { bytes: number }).bytes);
+  }
+}
+
+/** Not a byte of room was lost: what is left can be filled to the last one. */
+async function fill([first, second]: readonly Project[], used: number): Promise<void> {
+  assert(first !== undefined && second !== undefined);
+  const max_bytes = used + 1000;
+  (await first.call("PATCH", "", { body: { max_bytes } })).expect(200);
+  await second.drive("drive").put("rest", patternBytes(1000));
+  const path = `/files${query({ name: "one more" })}`;
+  for (const { drive } of [first, second].map((one) => ({ drive: one.drive("drive") }))) {
+    (await drive.send("POST", path, { body: "x" })).expect(507);
+  }
+}
