@@ -1,5 +1,7 @@
 import {
   DEFAULT_APPS_TIMEOUT,
+  DEFAULT_BACKUP_EVERY,
+  DEFAULT_BACKUP_KEEP,
   DEFAULT_DISK_RESERVE,
   DEFAULT_IDLE_TIMEOUT,
   DEFAULT_MAX_UPLOADS,
@@ -37,6 +39,8 @@ export interface ServeOptions {
   diskReserve: number;
   /** Milliseconds. */
   shutdownTimeout: number;
+  /** Where the server makes backups, how often (milliseconds), and how many stay. */
+  backups: { folder: string; every: number; keep: number } | undefined;
 }
 
 /** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
@@ -83,6 +87,9 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     value: "TIME",
     help: "how long running transfers get at shutdown (10s)",
   },
+  { name: "backup-dir", value: "DIR", help: "folder in which the server makes backups (none)" },
+  { name: "every", value: "TIME", help: "time between two backups (24h)" },
+  { name: "keep", value: "N", help: "how many backups stay; older ones are removed (7)" },
 ];
 
 export type Environment = Record<string, string | undefined>;
@@ -93,8 +100,7 @@ const SEE_HELP = "see kvdrive help serve";
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
   const given = givenValues(args, env);
   const text = (name: string, absent: string) => given.get(name)?.text ?? absent;
-  const tlsCert = given.get("tls-cert")?.text;
-  const tlsKey = given.get("tls-key")?.text;
+  const [tlsCert, tlsKey] = ["tls-cert", "tls-key"].map((name) => given.get(name)?.text);
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
   }
@@ -168,7 +174,24 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       parseDuration,
       "a time like 500ms or 10s",
     ),
+    backups: backupsOf(given),
   };
+}
+
+function backupsOf(given: Map<string, Given>): ServeOptions["backups"] {
+  const folder = given.get("backup-dir")?.text;
+  const every = value(
+    given,
+    "every",
+    DEFAULT_BACKUP_EVERY,
+    parseBackupTime,
+    "a time from 1s on, like 30m, 24h or 7d",
+  );
+  const keep = value(given, "keep", DEFAULT_BACKUP_KEEP, parseCount, "a whole number from 1 on");
+  if (folder !== undefined) return { folder, every, keep };
+  const lone = given.get("every") ?? given.get("keep");
+  if (lone === undefined) return undefined;
+  throw new UsageError(`${lone.source} is for backups: name their folder with --backup-dir`);
 }
 
 /** The name of the environment variable of an option. */
@@ -220,6 +243,12 @@ function parseAppsPort(text: string): number | "off" | undefined {
   if (text === "auto") return 0;
   const port = parsePort(text);
   return port === 0 ? "off" : port;
+}
+
+/** Backups are named by the second. */
+function parseBackupTime(text: string): number | undefined {
+  const time = parseDuration(text);
+  return time !== undefined && time >= 1000 ? time : undefined;
 }
 
 function parseCount(text: string): number | undefined {

@@ -19,6 +19,7 @@ const DEFAULTS: ServeOptions = {
   maxUploads: 64,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
+  backups: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */

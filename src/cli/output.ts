@@ -1,4 +1,4 @@
-import { StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
+import { CannotBackUp, StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
 
 const encoder = new TextEncoder();
 
@@ -26,6 +26,6 @@ export function logFailure(error: unknown, requestId?: string): void {
 /** What the store could not do is a sentence; of a defect the whole stack helps. */
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
-    error instanceof StoreDamaged;
+    error instanceof StoreDamaged || error instanceof CannotBackUp;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

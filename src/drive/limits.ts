@@ -245,3 +245,30 @@ export const RETRY_AFTER = 1;
 /** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
 export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
 export const DEFAULT_SHUTDOWN_TIMEOUT = 10 * SECOND;
+
+/** Pages of 4 KiB that a backup copies in one step, and its rest behind each: requests get at the disk meanwhile. */
+export const BACKUP_STEP_PAGES = 256;
+export const BACKUP_PAUSE = 5;
+
+/** Steps of a backup after which the disk has to have what was written: 16 MiB are there within milliseconds. */
+export const BACKUP_SYNC_STEPS = 16;
+
+/** How often a backup is asked how far it is. */
+export const BACKUP_POLL = 100;
+
+/** Unless configured: the time between two backups of a server, how many are kept, and when a failed one is repeated. */
+export const DEFAULT_BACKUP_EVERY = 24 * 60 * MINUTE;
+export const DEFAULT_BACKUP_KEEP = 7;
+export const BACKUP_RETRY = 10 * MINUTE;
+
+/** How often it is looked whether a backup is due: another process or a person may have changed the folder. */
+export const BACKUP_CHECK_INTERVAL = MINUTE;
+
+/** What `kvdrive verify` finds wrong before it stops to look for more, so that memory is bounded: some megabytes. */
+export const MAX_PROBLEMS = 10_000;
+
+/** Things without an owner that are held against the list of what is to be removed in one go. */
+export const VERIFY_BATCH = 10_000;
+
+/** How long it stays known that counters were put right: much longer than counting takes. */
+export const RECOUNT_MEMORY = 24 * 60 * MINUTE;
