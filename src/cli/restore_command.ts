@@ -17,7 +17,7 @@ export const restoreCommands: readonly StoreCommand[] = [
       { name: "force", help: "replace the store that is there, which is kept beside the new one" },
       { name: "damaged", help: "restore what is whole of a backup that is not" },
     ],
-    summary: "make a backup the store, after looking whether it is whole; no server may run",
+    summary: "check a backup and make it the store; no server may run",
     run: bringBack,
   },
 ];

@@ -11,7 +11,7 @@ export const verifyCommands: readonly StoreCommand[] = [
   {
     name: "verify",
     options: [{ name: "repair", help: "remove what nobody needs, put counters and lists right" }],
-    summary: "look whether every byte, counter and list of the store is as it has to be",
+    summary: "look whether all that the store has is whole and right",
     run: verify,
   },
 ];

@@ -250,8 +250,11 @@ export const DEFAULT_SHUTDOWN_TIMEOUT = 10 * SECOND;
 export const BACKUP_STEP_PAGES = 256;
 export const BACKUP_PAUSE = 5;
 
-/** Steps of a backup after which the disk has to have what was written: 16 MiB are there within milliseconds. */
-export const BACKUP_SYNC_STEPS = 16;
+/** Steps of a backup after which the disk has to have what was written: requests wait for 2 MiB and not for more. */
+export const BACKUP_SYNC_STEPS = 2;
+
+/** How often a backup looks whether the store's log is short again when it is done. */
+export const BACKUP_LOG_ROUNDS = 8;
 
 /** How often a backup is asked how far it is. */
 export const BACKUP_POLL = 100;

@@ -73,6 +73,7 @@ export class UsageCheck {
     // A drive that never had a byte has no counter of bytes.
     if (isRight) return;
     const [files, bytes] = told;
+    const correction = this.#correction(counted);
     this.#wrong.push({
       kind: "usage",
       message: `The counters of ${driveText(project, drive)} say ${files?.value} files of ` +
@@ -81,7 +82,7 @@ export class UsageCheck {
       drive,
       repair: {
         done: "The counters were put right",
-        operations: () => [this.#correction(counted)],
+        operations: () => [correction],
       },
     });
   }
@@ -107,8 +108,8 @@ export class UsageCheck {
       const key = keys.usage(project, drive, counter);
       const { value, versionstamp } = this.#told(project, drive, counter);
       if (value !== undefined) operation.sum(key, counted[counter] - value);
-      // What is no counter nobody can have added to.
-      else operation.check(key, versionstamp).set(key, new Deno.KvU64(counted[counter]));
+      // What is no counter nobody can have added to. A sum comes after what is deleted.
+      else operation.check(key, versionstamp).delete(key).sum(key, counted[counter]);
     }
     return operation;
   }
