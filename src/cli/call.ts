@@ -5,6 +5,7 @@ import { hasStore, noStore, withStore } from "./open_store.ts";
 import type { Environment } from "./options.ts";
 import { print, printError } from "./output.ts";
 import { type Cell, table } from "./table.ts";
+import { Workshop } from "./workshop.ts";
 import { UsageError } from "./usage_error.ts";
 import { visible, visibleJson } from "./visible.ts";
 
@@ -26,6 +27,11 @@ export class Call {
   /** The value of an option, `name`, or of an operand, `NAME`. */
   get(name: string): string | undefined {
     return this.#values.get(name);
+  }
+
+  /** Whether a switch is on. */
+  has(name: string): boolean {
+    return this.#values.has(name);
   }
 
   /** The value of what the command has to be given. */
@@ -57,6 +63,19 @@ export class Call {
     const result = await withStore(this.data, work);
     if (isNew) printError(`A new store was made in ${visible(this.data)}.\n`);
     return result;
+  }
+
+  /** @throws {CommandError} where there is no store. */
+  async demandStore(): Promise<void> {
+    if (!await hasStore(this.data)) throw noStore(this.data);
+  }
+
+  /**
+   * How far the work is, where there is a terminal, until it is disposed of. A signal that ends the program meanwhile
+   * cleans up first.
+   */
+  workshop(cleanUp: () => void): Workshop {
+    return new Workshop(this.#env, cleanUp);
   }
 
   /** Asks whether to go on, unless `--yes` is given. @throws {CommandError} unless the answer is yes. */

@@ -1,6 +1,7 @@
 import { adminTokenCommands } from "./admin_token_commands.ts";
 import { appCommands } from "./app_commands.ts";
 import { authCommands } from "./auth_commands.ts";
+import { backupCommands } from "./backup_command.ts";
 import type { Command } from "./command.ts";
 import { givenCredentials } from "./credentials.ts";
 import { healthcheckCommand } from "./healthcheck_command.ts";
@@ -8,8 +9,10 @@ import { keyCommands } from "./key_commands.ts";
 import { parseServeOptions, SERVE_OPTIONS } from "./options.ts";
 import { print } from "./output.ts";
 import { projectCommands } from "./project_commands.ts";
+import { restoreCommands } from "./restore_command.ts";
 import { serve } from "./serve.ts";
 import { storeCommand } from "./store_command.ts";
+import { verifyCommands } from "./verify_command.ts";
 import { VERSION } from "./version.ts";
 
 /** Every command but `help`, which shows them. */
@@ -24,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   ...[...projectCommands, ...keyCommands, ...appCommands, ...authCommands, ...adminTokenCommands]
     .map(storeCommand),
   healthcheckCommand,
+  ...[...backupCommands, ...restoreCommands, ...verifyCommands].map(storeCommand),
   {
     name: "version",
     form: "kvdrive version",

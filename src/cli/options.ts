@@ -1,5 +1,7 @@
 import {
   DEFAULT_APPS_TIMEOUT,
+  DEFAULT_BACKUP_EVERY,
+  DEFAULT_BACKUP_KEEP,
   DEFAULT_DISK_RESERVE,
   DEFAULT_IDLE_TIMEOUT,
   DEFAULT_MAX_UPLOADS,
@@ -44,6 +46,8 @@ export interface ServeOptions {
   log: LogForm | "off" | undefined;
   /** Opens the metrics and nothing else. */
   metricsToken: string | undefined;
+  /** Where the server makes backups, how often (milliseconds), and how many stay. */
+  backups: { folder: string; every: number; keep: number } | undefined;
 }
 
 /** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
@@ -100,6 +104,9 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     value: "TOKEN",
     help: "opens /metrics; better as variable, as others can read command lines",
   },
+  { name: "backup-dir", value: "DIR", help: "folder in which the server makes backups (none)" },
+  { name: "every", value: "TIME", help: "time between two backups (24h)" },
+  { name: "keep", value: "N", help: "how many backups stay; older ones are removed (7)" },
 ];
 
 export type Environment = Record<string, string | undefined>;
@@ -180,7 +187,24 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 500ms or 10s",
     ),
     ...observationOptions(given),
+    backups: backupsOf(given),
   };
+}
+
+function backupsOf(given: Map<string, Given>): ServeOptions["backups"] {
+  const folder = given.get("backup-dir")?.text;
+  const every = value(
+    given,
+    "every",
+    DEFAULT_BACKUP_EVERY,
+    parseBackupTime,
+    "a time from 1s on, like 30m, 24h or 7d",
+  );
+  const keep = value(given, "keep", DEFAULT_BACKUP_KEEP, parseCount, "a whole number from 1 on");
+  if (folder !== undefined) return { folder, every, keep };
+  const lone = given.get("every") ?? given.get("keep");
+  if (lone === undefined) return undefined;
+  throw new UsageError(`${lone.source} is for backups: name their folder with --backup-dir`);
 }
 
 /** The name of the environment variable of an option. */
@@ -270,6 +294,12 @@ function parseAppsPort(text: string): number | "off" | undefined {
   if (text === "auto") return 0;
   const port = parsePort(text);
   return port === 0 ? "off" : port;
+}
+
+/** Backups are named by the second. */
+function parseBackupTime(text: string): number | undefined {
+  const time = parseDuration(text);
+  return time !== undefined && time >= 1000 ? time : undefined;
 }
 
 function parseCount(text: string): number | undefined {

@@ -21,6 +21,7 @@ const DEFAULTS: ServeOptions = {
   shutdownTimeout: 10_000,
   log: undefined,
   metricsToken: undefined,
+  backups: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */

@@ -1,5 +1,5 @@
 import type { LogForm } from "../http/request_log.ts";
-import { StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
+import { CannotBackUp, StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
 import { visibleJson } from "./visible.ts";
 
 const encoder = new TextEncoder();
@@ -42,6 +42,6 @@ export function logFailure(error: unknown, requestId?: string): void {
 /** What the store could not do is a sentence; of a defect the whole stack helps. */
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
-    error instanceof StoreDamaged;
+    error instanceof StoreDamaged || error instanceof CannotBackUp;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

@@ -8,6 +8,8 @@ import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
+import { BackupFolder } from "../store/backup_folder.ts";
+import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
@@ -34,9 +36,11 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
   const observation = new Observation(options);
+  const backups = await openBackups(options, observation);
   const store = await openStore(options, observation);
+  const parts = { dashboard, store, observation, backups };
   try {
-    await run(options, tls, { dashboard, store, observation }, async (address, appsAddress) => {
+    await run(options, tls, parts, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
@@ -72,13 +76,32 @@ interface Parts {
   dashboard: PageFiles;
   store: Store;
   observation: Observation;
+  backups: BackupSchedule | undefined;
+}
+
+async function openBackups(
+  { backups, data, diskReserve }: ServeOptions,
+  { onError }: Observation,
+): Promise<BackupSchedule | undefined> {
+  if (backups === undefined) return undefined;
+  const folder = new BackupFolder(backups.folder);
+  try {
+    await folder.prepare();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `Cannot use the folder of --backup-dir, ${backups.folder}: ${reason}`;
+    throw new StartError(message, { cause: error });
+  }
+  const { every, keep } = backups;
+  const source = databasePath(data);
+  return new BackupSchedule({ source, folder, every, keep, reserve: diskReserve, onError });
 }
 
 /** Serves until the first signal, then until running transfers have ended or their time is over. */
 async function run(
   options: ServeOptions,
   tls: { cert: string; key: string } | undefined,
-  { dashboard, store, observation }: Parts,
+  { dashboard, store, observation, backups }: Parts,
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
@@ -112,9 +135,10 @@ async function run(
     gate === undefined ? undefined : addressOf(gate.address, scheme),
   );
   store.sweeper.start();
+  backups?.start();
   await signal.first;
   draining = true;
-  const drained = Promise.all([drain(server, running), gate?.drain()]);
+  const drained = Promise.all([drain(server, running), gate?.drain(), backups?.stop()]);
   await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
   gate?.stop();
 }

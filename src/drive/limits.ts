@@ -268,3 +268,32 @@ export const USAGE_KEPT = 10 * SECOND;
 
 /** Projects whose figures are told one by one, those with the most bytes. Each is two series for whoever gathers them. */
 export const MAX_MEASURED_PROJECTS = 10_000;
+/** Pages of 4 KiB that a backup copies in one step, and its rest behind each: requests get at the disk meanwhile. */
+export const BACKUP_STEP_PAGES = 256;
+export const BACKUP_PAUSE = 5;
+
+/** Steps of a backup after which the disk has to have what was written: requests wait for 2 MiB and not for more. */
+export const BACKUP_SYNC_STEPS = 2;
+
+/** How often a backup looks whether the store's log is short again when it is done. */
+export const BACKUP_LOG_ROUNDS = 8;
+
+/** How often a backup is asked how far it is. */
+export const BACKUP_POLL = 100;
+
+/** Unless configured: the time between two backups of a server, how many are kept, and when a failed one is repeated. */
+export const DEFAULT_BACKUP_EVERY = 24 * 60 * MINUTE;
+export const DEFAULT_BACKUP_KEEP = 7;
+export const BACKUP_RETRY = 10 * MINUTE;
+
+/** How often it is looked whether a backup is due: another process or a person may have changed the folder. */
+export const BACKUP_CHECK_INTERVAL = MINUTE;
+
+/** What `kvdrive verify` finds wrong before it stops to look for more, so that memory is bounded: some megabytes. */
+export const MAX_PROBLEMS = 10_000;
+
+/** Things without an owner that are held against the list of what is to be removed in one go. */
+export const VERIFY_BATCH = 10_000;
+
+/** How long it stays known that counters were put right: much longer than counting takes. */
+export const RECOUNT_MEMORY = 24 * 60 * MINUTE;

@@ -4,6 +4,7 @@ import { BULK_COMMITS } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
+import { FolderLock } from "./folder_lock.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -38,8 +39,12 @@ export class Database {
   readonly #running = new Set<Promise<unknown>>();
   #closing = false;
 
-  constructor(reader: Deno.Kv, writer: Deno.Kv, changes?: ChangeProbe) {
+  readonly #lock: Disposable | undefined;
+
+  /** @param lock What says that the store is in use; it is disposed of when the store is closed. */
+  constructor(reader: Deno.Kv, writer: Deno.Kv, changes?: ChangeProbe, lock?: Disposable) {
     this.changes = changes;
+    this.#lock = lock;
     this.reader = reader;
     this.reads = new ReadQueue(reader);
     this.#writer = writer;
@@ -72,6 +77,7 @@ export class Database {
     this.changes?.[Symbol.dispose]();
     this.#writer.close();
     if (this.reader !== this.#writer) this.reader.close();
+    this.#lock?.[Symbol.dispose]();
   }
 
   #track(start: () => Promise<Outcome>): Promise<Outcome> {
@@ -122,8 +128,11 @@ async function sizeOf(path: string): Promise<number | undefined> {
 export async function openDatabase(folder: string): Promise<Database> {
   const path = databasePath(folder);
   const handles: Deno.Kv[] = [];
+  let lock: FolderLock | undefined;
   try {
     await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    lock = await FolderLock.take(folder, "shared");
+    if (lock === undefined) throw new Error("a backup is being restored there");
     createFile(path);
     const writer = await Deno.openKv(path);
     handles.push(writer);
@@ -131,9 +140,10 @@ export async function openDatabase(folder: string): Promise<Database> {
     handles.push(reader);
     // The first statement is what reads the file.
     await reader.get([""]);
-    return new Database(reader, writer, new ChangeProbe(path));
+    return new Database(reader, writer, new ChangeProbe(path), lock);
   } catch (error) {
     for (const handle of handles) handle.close();
+    lock?.[Symbol.dispose]();
     const reason = error instanceof Error ? error.message : String(error);
     throw new CannotOpenStore(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
   }

@@ -111,3 +111,18 @@ export class AccessIsOff extends Error {
     );
   }
 }
+
+/** A backup cannot be made. The message is a sentence for the person who wants it. */
+export class CannotBackUp extends Error {
+  override readonly name = "CannotBackUp";
+}
+
+/** Another process makes a backup at the same place. The message is a sentence. */
+export class BackupRuns extends Error {
+  override readonly name = "BackupRuns";
+}
+
+/** A backup cannot be brought back. The message is a sentence for the person who wants it. */
+export class CannotRestore extends Error {
+  override readonly name = "CannotRestore";
+}

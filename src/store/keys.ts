@@ -140,6 +140,9 @@ export const keys = {
   appRemoval: (project: string, app: string): Deno.KvKey => ["removal", project, "app", app],
 
   adminToken: (): Deno.KvKey => ["admin_token"],
+
+  /** Says that the counters of a drive were put right not long ago, so that nobody does it twice at a time. */
+  recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
 } as const;
 
 export const prefixes = {
@@ -164,6 +167,17 @@ export const prefixes = {
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
   leases: (): Deno.KvKey => ["lease"],
+  /** All entries of one kind in the store. */
+  all: (kind: string): Deno.KvKey => [kind],
+  chunks: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
+    "chunk",
+    project,
+    drive,
+    name,
+    version,
+  ],
+  /** The manifests of all versions of a file. */
+  manifests: ({ project, drive, name }: Place): Deno.KvKey => ["manifest", project, drive, name],
   parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
   manifest: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
     "manifest",

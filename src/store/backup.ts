@@ -1,0 +1,126 @@
+import { dirname } from "@std/path";
+import { BACKUP_POLL } from "../drive/limits.ts";
+import { DONE, newBackupState, STOP, TOTAL } from "./backup_state.ts";
+import type { BackupAnswer, BackupTask } from "./backup_worker.ts";
+import { freeBytesOf } from "./disk_space.ts";
+import { exists, sizeOf, syncFile } from "./durable_file.ts";
+import { BackupRuns, CannotBackUp } from "./errors.ts";
+import { TemporaryFile } from "./temporary_file.ts";
+
+/** Told how many pages of how many are copied. */
+export type OnPages = (done: number, total: number) => void;
+
+export interface BackupOptions {
+  /** The store's file. */
+  source: string;
+  /** Where the copy is to be. */
+  target: string;
+  /** The name under which the copy is made, in the same folder; `target` and an ending unless given. */
+  temporary?: string;
+  /** Whether a file that is there already is replaced. */
+  overwrites?: boolean;
+  /** Asked when no other process can make one at the same time; `false` ends it. */
+  isWanted?: () => Promise<boolean>;
+  /** Bytes of the disk that have to stay free. */
+  reserve: number;
+  onPages?: OnPages;
+}
+
+/** The name of a copy that is being made. */
+export function temporaryNameOf(target: string): string {
+  return `${target}.part`;
+}
+
+/**
+ * A copy of the store as it is at one moment, made while others read and write. The name shows the copy once it is whole,
+ * checked and on the disk.
+ */
+export class Backup {
+  readonly #options: BackupOptions;
+  readonly #state = newBackupState();
+
+  constructor(options: BackupOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the copy and gives its size in bytes; `undefined` where it was stopped or is not wanted any more, and nothing is left then.
+   *
+   * @throws {CannotBackUp} where it cannot be made; nothing is left then either.
+   * @throws {BackupRuns} where another process makes one under the same temporary name.
+   */
+  async run(): Promise<number | undefined> {
+    const { target, temporary = temporaryNameOf(target), overwrites = false } = this.#options;
+    try {
+      if (!overwrites) await demandAbsent(target);
+      await this.#demandRoom();
+      using claimed = await TemporaryFile.claim(temporary);
+      if (claimed === undefined) throw new BackupRuns(`Another backup is being made: ${temporary}`);
+      try {
+        if (await this.#options.isWanted?.() === false) return undefined;
+        if (!await this.#copyTo(temporary)) return undefined;
+        await syncFile(temporary);
+        if (!overwrites) await demandAbsent(target);
+        await claimed.rename(target);
+        return await sizeOf(target);
+      } finally {
+        claimed.remove();
+      }
+    } catch (error) {
+      if (error instanceof CannotBackUp || error instanceof BackupRuns) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
+    }
+  }
+
+  /** Ends it soon, where it runs, and lets it not begin any more. */
+  stop(): void {
+    Atomics.store(this.#state, STOP, 1);
+    Atomics.notify(this.#state, STOP);
+  }
+
+  /** Gives `false` where it was stopped. */
+  async #copyTo(target: string): Promise<boolean> {
+    if (Atomics.load(this.#state, STOP) !== 0) return false;
+    const worker = new Worker(new URL("./backup_worker.ts", import.meta.url), { type: "module" });
+    const { promise, resolve, reject } = Promise.withResolvers<BackupAnswer>();
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      reject(new Error(event.message));
+    };
+    const { source, onPages } = this.#options;
+    const timer = setInterval(() => {
+      const total = Atomics.load(this.#state, TOTAL);
+      if (total > 0) onPages?.(Atomics.load(this.#state, DONE), total);
+    }, BACKUP_POLL);
+    try {
+      worker.postMessage({ source, target, state: this.#state } satisfies BackupTask);
+      const { error, stopped = false } = await promise;
+      if (error !== undefined) throw new Error(error);
+      return !stopped;
+    } finally {
+      clearInterval(timer);
+      worker.terminate();
+    }
+  }
+
+  async #demandRoom(): Promise<void> {
+    const { source, target, reserve } = this.#options;
+    const needed = (await sizeOf(source) ?? 0) + (await sizeOf(`${source}-wal`) ?? 0);
+    const folder = dirname(target);
+    const free = await freeBytesOf(folder)();
+    if (free === undefined || free - reserve >= needed) return;
+    throw new CannotBackUp(
+      `The disk of ${folder} has ${free} bytes free, of which ${reserve} are a reserve: ` +
+        `a backup may need ${needed}`,
+    );
+  }
+}
+
+async function demandAbsent(path: string): Promise<void> {
+  if (!await exists(path)) return;
+  throw new CannotBackUp(
+    `${path} is there already: choose another name, or replace it with --force`,
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * Copies the store's file in a thread of its own. One read transaction holds the state that is copied, so writers go on
+ * beside it and the copy is the store of one moment. It rests between its steps, so that others get at the disk.
+ *
+ * @module
+ */
+import { backup, DatabaseSync } from "node:sqlite";
+import {
+  BACKUP_LOG_ROUNDS,
+  BACKUP_PAUSE,
+  BACKUP_STEP_PAGES,
+  BACKUP_SYNC_STEPS,
+  LOCKED_RETRY_TIME,
+} from "../drive/limits.ts";
+import { type BackupState, DONE, STOP, TOTAL } from "./backup_state.ts";
+
+/** What the thread is started with. */
+export interface BackupTask {
+  /** The store's file. */
+  source: string;
+  /** An empty file, which becomes the copy. */
+  target: string;
+  state: BackupState;
+}
+
+/** What the thread answers. */
+export interface BackupAnswer {
+  error?: string;
+  stopped?: true;
+}
+
+interface WorkerScope {
+  onmessage: (event: { data: BackupTask }) => void;
+  postMessage(message: BackupAnswer): void;
+}
+
+class Stopped extends Error {}
+
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = async ({ data }) => {
+  try {
+    await copy(data);
+    check(data.target);
+    scope.postMessage({});
+  } catch (error) {
+    if (error instanceof Stopped) scope.postMessage({ stopped: true });
+    else scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+};
+
+async function copy({ source, target, state }: BackupTask): Promise<void> {
+  using written = Deno.openSync(target, { read: true, write: true });
+  const sqlite = new DatabaseSync(source);
+  try {
+    sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; BEGIN`);
+    // The first statement is what takes the state that is copied; without it each step would take another one.
+    sqlite.prepare("SELECT count(*) FROM sqlite_master").get();
+    let steps = 0;
+    const progress = ({ totalPages, remainingPages }: {
+      totalPages: number;
+      remainingPages: number;
+    }) => {
+      Atomics.store(state, TOTAL, totalPages);
+      Atomics.store(state, DONE, totalPages - remainingPages);
+      // All at the end would keep the disk from others for long.
+      if (++steps % BACKUP_SYNC_STEPS === 0) written.syncDataSync();
+      if (Atomics.wait(state, STOP, 0, BACKUP_PAUSE) !== "timed-out") throw new Stopped();
+    };
+    await backup(sqlite, target, { rate: BACKUP_STEP_PAGES, progress });
+    release(source, sqlite);
+  } finally {
+    sqlite.close();
+  }
+  written.syncSync();
+}
+
+/**
+ * Lets the log be taken into the store again, which has grown meanwhile. The next writer to commit would do that, for
+ * seconds: so this thread does it, and begins while nobody can commit. Writers go on beside it.
+ */
+function release(source: string, reader: DatabaseSync): void {
+  const writer = new DatabaseSync(source);
+  try {
+    writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
+    holdWriters(writer, () => reader.exec("COMMIT"));
+    for (let round = 0; round < BACKUP_LOG_ROUNDS; round++) {
+      const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
+      // What came while it worked is left; the last of it is small enough for any writer.
+      if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < BACKUP_STEP_PAGES) return;
+    }
+  } finally {
+    writer.close();
+  }
+}
+
+function holdWriters(writer: DatabaseSync, work: () => void): void {
+  let held = false;
+  try {
+    writer.exec("BEGIN IMMEDIATE");
+    held = true;
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
+  }
+  work();
+  if (held) writer.exec("ROLLBACK");
+}
+
+/** Nobody wants to find out at the restoring that the disk lied. */
+function check(path: string): void {
+  const sqlite = new DatabaseSync(path);
+  try {
+    const found = sqlite.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+    if (found !== "ok") throw new Error(`The copy is damaged: ${found}`);
+  } finally {
+    sqlite.close();
+  }
+}

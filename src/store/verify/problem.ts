@@ -1,0 +1,45 @@
+import type { Operation } from "../operation.ts";
+
+/** What is put right, and how: each operation demands that the store is still as it was when the problem was found. */
+export interface Repair {
+  /** What has been done then, as a sentence without its end: `The chunks were removed`. */
+  done: string;
+  /** In the order in which they have to happen. */
+  operations: () => Iterable<Operation>;
+}
+
+/** Something in the store that is not as it has to be. */
+export interface Problem {
+  /** What kind of thing it is, for programs: `file`, `part`, `orphan`, `usage`, `index`, `journal`, `database`. */
+  kind: ProblemKind;
+  /** A sentence without its end. */
+  message: string;
+  /** Where it is, as far as it is in a project, a drive, a file. */
+  project?: string;
+  drive?: string;
+  name?: string;
+  /** Absent where only a person can decide what is to be done. */
+  repair?: Repair;
+}
+
+export type ProblemKind =
+  | "database"
+  | "file"
+  | "part"
+  | "orphan"
+  | "usage"
+  | "index"
+  | "journal"
+  | "unknown";
+
+/** A file as a message names it. */
+export function fileText(
+  { project, drive, name }: { project: string; drive: string; name: string },
+): string {
+  return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
+}
+
+/** A drive as a message names it. */
+export function driveText(project: string, drive: string): string {
+  return `drive ${JSON.stringify(drive)} of project ${project}`;
+}

@@ -1,0 +1,116 @@
+import { MAX_PROBLEMS } from "../../drive/limits.ts";
+import { prefixes } from "../keys.ts";
+import { Snapshot } from "../snapshot.ts";
+import { accountProblems } from "./accounts.ts";
+import { fileProblems } from "./files.ts";
+import { journalProblems } from "./journal.ts";
+import { orphanProblems } from "./orphans.ts";
+import { Owners } from "./owners.ts";
+import type { Problem } from "./problem.ts";
+import { Removals } from "./removals.ts";
+import { uploadProblems } from "./uploads.ts";
+import { UsageCheck } from "./usage.ts";
+
+export interface Verdict {
+  problems: Problem[];
+  /** Whether there may be more of them. */
+  more: boolean;
+  /** What was looked at. */
+  files: number;
+  bytes: number;
+}
+
+export interface VerifyOptions {
+  /** Whether nobody else can have the file open. */
+  isOurs?: boolean;
+  /** Told how many of the bytes that files have are looked at. */
+  onBytes?: (done: number, total: number) => void;
+}
+
+/** Every kind of entry that a store has. */
+const KINDS = new Set([
+  ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
+  ...["chunk", "completed_upload", "content", "file", "garbage", "lease", "manifest", "part"],
+  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "recounted"],
+  ...["removal", "session", "upload", "usage"],
+]);
+
+/**
+ * Looks at all that a store has as it is at one moment, beside servers that go on: what is found wrong is wrong, however
+ * many write. What the sweeper will come to is not.
+ *
+ * @param path The store's file. Throws what SQLite throws where that is no store.
+ */
+export async function verifyStore(path: string, options: VerifyOptions = {}): Promise<Verdict> {
+  using snapshot = await Snapshot.take(path, options.isOurs);
+  const verdict: Verdict = { problems: [], more: false, files: 0, bytes: 0 };
+  for (const problem of allProblems(snapshot, verdict, options)) {
+    if (verdict.problems.length >= MAX_PROBLEMS) return { ...verdict, more: true };
+    verdict.problems.push(problem);
+  }
+  return verdict;
+}
+
+function* allProblems(
+  snapshot: Snapshot,
+  verdict: Verdict,
+  { onBytes }: VerifyOptions,
+): Generator<Problem> {
+  const damage = snapshot.damage();
+  for (const text of damage) yield databaseProblem(text);
+  try {
+    yield* entryProblems(snapshot, verdict, onBytes);
+  } catch (error) {
+    // What is damaged that much cannot be read to its end.
+    if (damage.length === 0) throw error;
+    yield databaseProblem(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function* entryProblems(
+  snapshot: Snapshot,
+  verdict: Verdict,
+  onBytes: VerifyOptions["onBytes"],
+): Generator<Problem> {
+  const total = bytesOf(snapshot);
+  const removals = new Removals(snapshot);
+  const owners = new Owners(snapshot);
+  const usage = new UsageCheck(snapshot, removals);
+  const looked = (count: number): void => {
+    verdict.bytes += count;
+    onBytes?.(verdict.bytes, total);
+  };
+  const onFile = (file: Parameters<UsageCheck["add"]>[0]): void => {
+    verdict.files++;
+    usage.add(file);
+  };
+  yield* unknownProblems(snapshot);
+  yield* accountProblems(snapshot, removals);
+  yield* fileProblems(snapshot, { onFile, onBytes: looked });
+  yield* usage.rest();
+  yield* uploadProblems(snapshot, removals, looked);
+  yield* journalProblems(snapshot, owners);
+  yield* orphanProblems(snapshot, owners);
+}
+
+function databaseProblem(text: string): Problem {
+  const advice = "restore a backup";
+  return { kind: "database", message: `The database itself is damaged: ${text}; ${advice}` };
+}
+
+function* unknownProblems(snapshot: Snapshot): Generator<Problem> {
+  for (const [kind = ""] of snapshot.heads([], 1)) {
+    if (KINDS.has(String(kind))) continue;
+    const message = `There are entries of a kind that this version does not know: ${kind}`;
+    yield { kind: "unknown", message };
+  }
+}
+
+/** What the counters say, which may be wrong. */
+function bytesOf(snapshot: Snapshot): number {
+  let total = 0;
+  for (const { key, value } of snapshot.list<unknown>(prefixes.all("usage"))) {
+    if (key.at(-1) === "bytes" && value instanceof Deno.KvU64) total += Number(value.value);
+  }
+  return total;
+}

@@ -1,0 +1,342 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertSameBytes, patternBytes } from "./support/bytes.ts";
+import { Drive } from "./support/drive.ts";
+import { PROJECT_ID, TestServer } from "./support/server.ts";
+import { copyStock, DRIVE, FILES, makeStock } from "./support/stocked_store.ts";
+import { StoreCommands } from "./support/store_commands.ts";
+import { runOnTerminal } from "./support/terminal.ts";
+import { uploadParts } from "./support/upload.ts";
+import {
+  changeFirst,
+  deleteFirst,
+  type Edit,
+  editStore,
+  firstOf,
+} from "./faults/support/edit_store.ts";
+
+interface Verdict {
+  files: number;
+  bytes: number;
+  problems: { kind: string; message: string; repairable: boolean; name?: string }[];
+  repaired: { kind: string; message: string }[];
+  more: boolean;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+const PLACE = [PROJECT_ID, DRIVE];
+
+async function verdictOf(
+  commands: StoreCommands,
+  ...args: string[]
+): Promise<Verdict & { code: number }> {
+  const { code, stdout } = await commands.run("verify", "--json", ...args);
+  return { code, ...JSON.parse(stdout) as Verdict };
+}
+
+/** Damages that nobody can undo, with what is said of them. */
+const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string; kind: string }> = {
+  "a content that is missing": {
+    damage: (kv) => deleteFirst(kv, "content", ...PLACE, "small"),
+    says: /"small".*its content is missing/,
+    name: "small",
+    kind: "file",
+  },
+  "a content that is shorter": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], (it) => it.slice(1)),
+    says: /"small".*2999 bytes instead of 3000/,
+    name: "small",
+    kind: "file",
+  },
+  "a content that is another one": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], altered),
+    says: /"small".*SHA-256/,
+    name: "small",
+    kind: "file",
+  },
+  "a chunk that is missing": {
+    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "large"),
+    says: /"large".*chunk 0 of 11 is missing/,
+    name: "large",
+    kind: "file",
+  },
+  "a chunk that is shorter": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], (it) => it.slice(1)),
+    says: /"large".*chunk 0 of 11 has 65535 bytes/,
+    name: "large",
+    kind: "file",
+  },
+  "a chunk that is another one": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], altered),
+    says: /"large".*SHA-256/,
+    name: "large",
+    kind: "file",
+  },
+  "a chunk of a part of a file": {
+    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "parts"),
+    says: /"parts".*of its part 1, chunk 0 of 77 is missing/,
+    name: "parts",
+    kind: "file",
+  },
+  "a chunk of a part of an open upload": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
+    says: /part 1 of the open upload .*"open".*SHA-256/,
+    name: "open",
+    kind: "part",
+  },
+};
+
+/** Things that are put right, with what is said of them. */
+const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
+  "chunks of nobody": {
+    damage: async (kv) => {
+      for (let i = 0; i < 3; i++) {
+        await kv.set(
+          ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", i],
+          new Uint8Array(9),
+        );
+      }
+    },
+    says: /3 chunks of version 01AAA/,
+  },
+  "a chunk behind the last one of a file": {
+    damage: async (kv) => {
+      const { key } = await firstOf(kv, "chunk", ...PLACE, "large");
+      await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
+    },
+    says: /Nobody needs 1 chunks/,
+  },
+  "a content of nobody": {
+    damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),
+    says: /content that is kept for "large"/,
+  },
+  "a list of parts of nobody": {
+    damage: async (kv) => {
+      const value = { versions: ["01BBBBBBBBBBBBBBBBBBBBBBBB"], sizes: [9] };
+      await kv.set(["manifest", ...PLACE, "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0], value);
+      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
+    },
+    says: /list of parts 01AAA/,
+  },
+  "parts of no upload": {
+    damage: async (kv) => {
+      const value = { version: "01BBBBBBBBBBBBBBBBBBBBBBBB", size: 9, sha256: "" };
+      await kv.set(["part", ...PLACE, "01AAAAAAAAAAAAAAAAAAAAAAAA", 1], value);
+      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
+    },
+    says: /1 parts of an upload 01AAA/,
+  },
+  "an upload that never ends": {
+    damage: async (kv) => {
+      for await (const { key, value } of kv.list<{ kind: string }>({ prefix: ["garbage"] })) {
+        if (value.kind === "upload") await kv.delete(key);
+      }
+    },
+    says: /Nothing ends the upload/,
+  },
+  "bytes that nobody gives up": {
+    damage: async (kv) => {
+      const version = "01AAAAAAAAAAAAAAAAAAAAAAAA";
+      const value = { project: PROJECT_ID, drive: DRIVE, name: "x", version, chunks: 1 };
+      await kv.set(["pending", version], value);
+    },
+    says: /never given up/,
+  },
+  "the removal of what a file needs": {
+    damage: async (kv) => {
+      const [, project, drive, name, version] = (await firstOf(kv, "chunk", ...PLACE, "large")).key;
+      const value = { kind: "chunks", project, drive, name, version, chunks: 11, file: version };
+      await kv.set(["garbage", Date.now() + 600_000, "01AAAAAAAAAAAAAAAAAAAAAAAA"], value);
+    },
+    says: /"large".*is to be removed/,
+  },
+  "a counter of files": {
+    damage: async (kv) => void await kv.atomic().sum(["usage", ...PLACE, "files"], 7n).commit(),
+    says: /say 10 files of 10703001 bytes, and there are 3 of 10703001/,
+  },
+  "a counter of bytes that is none": {
+    damage: async (kv) => void await kv.set(["usage", ...PLACE, "bytes"], "many"),
+    says: /counters of drive "stock"/,
+  },
+  "a counter that is missing": {
+    damage: (kv) => deleteFirst(kv, "usage", ...PLACE),
+    says: /counters of drive "stock"/,
+  },
+  "a key that is in no list": {
+    damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),
+    says: /key \S+ of project test-project is not in its lists/,
+  },
+  "an application's key that is in no list": {
+    damage: (kv) => deleteFirst(kv, "app_key_name", PROJECT_ID),
+    says: /key \S+ of application blog of project test-project is not in its lists/,
+  },
+  "a list with a key that is not there": {
+    damage: (kv) => deleteFirst(kv, "app_key"),
+    says: /leads nowhere/,
+  },
+  "a host name that leads nowhere": {
+    damage: async (kv) => {
+      const value = { project: PROJECT_ID, app: "wiki" };
+      await kv.set(["app_host", "wiki.example.com"], value);
+    },
+    says: /host name wiki\.example\.com, which leads nowhere/,
+  },
+  "a host name that is missing": {
+    damage: (kv) => deleteFirst(kv, "app_host"),
+    says: /not found by its host name/,
+  },
+};
+
+function altered(bytes: Bytes): Bytes {
+  return bytes.map((byte, i) => i === 0 ? byte ^ 1 : byte);
+}
+
+Deno.test("A store to which nothing has happened is well.", async () => {
+  await using stock = await makeStock();
+  const commands = new StoreCommands(stock.at("data"));
+  const text = await commands.text("verify");
+  assertEquals(text, "All is well: 3 files, 11403001 bytes.\n");
+  const { code, problems } = await verdictOf(commands, "--repair");
+  assertEquals([code, problems], [0, []]);
+});
+
+Deno.test("Damage is listed and left as it is.", async (t) => {
+  await using stock = await makeStock();
+  for (const [what, { damage, says, name, kind }] of Object.entries(DAMAGES)) {
+    await t.step(what, async () => {
+      await using folder = await copyStock(stock);
+      const commands = new StoreCommands(folder.at("data"));
+      await editStore(commands.data, damage);
+      const found = await verdictOf(commands, "--repair");
+      assertEquals(found.code, 1);
+      assertEquals(found.problems.map((it) => [it.kind, it.name, it.repairable]), [[
+        kind,
+        name,
+        false,
+      ]]);
+      assertEquals(found.repaired, []);
+      const { code, stdout, stderr } = await commands.run("verify");
+      assertEquals(code, 1);
+      assertMatch(stdout, says);
+      assertMatch(stderr, /^kvdrive: The store has 1 problems: a person has to decide/);
+    });
+  }
+});
+
+Deno.test("What nobody needs is removed, and counters and lists are put right.", async (t) => {
+  await using stock = await makeStock();
+  for (const [what, { damage, says }] of Object.entries(WRONGS)) {
+    await t.step(what, async () => {
+      await using folder = await copyStock(stock);
+      const commands = new StoreCommands(folder.at("data"));
+      await editStore(commands.data, damage);
+      const { code, stdout, stderr } = await commands.run("verify");
+      assertEquals(code, 1, stdout);
+      assertMatch(stdout, says);
+      assertMatch(stderr, /--repair puts \d+ of them right/);
+      const repaired = await commands.text("verify", "--repair");
+      assertMatch(repaired, says);
+      assertMatch(repaired, /All is well: 3 files/);
+      assertMatch(await commands.text("verify"), /^All is well: 3 files/);
+    });
+  }
+});
+
+Deno.test("After all repairs every file is what it was.", async () => {
+  await using stock = await makeStock();
+  const data = stock.at("data");
+  for (const { damage } of Object.values(WRONGS)) await editStore(data, damage);
+  const commands = new StoreCommands(data);
+  await commands.text("verify", "--repair");
+  await using server = await TestServer.start({ data });
+  const drive = new Drive(server, DRIVE);
+  for (const [name, bytes] of Object.entries(FILES)) {
+    assertSameBytes((await drive.get(name)).expect(200).bytes, bytes, name);
+  }
+  assertEquals(await drive.usage(), { files: 3, bytes: 10_703_001 });
+});
+
+/** Clients that write, replace, delete and upload in parts until they are told to stop. */
+function hammer(drive: Drive, isOver: () => boolean): Promise<unknown> {
+  const part = patternBytes(5_000_000, 9);
+  const writer = async (own: number) => {
+    for (let i = 0; !isOver(); i++) {
+      const name = `h${own}-${i % 7}`;
+      await drive.put(name, patternBytes([10, 70_000, 300_000][i % 3] ?? 0, i + 1));
+      if (i % 4 === 3) await drive.delete([name]);
+      if (i % 11 === 5) await uploadParts(drive, `p${own}`, [part, part.slice(0, 100)]);
+    }
+  };
+  return Promise.all([0, 1, 2].map(writer));
+}
+
+Deno.test("Beside a busy server there is no false alarm.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  let over = false;
+  const load = hammer(new Drive(server, DRIVE), () => over);
+  try {
+    for (let i = 0; i < 6; i++) {
+      const { code, stdout, stderr } = await commands.run("verify");
+      assertEquals([code, stderr], [0, ""], stdout);
+    }
+  } finally {
+    over = true;
+    await load;
+  }
+  assertMatch(await commands.text("verify"), /^All is well/);
+});
+
+Deno.test("Beside a busy server everything is put right, and no write is lost.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  const drive = new Drive(server, DRIVE);
+  await drive.put("large", FILES.large);
+  let over = false;
+  const load = hammer(drive, () => over);
+  try {
+    await editStore(server.data, async (kv) => {
+      await kv.atomic().sum(["usage", ...PLACE, "files"], 100n).sum(
+        ["usage", ...PLACE, "bytes"],
+        5n,
+      )
+        .commit();
+      await kv.set(
+        ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0],
+        new Uint8Array(9),
+      );
+    });
+    const { code, stdout } = await commands.run("verify", "--repair");
+    assertEquals(code, 0, stdout);
+    assertMatch(stdout, /The counters were put right/);
+    assertMatch(stdout, /The chunks were removed/);
+  } finally {
+    over = true;
+    await load;
+  }
+  const details = await drive.details();
+  const bytes = details.reduce((sum, { size }) => sum + size, 0);
+  assertEquals(await drive.usage(), { files: details.length, bytes });
+  assertSameBytes((await drive.get("large")).expect(200).bytes, FILES.large);
+  assertMatch(await commands.text("verify"), /^All is well/);
+});
+
+Deno.test("Names in the list do nothing to a terminal.", async () => {
+  await using server = await TestServer.start();
+  const name = "a\u001b[31m\nb";
+  await new Drive(server, DRIVE).put(name, FILES.small);
+  await server.stop();
+  await editStore(server.data, (kv) => deleteFirst(kv, "content"));
+  const { code, stdout } = await new StoreCommands(server.data).run("verify");
+  assertEquals(code, 1);
+  assert(!stdout.includes("\u001b"), stdout);
+  assertEquals(stdout.trimEnd().split("\n").length, 1);
+});
+
+Deno.test("On a terminal it shows how far it is.", async () => {
+  await using stock = await makeStock();
+  const env = { TERM: "xterm" };
+  const { code, text } = await runOnTerminal(["verify", "--data", stock.at("data")], { env });
+  assertEquals(code, 0, text);
+  assertMatch(text, /Verify/);
+  assertMatch(text, /All is well/);
+});
