@@ -34,11 +34,14 @@ Deno.test("Asking for help prints every option and its variable.", async () => {
   }
 });
 
-Deno.test("The version is one line of three numbers.", async () => {
+Deno.test("The version is one line of three numbers, and of what runs it.", async () => {
   for (const args of [["version"], ["--version"]]) {
     const { code, stdout, stderr } = await runCommand(args);
     assertEquals([code, stderr], [0, ""], args.join(" "));
-    assertMatch(stdout, /^(kvdrive )?\d+\.\d+\.\d+\n$/);
+    assertMatch(
+      stdout,
+      /^kvdrive \d+\.\d+\.\d+ \((from source|packed|compiled), deno \d+\.\d+\.\d+\)\n$/,
+    );
   }
 });
 

@@ -5,6 +5,8 @@ import { backupCommands } from "./backup_command.ts";
 import type { Command } from "./command.ts";
 import { givenCredentials } from "./credentials.ts";
 import { healthcheckCommand } from "./healthcheck_command.ts";
+import { editionOf } from "./edition.ts";
+import { INSTALL } from "./install.ts";
 import { keyCommands } from "./key_commands.ts";
 import { parseServeOptions, SERVE_OPTIONS } from "./options.ts";
 import { print } from "./output.ts";
@@ -31,10 +33,12 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "version",
     form: "kvdrive version",
-    summary: "print the version",
+    summary: "print the version, and in which form one has the program",
     options: [],
-    run: () => print(`kvdrive ${VERSION}\n`),
+    run: (_args, env) =>
+      print(`kvdrive ${VERSION} (${editionOf(env).kind}, deno ${Deno.version.deno})\n`),
   },
+  INSTALL,
 ];
 
 /** Whether words, of which more may follow, call a command. */

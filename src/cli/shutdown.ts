@@ -1,6 +1,11 @@
 /** Exit statuses of programs that a signal ended: 128 and the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** Windows has no SIGTERM. */
+function isKnown([name]: [string, number]): boolean {
+  return Deno.build.os !== "windows" || name === "SIGINT";
+}
+
 /** Listens for SIGTERM and SIGINT from the call on until it is disposed of. A second signal ends the process at once. */
 export class ShutdownSignal implements Disposable {
   /** Resolves at the first signal. */
@@ -12,7 +17,7 @@ export class ShutdownSignal implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.first = promise;
     let isFirst = true;
-    this.#stopListening = Object.entries(SIGNALS).map(([name, status]) => {
+    this.#stopListening = Object.entries(SIGNALS).filter(isKnown).map(([name, status]) => {
       const listener = () => {
         if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
         isFirst = false;

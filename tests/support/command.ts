@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { MAIN } from "./server.ts";
+import { programWords } from "./program.ts";
 
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
@@ -15,10 +15,11 @@ export interface Finished {
 export function spawnProgram(
   args: readonly string[],
   env: Record<string, string>,
-  runtime: readonly string[] = ["-A"],
+  runtime?: readonly string[],
 ): Deno.ChildProcess {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", ...runtime, MAIN, ...args],
+  const [program, ...words] = programWords(args, runtime);
+  return new Deno.Command(program, {
+    args: words,
     env: environment(env),
     clearEnv: true,
     stdin: "null",
@@ -97,9 +98,14 @@ export class Folder implements AsyncDisposable {
 /** Our own environment with these settings of the program and no others, which would change what is tested. */
 export function environment(settings: Record<string, string>): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());
-  const inherited = Object.fromEntries(all.filter(([name]) => !name.startsWith("KVDRIVE_")));
+  const inherited = Object.fromEntries(all.filter(([name]) => !isSetting(name)));
   // Tests run side by side: without this each would open the gate on the same port.
   return { ...inherited, NO_COLOR: "1", KVDRIVE_APPS_PORT: "0", ...settings };
+}
+
+/** Where an executable keeps its runtime is no setting of the program. */
+function isSetting(name: string): boolean {
+  return name.startsWith("KVDRIVE_") && name !== "KVDRIVE_RUNTIME_DIR";
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,9 +1,6 @@
-import { fromFileUrl } from "@std/path";
 import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
+import { programWords } from "./program.ts";
 import { strangerHeader } from "./stranger.ts";
-
-/** The program under test. The tests know nothing else of the project. */
-export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
 
 export const PROJECT_ID = "test-project";
 export const PROJECT_KEY = `${PROJECT_ID}_0123456789abcdefghijABCDEFGHIJ`;
@@ -38,18 +35,10 @@ export class TestServer implements AsyncDisposable {
 
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-    const process = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        ...(options.runtime ?? ["-A"]),
-        MAIN,
-        "serve",
-        "--port",
-        "0",
-        "--data",
-        data,
-        ...(options.args ?? []),
-      ],
+    const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
+    const [program, ...words] = programWords(args, options.runtime);
+    const process = new Deno.Command(program, {
+      args: words,
       env: {
         KVDRIVE_PROJECT_KEY: PROJECT_KEY,
         KVDRIVE_APPS_PORT: "0",

@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { environment } from "./command.ts";
-import { MAIN } from "./server.ts";
+import { programWords } from "./program.ts";
 
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
@@ -31,7 +31,7 @@ export async function runOnTerminal(
     redirect?: string;
   } = {},
 ): Promise<Typed> {
-  const words = [Deno.execPath(), "run", "-A", MAIN, ...args].map(shellQuoted);
+  const words = programWords(args).map(shellQuoted);
   const [program, ...programArgs] = await onTerminal(`exec ${words.join(" ")} ${redirect}`);
   const process = new Deno.Command(program, {
     args: programArgs,

@@ -1,0 +1,63 @@
+/**
+ * Makes one file of the program and the Deno that runs this: `deno task pack --help`.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { join, resolve } from "@std/path";
+import config from "../deno.json" with { type: "json" };
+import { publish, withWorkshop } from "./package/checksum.ts";
+import { packFile } from "./package/pack_file.ts";
+import { print } from "./package/print.ts";
+import { stage } from "./package/stage.ts";
+
+const NAME = "kvdrive-packed";
+
+const HELP = `Usage: deno task pack [--out DIR]
+
+  --out DIR   where ${NAME} goes (dist)
+  -h, --help  print this
+`;
+
+const OPTIONS = {
+  out: { type: "string", default: "dist" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
+
+async function main(args: string[]): Promise<number> {
+  const options = parsed(args);
+  if (typeof options === "string") {
+    print(`${options}\n\n${HELP}`);
+    return 2;
+  }
+  if (options.help) {
+    print(HELP);
+    return 0;
+  }
+  const path = await pack(resolve(options.out));
+  print(`${path}: ${Math.round((await Deno.stat(path)).size / 1e6)} MB\n`);
+  return 0;
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS }).values;
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+}
+
+/** Makes the packed file in a folder and gives its path; the one that was there stays where that fails. */
+export async function pack(out: string): Promise<string> {
+  return await withWorkshop(out, async (workshop) => {
+    const inside = join(workshop, "inside");
+    await stage(inside);
+    const made = join(workshop, NAME);
+    await packFile(inside, made, config.version);
+    await publish(made, out, NAME);
+    return join(out, NAME);
+  });
+}

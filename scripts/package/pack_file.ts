@@ -1,0 +1,67 @@
+import { join } from "@std/path";
+import { RUNTIME_OPTIONS } from "../../src/cli/edition.ts";
+import { sha256Of } from "./checksum.ts";
+import { filesBelow } from "./parts.ts";
+
+const HEAD = new URL("./head.sh", import.meta.url);
+
+/** Makes a packed file of what lies in a folder: the runtime as `deno`, the program in `app`. */
+export async function packFile(folder: string, output: string, version: string): Promise<void> {
+  const archive = `${output}.tar.gz`;
+  await writeArchive(folder, archive);
+  const head = await headFor({
+    version,
+    sha256: await sha256Of(archive),
+    bytes: await sizeOf(folder),
+  });
+  using file = await Deno.open(output, { write: true, createNew: true, mode: 0o755 });
+  await file.write(new TextEncoder().encode(head));
+  using source = await Deno.open(archive);
+  await source.readable.pipeTo(file.writable);
+  await Deno.remove(archive);
+}
+
+/** The shell's part of a packed file. */
+async function headFor(
+  { version, sha256, bytes }: { version: string; sha256: string; bytes: number },
+): Promise<string> {
+  const template = await Deno.readTextFile(HEAD);
+  const values: Record<string, string | number> = {
+    VERSION: version,
+    SHA256: sha256,
+    FIRST_LINE: template.split("\n").length,
+    MEGABYTES: Math.ceil(bytes / 1e6),
+    SYSTEM: Deno.build.target,
+    OPTIONS: [...RUNTIME_OPTIONS, "--deny-import"].join(" "),
+  };
+  return template.replaceAll(/@([A-Z0-9_]+)@/g, (_, name) => {
+    const value = values[name];
+    if (value === undefined) throw new TypeError(`The head asks for ${name}`);
+    return String(value);
+  });
+}
+
+/** Files in the order of their names, so that the same files make the same archive wherever that can be had. */
+async function writeArchive(folder: string, archive: string): Promise<void> {
+  const paths = (await filesBelow(folder, ".")).map((path) => path.slice("./".length));
+  const command = new Deno.Command("tar", {
+    args: ["-cf", "-", "-C", folder, "-T", "-"],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  });
+  const tar = command.spawn();
+  const names = new Response(paths.map((path) => `${path}\n`).join("")).body;
+  const file = await Deno.open(archive, { write: true, createNew: true });
+  await Promise.all([
+    names?.pipeTo(tar.stdin),
+    tar.stdout.pipeThrough(new CompressionStream("gzip")).pipeTo(file.writable),
+  ]);
+  if (!(await tar.status).success) throw new Error("tar failed");
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const paths = await filesBelow(folder, ".");
+  const sizes = await Promise.all(paths.map((path) => Deno.stat(join(folder, path))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}

@@ -1,0 +1,43 @@
+import { assert, assertEquals } from "@std/assert";
+import { filesBelow, findParts, ROOT } from "./parts.ts";
+
+Deno.test("The dashboard and the workers are parts of the program; tests and types are not", async () => {
+  const { included, excluded } = await findParts();
+  assert(included.includes("src/dashboard/"), included.join());
+  assert(included.includes("src/store/compact_worker.ts"), included.join());
+  assert(excluded.includes("src/dashboard/files/test_support.ts"), excluded.join());
+  assert(excluded.includes("src/dashboard/core/types.d.ts"), excluded.join());
+  const pages = (await filesBelow(ROOT, "src/dashboard")).filter((path) =>
+    /\.(js|css)$/.test(path)
+  );
+  assert(pages.length > 50 && pages.every((path) => !excluded.includes(path)), pages.join());
+});
+
+Deno.test("Every worker that a source starts is found", async () => {
+  const { included } = await findParts();
+  const sources = (await filesBelow(ROOT, "src")).filter((path) =>
+    path.endsWith(".ts") && !path.endsWith("_test.ts")
+  );
+  const texts = await Promise.all(sources.map((path) => Deno.readTextFile(`${ROOT}${path}`)));
+  const started = texts.join("\n").match(/new Worker\(/g)?.length ?? 0;
+  const found = included.filter((path) => path.endsWith(".ts"));
+  assert(started > 0 && found.length >= started, `${started} are started: ${found.join()}`);
+});
+
+Deno.test("What a source names is told by its path in the project", async () => {
+  const root = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
+  try {
+    await Deno.mkdir(`${root}/src/a/b`, { recursive: true });
+    const text = 'new URL("./w.ts", import.meta.url); new URL(\n"../c/", import.meta.url,\n)';
+    await Deno.mkdir(`${root}/src/c`);
+    await Deno.writeTextFile(`${root}/src/a/x.ts`, text);
+    await Deno.writeTextFile(`${root}/src/a/x_test.ts`, 'new URL("./no.ts", import.meta.url)');
+    await Deno.writeTextFile(`${root}/src/c/y_test.ts`, "");
+    assertEquals(await findParts(root), {
+      included: ["src/a/w.ts", "src/c/"],
+      excluded: ["src/c/y_test.ts"],
+    });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

@@ -1,0 +1,64 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertRefused, Folder, runCommand } from "./support/command.ts";
+
+/** The exposure from 0.0 to 10.0 that systemd counts, 0 is none; the server's own ports are part of it. */
+const MAX_EXPOSURE = 2;
+
+Deno.test("A unit for systemd goes to standard output, or into a file that is not there yet.", async () => {
+  const { code, stdout, stderr } = await runCommand(["install", "--data", "/srv/files"]);
+  assertEquals([code, stderr], [0, ""]);
+  assertMatch(stdout, /^ExecStart=.* serve --data \/srv\/files$/m);
+  await using folder = await Folder.make();
+  const path = folder.at("kvdrive.service");
+  const args = ["install", "--data", "/srv/files", "--path", path];
+  const written = await runCommand(args);
+  assertEquals([written.code, written.stdout], [0, ""]);
+  assertMatch(written.stderr, /useradd --system[^]*systemctl enable --now kvdrive\.service\n$/);
+  assertEquals(await Deno.readTextFile(path), stdout);
+
+  await Deno.writeTextFile(path, "mine");
+  assertRefused(await runCommand(args), 1, /already.*--force/);
+  assertEquals(await Deno.readTextFile(path), "mine");
+  assertEquals((await runCommand([...args, "--force"])).code, 0);
+  assertEquals(await Deno.readTextFile(path), stdout);
+});
+
+Deno.test("A unit that cannot be written, or would not start, is refused.", async () => {
+  assertRefused(await runCommand(["install", "--path", "/missing/a.service"]), 1, /missing/);
+  assertRefused(await runCommand(["install", "--port", "http"]), 2, /--port/);
+  assertRefused(await runCommand(["install", "--data", "/tmp/files"]), 2, /\/tmp\/files/);
+  assertRefused(await runCommand(["install", "now"]), 2, /now/);
+});
+
+Deno.test({
+  name: "systemd understands every line of the unit, and finds little that it exposes.",
+  // Where systemd is not installed there is nobody to ask.
+  ignore: !await hasSystemd(),
+  async fn() {
+    await using folder = await Folder.make();
+    for (const more of [[], ["--data", "/srv/100% my files", "--port", "443"]]) {
+      const path = folder.at("kvdrive.service");
+      const { code, stderr } = await runCommand(["install", "--path", path, "--force", ...more]);
+      assertEquals(code, 0, stderr);
+      assertEquals(await analyze("verify", "--man=no", path), "");
+      const exposure = await analyze("security", "--offline=true", "--no-pager", path);
+      const [, level] = /Overall exposure level for \S+: ([\d.]+)/.exec(exposure) ?? [];
+      assert(level !== undefined && Number(level) <= MAX_EXPOSURE, exposure);
+    }
+  },
+});
+
+async function analyze(...args: string[]): Promise<string> {
+  const command = new Deno.Command("systemd-analyze", { args, stdin: "null" });
+  const { stdout, stderr } = await command.output();
+  return [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+}
+
+async function hasSystemd(): Promise<boolean> {
+  try {
+    return (await new Deno.Command("systemd-analyze", { args: ["--version"] }).output()).success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import { fromFileUrl } from "@std/path";
+
+const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
+
+/** An executable that stands for the sources: what `deno task pack` or `deno task compile` makes. */
+const EXECUTABLE = Deno.env.get("KVDRIVE_TEST_PROGRAM");
+
+/**
+ * The words that start the program under test with these arguments. The tests know nothing else of the project.
+ *
+ * @param runtime The runtime's options, which grant all permissions unless given. An executable has its own inside.
+ */
+export function programWords(
+  args: readonly string[],
+  runtime: readonly string[] = ["-A"],
+): [string, ...string[]] {
+  return EXECUTABLE === undefined
+    ? [Deno.execPath(), "run", ...runtime, MAIN, ...args]
+    : [EXECUTABLE, ...args];
+}
