@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { DatabaseSync } from "node:sqlite";
+import { StoreLock } from "./faults/support/store_lock.ts";
 import { patternBytes, MIB } from "./support/bytes.ts";
 import { assertRefused, Folder, runCommand } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
@@ -38,8 +38,7 @@ Deno.test("A server that runs is healthy and ready, for everybody, and no cache 
 
 Deno.test("While another process holds the store, the server is healthy and not ready.", async () => {
   await using server = await TestServer.start();
-  using other = new DatabaseSync(`${server.data}/kvdrive.db`);
-  other.exec("PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE");
+  const other = new StoreLock(server.data);
   const refused = await reach(server, "/readyz", 503);
   assertMatch(await refused.text(), /^\{"errors":\["The store cannot be reached/);
   assertEquals(refused.headers.get("retry-after"), "1");
@@ -49,7 +48,7 @@ Deno.test("While another process holds the store, the server is healthy and not 
   for (const answer of answers) assertEquals(answer.status, 503, await answer.text());
   assert(performance.now() - began < 15_000, "Those who asked had to wait");
   assertEquals((await ask(server, "/healthz").then(consumed)).status, 200);
-  other.exec("ROLLBACK");
+  other[Symbol.dispose]();
   await (await reach(server, "/readyz", 200)).body?.cancel();
 });
 
@@ -83,11 +82,10 @@ Deno.test("healthcheck says whether the server is ready, by its settings or by i
     const env = { KVDRIVE_PORT: port, KVDRIVE_HOSTNAME: host };
     assertEquals(await runCommand(["healthcheck"], env), ready);
   }
-  using other = new DatabaseSync(`${server.data}/kvdrive.db`);
-  other.exec("PRAGMA busy_timeout = 20000; BEGIN IMMEDIATE");
+  const other = new StoreLock(server.data);
   await (await reach(server, "/readyz", 503)).body?.cancel();
   assertRefused(await runCommand(["healthcheck", "--url", server.origin]), 1, /answers with 503/);
-  other.exec("ROLLBACK");
+  other[Symbol.dispose]();
   await server.stop("SIGTERM");
   assertRefused(await runCommand(["healthcheck"], { KVDRIVE_PORT: port }), 1, /not ready: /);
 });

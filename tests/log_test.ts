@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ADMIN_TOKEN, ADMINISTERED, administer, administrator, Project } from "./support/admin.ts";
+import { deadline } from "@std/async/deadline";
 import { MIB, patternBytes } from "./support/bytes.ts";
+import { Folder, spawnProgram } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
 import { Gate } from "./support/gate.ts";
 import { linesOf, lineOf, type LogLine, until } from "./support/log.ts";
@@ -223,6 +225,28 @@ for (const { form, line } of FORMS) {
     assertEquals(linesOf(server).length, 21);
   });
 }
+
+Deno.test("Who does not read the log stops neither the server nor its end.", async () => {
+  await using folder = await Folder.make();
+  const env = { KVDRIVE_PROJECT_KEY: PROJECT_KEY };
+  const process = spawnProgram(["serve", "--port", "0", "--data", folder.path], env);
+  const reader = process.stdout.getReader();
+  const ended = process.stderr.pipeTo(new WritableStream());
+  let text = "";
+  while (!/^kvdrive listening on .*\n/m.test(text)) {
+    text += new TextDecoder().decode((await reader.read()).value);
+  }
+  const origin = /^kvdrive listening on (\S+)/m.exec(text)?.[1];
+  // Ten times what a pipe holds.
+  for (let i = 0; i < 300; i++) {
+    const some = Array.from({ length: 10 }, () => fetch(`${origin}/v1/none`));
+    for (const answer of await Promise.all(some)) assertEquals((await answer.text()).length > 0, true);
+  }
+  process.kill("SIGTERM");
+  assertEquals((await deadline(process.status, 30_000)).code, 0);
+  await ended;
+  await reader.cancel();
+});
 
 Deno.test("KVDRIVE_LOG=off writes none.", async () => {
   await using server = await TestServer.start({ env: { KVDRIVE_LOG: "off" } });
