@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { get as getPlainly } from "node:http";
@@ -46,5 +47,6 @@ export async function askReadiness(
 }
 
 function isShown(pem: string, socket: TLSSocket): boolean {
-  return socket.getPeerCertificate().raw?.equals(new X509Certificate(pem).raw) ?? false;
+  const shown = socket.getPeerCertificate().raw;
+  return shown !== undefined && Buffer.compare(shown, new X509Certificate(pem).raw) === 0;
 }

@@ -125,7 +125,7 @@ async function run(
     watch: observation.watch,
     metrics: observation.pageOf(store),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
-    readiness: new Readiness(() => store.probe()),
+    readiness: new Readiness((signal) => store.probe(signal)),
     onError: observation.onError,
   });
   using signal = new ShutdownSignal(() => observation.end());

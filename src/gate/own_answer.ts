@@ -77,6 +77,7 @@ export function ownAnswerBytes(
 export function gateRequestId(fields: readonly Field[]): string {
   const id = joinedField(fields, "x-request-id");
   if (id === undefined) return crypto.randomUUID();
-  const key = joinedField(fields, "x-api-key") ?? "";
-  return requestIdOf(new Headers({ "x-request-id": id, "x-api-key": key }));
+  const names = ["x-request-id", "x-api-key", "authorization"];
+  const sent = names.map((name) => [name, joinedField(fields, name) ?? ""] as [string, string]);
+  return requestIdOf(new Headers(sent));
 }

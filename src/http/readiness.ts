@@ -6,13 +6,13 @@ import { READY_KEPT, READY_TIMEOUT } from "../drive/limits.ts";
  * everybody is told so at once, and nothing piles up.
  */
 export class Readiness {
-  readonly #probe: () => Promise<void>;
+  readonly #probe: (signal: AbortSignal) => Promise<void>;
   #answer: Promise<boolean> | undefined;
   #isLooking = false;
   #lookedAt = -Infinity;
 
-  /** @param probe Works on the store; it throws where that failed. */
-  constructor(probe: () => Promise<void>) {
+  /** @param probe Works on the store; it throws where that failed, and should end with the signal. */
+  constructor(probe: (signal: AbortSignal) => Promise<void>) {
     this.#probe = probe;
   }
 
@@ -25,7 +25,8 @@ export class Readiness {
 
   async #look(): Promise<boolean> {
     this.#isLooking = true;
-    const probing = this.#probe().finally(() => {
+    const timeout = AbortSignal.timeout(READY_TIMEOUT);
+    const probing = this.#probe(timeout).finally(() => {
       this.#isLooking = false;
       this.#lookedAt = performance.now();
     });

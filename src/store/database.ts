@@ -1,13 +1,15 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "@std/path";
-import { BULK_COMMITS } from "../drive/limits.ts";
+import { delay } from "@std/async/delay";
+import { BULK_COMMITS, LOCKED_RETRY_MAX_DELAY } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
 import { commitOperation, type Outcome } from "./commit.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { FolderLock } from "./folder_lock.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
-import { Operation } from "./operation.ts";
+import { LockProbe } from "./lock_probe.ts";
+import type { Operation } from "./operation.ts";
 import { ReadQueue } from "./read_queue.ts";
 import { Semaphore } from "./semaphore.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
@@ -15,11 +17,18 @@ import { NO_METER, type StoreMeter } from "./store_meter.ts";
 /** The name of the store's file inside the data folder. */
 const FILE = "kvdrive.db";
 
-/** No entry ever has it, so what demands it is refused; but only by who holds the lock for writing. */
-const NEVER_A_VERSIONSTAMP = "f".repeat(20);
-
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
+
+/** What a database has beside its handles. */
+interface Ways {
+  /** Tells whether the store changes; a store that is no file has none. */
+  changes?: ChangeProbe;
+  /** Tells whether somebody holds the store's lock; a store that is no file has none. */
+  locks?: LockProbe;
+  /** Called when the store is closed. */
+  onClose?: () => void;
+}
 
 /**
  * A Deno KV store with a way in for each kind of work: reads, small commits, bulk commits.
@@ -37,14 +46,17 @@ export class Database {
   readonly #groups: GroupCommitter;
   readonly #bulk = new Semaphore(BULK_COMMITS);
   readonly #running = new Set<Promise<unknown>>();
+  readonly #locks: LockProbe | undefined;
   #closing = false;
+  /** When the last commit was on disk. */
+  #committed = -Infinity;
 
-  readonly #lock: Disposable | undefined;
+  readonly #onClose: () => void;
 
-  /** @param lock What says that the store is in use; it is disposed of when the store is closed. */
-  constructor(reader: Deno.Kv, writer: Deno.Kv, changes?: ChangeProbe, lock?: Disposable) {
+  constructor(reader: Deno.Kv, writer: Deno.Kv, { changes, locks, onClose = () => {} }: Ways = {}) {
     this.changes = changes;
-    this.#lock = lock;
+    this.#locks = locks;
+    this.#onClose = onClose;
     this.reader = reader;
     this.reads = new ReadQueue(reader);
     this.#writer = writer;
@@ -63,11 +75,18 @@ export class Database {
     );
   }
 
-  /** Looks whether entries can be read, and whether a commit would be taken, of which nothing is written. */
-  async probe(): Promise<void> {
-    const key = keys.adminToken();
-    const refused = new Operation().check(key, NEVER_A_VERSIONSTAMP);
-    await Promise.all([this.reader.get(key), commitOperation(this.#writer, refused)]);
+  /**
+   * Looks whether entries can be read, and whether a commit would be taken. It comes to an end when that is so.
+   *
+   * @param signal Ends it before, where somebody else holds the lock for long.
+   */
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.reader.get(keys.adminToken());
+    const began = performance.now();
+    // Where commits are under way all the time the lock is seldom free, and each of them says as much.
+    while (this.#locks !== undefined && this.#committed < began && !this.#locks.isFree()) {
+      await delay(LOCKED_RETRY_MAX_DELAY, { signal });
+    }
   }
 
   /** Waits for commits that are on their way, and takes no more; then closes the store. */
@@ -75,9 +94,10 @@ export class Database {
     this.#closing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     this.changes?.[Symbol.dispose]();
+    this.#locks?.[Symbol.dispose]();
     this.#writer.close();
     if (this.reader !== this.#writer) this.reader.close();
-    this.#lock?.[Symbol.dispose]();
+    this.#onClose();
   }
 
   #track(start: () => Promise<Outcome>): Promise<Outcome> {
@@ -85,7 +105,10 @@ export class Database {
     const work = start();
     this.#running.add(work);
     const forget = () => void this.#running.delete(work);
-    work.then(forget, forget);
+    work.then((outcome) => {
+      forget();
+      if (outcome.ok) this.#committed = performance.now();
+    }, forget);
     return work;
   }
 }
@@ -140,7 +163,11 @@ export async function openDatabase(folder: string): Promise<Database> {
     handles.push(reader);
     // The first statement is what reads the file.
     await reader.get([""]);
-    return new Database(reader, writer, new ChangeProbe(path), lock);
+    return new Database(reader, writer, {
+      changes: new ChangeProbe(path),
+      locks: new LockProbe(path),
+      onClose: () => lock?.[Symbol.dispose](),
+    });
   } catch (error) {
     for (const handle of handles) handle.close();
     lock?.[Symbol.dispose]();

@@ -104,9 +104,13 @@ export class Store {
     return await listUsage(this.#db, await this.projects.listRemoving());
   }
 
-  /** Looks whether the store can be read and written, without changing anything. @throws where it cannot. */
-  async probe(): Promise<void> {
-    await this.#db.probe();
+  /**
+   * Looks whether the store can be read and written, without changing anything: it comes to its end when that is so.
+   *
+   * @param signal Ends it before.
+   */
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.#db.probe(signal);
   }
 
   /** Ends the work in the background and closes the database. */
