@@ -155,39 +155,39 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "If-Match",
     in: "header",
     description: "Only if the file has one of these versions, as `ETag` tells them; `*` is any.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
     description: "Only if the file has none of these versions, as `ETag` tells them; `*` is any.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   IfModifiedSince: {
     name: "If-Modified-Since",
     in: "header",
     description: "Only if the file was written after this. Does not count beside `If-None-Match`.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   IfUnmodifiedSince: {
     name: "If-Unmodified-Since",
     in: "header",
     description: "Only if the file was not written after this. Does not count beside `If-Match`.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   Range: {
     name: "Range",
     in: "header",
     description:
       "One range of bytes, as `bytes=0-999`. More than one, and what is no range of bytes, is ignored.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   IfRange: {
     name: "If-Range",
     in: "header",
     description:
       "`Range` counts only if the file has this version, or was last written at this time; else the whole is sent.",
-    schema: { type: "string", minLength: 1 },
+    schema: { type: "string" },
   },
   KnownPage: {
     name: "If-None-Match",
