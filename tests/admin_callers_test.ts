@@ -34,6 +34,7 @@ const CALLS: Call[] = [
   { method: "POST", path: PROJECTS, body: {}, status: 201, owner: 403 },
   { method: "GET", path: "", status: 200 },
   { method: "HEAD", path: "", status: 200 },
+  { method: "PATCH", path: "", body: { max_bytes: 1000 }, status: 200, owner: 403 },
   { method: "DELETE", path: "", status: 202, owner: 403 },
   { method: "DELETE", path: "/drives/photos", status: 202 },
   { method: "GET", path: "/keys", status: 200 },
@@ -188,7 +189,7 @@ test("The order of checks: route, method, key, parameters, body.", async ({ serv
 
 const ROUTES: [string, string[]][] = [
   [PROJECTS, ["GET", "HEAD", "POST"]],
-  [`${PROJECTS}/p`, ["DELETE", "GET", "HEAD"]],
+  [`${PROJECTS}/p`, ["DELETE", "GET", "HEAD", "PATCH"]],
   [`${PROJECTS}/p/drives/d`, ["DELETE"]],
   [`${PROJECTS}/p/keys`, ["GET", "HEAD", "POST"]],
   [`${PROJECTS}/p/keys/k`, ["DELETE"]],

@@ -7,6 +7,7 @@ import { Shop, StoreCommands, untilKnown } from "./support/store_commands.ts";
 const CALLS: readonly string[][] = [
   ["project", "create"],
   ["project", "list"],
+  ["project", "change", "shop", "--max-bytes", "1GB"],
   ["project", "delete", "shop", "--yes"],
   ["key", "create", "shop"],
   ["key", "list", "shop"],
@@ -163,6 +164,7 @@ Deno.test("The permissions that the tasks grant are enough for every command.", 
   const calls = [
     ["project", "create"],
     ["project", "list"],
+    ["project", "change", "shop", "--max-bytes", "1GB"],
     ["key", "create", "shop"],
     ["key", "list", "shop"],
     ["key", "revoke", "shop", shop.key.slice("shop_".length).slice(0, 8), "--yes"],

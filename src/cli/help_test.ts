@@ -37,7 +37,12 @@ Deno.test("The help of a command shows its form and each of its options", () => 
 
 Deno.test("A word that begins several commands names all of them", () => {
   const names = (...words: string[]) => commandsOf(words).map(({ name }) => name);
-  assertEquals(names("project"), ["project create", "project list", "project delete"]);
+  assertEquals(names("project"), [
+    "project create",
+    "project list",
+    "project change",
+    "project delete",
+  ]);
   assertEquals(names("key", "list", "p"), ["key list"]);
   assertEquals(names("serve", "--port"), ["serve"]);
   assertEquals(names("admin-token"), ["admin-token reset"]);

@@ -71,6 +71,8 @@ export class QuotaQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
+      // Others that ask within this turn of the event loop come along.
+      await new Promise((resolve) => setImmediate(resolve));
       try {
         await this.#step([...this.#waiting]);
       } catch (error) {

@@ -3,9 +3,7 @@ import { CHUNK } from "../drive/limits.ts";
 import { openDatabase } from "./database.ts";
 import { QuotaExceeded } from "./errors.ts";
 import { keys } from "./keys.ts";
-import { KnownProjects } from "./known_projects.ts";
 import { Operation } from "./operation.ts";
-import { Quotas } from "./quotas.ts";
 import type { QuotaRecord } from "./records.ts";
 import { Store } from "./store.ts";
 import {
@@ -304,6 +302,13 @@ testOnAll("A project that is removed and made again has no trace of its limit", 
   assertEquals(await bench.store.projects.limit("nobody", 1), undefined);
 });
 
+testOnAll("A project that is made sure of keeps its limit", async (bench) => {
+  const { key } = await bench.store.projects.create("q", undefined, 1000);
+  await bench.store.projects.ensure("q", key);
+  assertEquals((await bench.store.projects.get("q"))?.maxBytes, 1000);
+  await refusal(putAt(bench, { ...place("a"), project: "q" }, bytes(1001)));
+});
+
 testOnAll("A project without a limit pays nothing for those that have one", async (bench) => {
   const writes = async () => {
     await put(bench, "a", bytes(1000));
@@ -384,35 +389,3 @@ testOnAll("A condition that does not hold is told before the quota", async (benc
   const onlyNew = { ...ANYWAY, condition: (current: unknown) => current === undefined };
   assertEquals(await bench.store.files.put(place("a"), inPieces(bytes(500)), onlyNew), "refused");
 });
-
-testOnAll("What cannot be committed at all does not take others along", async ({ db, store }) => {
-  await store.projects.limit(project, 1000);
-  const quotas = new Quotas(db);
-  const known = await new KnownProjects(db).demand(DRIVE);
-  const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, i) => {
-    const operation = new Operation().share(known.unchanged)
-      .set(["test", i], new Uint8Array(i === 4 ? CHUNK + 1 : 1))
-      .sum(keys.usage(project, "d", "bytes"), 100);
-    return quotas.commit(known, DRIVE, operation, 100);
-  }));
-  const failed = outcomes.flatMap(({ status }, i) => status === "rejected" ? [i] : []);
-  assertEquals(failed, [4]);
-  assertEquals(await used({ db, store }), 800);
-});
-
-testOnAll(
-  "What demands something that is not so is told that, and not that it is too large",
-  async ({ db, store }) => {
-    await store.projects.limit(project, 1000);
-    const quotas = new Quotas(db);
-    const known = await new KnownProjects(db).demand(DRIVE);
-    const outcomes = await Promise.all([10, 2000, 20, 30].map((more, i) => {
-      const operation = new Operation().share(known.unchanged)
-        .check(["test", i], i < 2 ? "00000000000000010000" : null)
-        .sum(keys.usage(project, "d", "bytes"), more);
-      return quotas.commit(known, DRIVE, operation, more);
-    }));
-    assertEquals(outcomes.map(({ ok }) => ok), [false, false, true, true]);
-    assertEquals(await used({ db, store }), 50);
-  },
-);

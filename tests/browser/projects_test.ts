@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { administer, PROJECTS, withKey } from "../support/admin.ts";
+import { administer, Project, PROJECTS, withKey } from "../support/admin.ts";
+import { assertAccessible } from "./support/accessibility.ts";
 import { patternBytes } from "../support/bytes.ts";
 import { dialog, openSection, row, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
 import type { Scene } from "./support/scene.ts";
 import { stories } from "./support/stories.ts";
+import { choose, file, openFolder, transfer } from "./support/uploads.ts";
 
 const story = stories("Projects and their keys");
 
@@ -102,6 +104,70 @@ story("Usage stands beside each project and drive, as figures and bars.", async 
   await row(page, "films").getByRole("link", { name: "films" }).click();
   await page.getByRole("heading", { level: 1, name: "films" }).waitFor();
 });
+
+story("A limit is set with a project, changed, seen near its end, and lifted.", async (scene) => {
+  const { page, server, watch } = scene;
+  await signInAsAdministrator(scene);
+  await page.getByRole("button", { name: "New project" }).click();
+  const asked = dialog(page, "New project");
+  const id = `limited-${crypto.randomUUID()}`;
+  await asked.getByLabel("Project id").fill(id);
+  await asked.getByLabel("Limit").fill("ten");
+  await asked.getByRole("button", { name: "Create project" }).click();
+  await asked.getByRole("alert").filter({ hasText: "such as 500 MB" }).waitFor();
+  await asked.getByLabel("Limit").fill("1.5 MB");
+  await asked.getByRole("button", { name: "Create project" }).click();
+  const project = new Project(server, id, await copySecret(scene, "Project key"));
+  await page.getByText("0% of 1.5 MB", { exact: true }).waitFor();
+
+  await project.drive("a").put("a", patternBytes(1_400_000));
+  await openSection(page, "Files");
+  await openSection(page, "Keys & usage");
+  await page.getByText("93% of 1.5 MB: nearly full").waitFor();
+  await assertAccessible(page, "A project near its limit");
+  const change = page.getByRole("button", { name: "Change limit" });
+  const question = dialog(page, `Limit of ${id}`);
+  await change.click();
+  assertEquals(await question.getByLabel("Limit").inputValue(), "1.5 MB");
+  await question.getByLabel("Limit").fill("1 MB");
+  await question.getByRole("button", { name: "Save" }).click();
+  await page.getByText("140% of 1.0 MB: full, nothing can be added").waitFor();
+  await assertAccessible(page, "A project over its limit");
+  await page.getByRole("combobox", { name: "Project" }).selectOption({ label: "All projects" });
+  await row(page, id).getByText("140% of 1.0 MB: full").waitFor();
+  await row(page, id).getByRole("link", { name: id }).click();
+  await change.click();
+  await question.getByLabel("Limit").fill("");
+  await question.getByRole("button", { name: "Save" }).click();
+  await page.getByText("It may hold as much as the disk does.").waitFor();
+  const shown = (await project.call("GET", "")).json as { max_bytes: number | null };
+  assertEquals(shown.max_bytes, null);
+  watch.keepSecret(project.key);
+});
+
+story(
+  "An owner sees the limit, and an upload beyond it is refused once, with the reason.",
+  async (scene) => {
+    const { page, project, watch } = scene;
+    watch.expect(/status of 507/);
+    (await project.call("PATCH", "", { body: { max_bytes: 1000 } })).expect(200);
+    await project.drive("photos").put("cat.jpg", patternBytes(500));
+    await signInAsOwner(scene);
+    await openSection(page, "Keys & usage");
+    await page.getByText("50% of 1.0 kB", { exact: true }).waitFor();
+    assertEquals(await page.getByRole("button", { name: "Change limit" }).count(), 0);
+    await openFolder(scene, "photos");
+    const sent: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
+    await choose(page, "Upload files", [file("dog.jpg", patternBytes(501))]);
+    const refused = transfer(page, "dog.jpg");
+    await refused.getByText("The project has 500 of 1000 bytes in use and cannot take 501 more")
+      .waitFor();
+    await choose(page, "Upload files", [file("bird.jpg", patternBytes(500))]);
+    await transfer(page, "bird.jpg").getByText("uploaded").waitFor();
+    assertEquals(sent.length, 2);
+  },
+);
 
 story("Keys are made, listed by their prefixes, and revoked.", async (scene) => {
   const { page, project, server } = scene;

@@ -22,10 +22,12 @@ function projectCalls(calls) {
   return {
     /** @param {AbortSignal} [signal] @returns {Promise<{projects: T.Project[], disk: T.Disk}>} */
     listProjects: (signal) => calls.json("GET", at(), { signal }),
-    /** @param {{name?: string, project_id?: string}} fields @returns {Promise<T.NewProject>} */
+    /** @param {{name?: string, project_id?: string, max_bytes?: number | null}} fields @returns {Promise<T.NewProject>} */
     createProject: (fields) => calls.json("POST", at(), { body: fields }),
     /** @param {string} project @param {AbortSignal} [signal] @returns {Promise<T.ProjectDetails>} */
     showProject: (project, signal) => calls.json("GET", at(project), { signal }),
+    /** @param {string} project @param {{max_bytes: number | null}} fields @returns {Promise<T.ProjectDetails>} */
+    changeProject: (project, fields) => calls.json("PATCH", at(project), { body: fields }),
     /** @param {string} project @returns {Promise<unknown>} */
     deleteProject: (project) => calls.json("DELETE", at(project)),
     /** @param {string} project @param {string} drive @returns {Promise<unknown>} */

@@ -73,6 +73,8 @@ export interface Project {
   project_id: string;
   name: string | null;
   created: string;
+  /** What its files may have together; `null` where that is not limited. */
+  max_bytes: number | null;
   files: number;
   bytes: number;
 }
@@ -86,6 +88,7 @@ export interface NewProject {
   project_id: string;
   name: string | null;
   created: string;
+  max_bytes: number | null;
   project_key: string;
   prefix: string;
 }

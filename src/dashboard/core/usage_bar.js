@@ -1,7 +1,7 @@
 import { h } from "./dom.js";
 import { formatBytes, formatShare } from "./format.js";
 
-/** @import { Disk } from "./types.d.ts" */
+/** @import { Disk, Project } from "./types.d.ts" */
 
 /**
  * Bytes as a bar: their share of the disk in figures too, where its size is known, else of all that is shown beside them.
@@ -22,6 +22,32 @@ export function usageBar(bytes, { total }, all) {
     h("span", { class: "usage-text" }, share),
   );
 }
+
+/** From this share of a limit on it is worth a warning. */
+const NEAR = 0.9;
+
+/**
+ * How much of what a project may hold it does, in figures and words.
+ *
+ * @param {Pick<Project, "bytes" | "max_bytes">} project
+ * @returns {HTMLElement | null} Nothing where there is no limit.
+ */
+export function limitBar({ bytes, max_bytes }) {
+  if (max_bytes === null) return null;
+  const state = bytes >= max_bytes ? "full" : bytes >= NEAR * max_bytes ? "near" : undefined;
+  const share = `${formatShare(bytes, max_bytes)} of ${formatBytes(max_bytes)}`;
+  return h(
+    "div",
+    { class: "usage", "data-state": state },
+    bar(bytes, max_bytes),
+    h("span", { class: "usage-text" }, share, state === undefined ? null : `: ${STATES[state]}`),
+  );
+}
+
+const STATES = {
+  near: "nearly full",
+  full: "full, nothing can be added",
+};
 
 /**
  * What the disk has, and how much of it is free.

@@ -3,6 +3,7 @@ import { h } from "../core/dom.js";
 import { formatBytes, formatNumber, formatTime } from "../core/format.js";
 import { drivesTable } from "../project/drives_table.js";
 import { keysSection } from "../project/keys_section.js";
+import { limitPanel } from "../project/limit_panel.js";
 
 /** @import { Context, Params, ProjectDetails, View } from "../core/types.d.ts" */
 
@@ -21,6 +22,7 @@ export function open(context, { project }) {
       "div",
       { class: "section" },
       factsOf(details),
+      limitPanel(context, details, usage.reload),
       drivesTable(context, details, usage.reload),
     );
   });

@@ -7,7 +7,8 @@ import { icon } from "../core/icon.js";
 import { links } from "../core/links.js";
 import { showSecret } from "../core/secret_dialog.js";
 import { createTable } from "../core/table.js";
-import { diskBar, usageBar } from "../core/usage_bar.js";
+import { diskBar, limitBar, usageBar } from "../core/usage_bar.js";
+import { limitField, limitOf } from "../project/limit_panel.js";
 
 /** @import { Column } from "../core/table.js" */
 /** @import { Context, Disk, Project, View } from "../core/types.d.ts" */
@@ -92,7 +93,11 @@ function columnsOf(context, disk, all, reload) {
       value: ({ bytes }) => bytes,
       cell: ({ bytes }) => formatBytes(bytes),
     },
-    { key: "share", label: "Share", cell: ({ bytes }) => usageBar(bytes, disk, all) },
+    {
+      key: "share",
+      label: "Share",
+      cell: (project) => limitBar(project) ?? usageBar(project.bytes, disk, all),
+    },
     {
       key: "created",
       label: "Created",
@@ -141,11 +146,13 @@ async function create({ api, go }) {
           "1 to 64 letters, digits and “-”: it is a part of keys and addresses, and stays. Left out, one is made.",
         maxlength: 64,
       },
+      limitField(),
     ],
-    submit: ({ name = "", project_id = "" }) =>
-      api.createProject({
+    submit: async ({ name = "", project_id = "", max_bytes }) =>
+      await api.createProject({
         ...(name === "" ? {} : { name }),
         ...(project_id === "" ? {} : { project_id }),
+        max_bytes: limitOf(max_bytes),
       }),
   });
   if (made === undefined) return;

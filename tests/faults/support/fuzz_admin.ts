@@ -8,7 +8,7 @@ import { brokenEscape, encode, randomText } from "./fuzz_text.ts";
 const APPS = ["notes", "a.b", "A_-9"];
 
 const CALLS: readonly (readonly [path: string, methods: readonly string[]])[] = [
-  ["", ["GET", "HEAD", "DELETE"]],
+  ["", ["GET", "HEAD", "PATCH", "DELETE"]],
   ["/drives/{any}", ["DELETE"]],
   ["/keys", ["GET", "POST"]],
   ["/keys/{any}", ["DELETE"]],
@@ -23,6 +23,7 @@ const VALUES = [
   "null",
   "true",
   "1e400",
+  "9007199254740991",
   '""',
   '" "',
   '"notes"',
@@ -45,6 +46,7 @@ const FIELDS = [
   "host",
   "enabled",
   "project_id",
+  "max_bytes",
   "__proto__",
   "constructor",
   "",

@@ -1,0 +1,73 @@
+import { busy } from "../core/busy.js";
+import { parseBytes, writeBytes } from "../core/byte_size.js";
+import { form } from "../core/dialog.js";
+import { h } from "../core/dom.js";
+import { formatBytes } from "../core/format.js";
+import { limitBar } from "../core/usage_bar.js";
+
+/** @import { Field } from "../core/dialog_frame.js" */
+/** @import { Context, Project } from "../core/types.d.ts" */
+
+/**
+ * How much a project may hold, and how much of that it does.
+ *
+ * @param {Context} context
+ * @param {Project} project
+ * @param {() => Promise<void>} reload
+ * @returns {HTMLElement | null} Nothing where there is no limit and nobody who could set one.
+ */
+export function limitPanel(context, project, reload) {
+  const { isAdministrator } = context.session;
+  if (project.max_bytes === null && !isAdministrator) return null;
+  const click = busy(context.notices, async () => {
+    if (await change(context, project)) await reload();
+  });
+  const label = project.max_bytes === null ? "Set a limit" : "Change limit";
+  const button = h("button", { type: "button", class: "small", on: { click } }, label);
+  return h(
+    "div",
+    { class: "limit" },
+    limitBar(project) ?? h("p", { class: "soft" }, "It may hold as much as the disk does."),
+    isAdministrator ? h("div", {}, button) : null,
+  );
+}
+
+/**
+ * The field that asks for a limit.
+ *
+ * @param {number | null} [max] What it is now.
+ * @returns {Field}
+ */
+export function limitField(max = null) {
+  return {
+    name: "max_bytes",
+    label: "Limit",
+    value: max === null ? "" : writeBytes(max),
+    hint: "What all its files may have together, such as 500 MB or 10 GB. Empty for no limit.",
+    maxlength: 32,
+  };
+}
+
+/** What was typed into that field. @param {string} [text] @returns {number | null} */
+export function limitOf(text = "") {
+  return text.trim() === "" ? null : parseBytes(text);
+}
+
+/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it was changed. */
+async function change({ api, notices }, { project_id, bytes, max_bytes }) {
+  const changed = await form({
+    title: `Limit of ${project_id}`,
+    text: h(
+      "p",
+      {},
+      `Its files have ${formatBytes(bytes)} now. They stay, also where the limit is less; ` +
+        "nothing can be added then before as much is deleted.",
+    ),
+    action: "Save",
+    fields: [limitField(max_bytes)],
+    submit: async (values) =>
+      await api.changeProject(project_id, { max_bytes: limitOf(values["max_bytes"]) }),
+  });
+  if (changed !== undefined) notices.say(`The limit of ${project_id} is saved`);
+  return changed !== undefined;
+}
