@@ -59,7 +59,10 @@ Deno.test("A backup of a busy store is the store of one moment.", async () => {
     await load;
   }
   for (const file of files) await assertConsistent(folder, file);
-  assertEquals((await namesIn(folder.path)).filter((name) => /part|wal|shm|journal/.test(name)), []);
+  assertEquals(
+    (await namesIn(folder.path)).filter((name) => /part|wal|shm|journal/.test(name)),
+    [],
+  );
 });
 
 /** Restores a backup, serves it, and reads all that it has. */
@@ -95,7 +98,13 @@ Deno.test("A store without a server is backed up, and what is there is not overw
   assertEquals(await Deno.readTextFile(file), "something else");
   await commands.text("backup", file, "--force");
   assertEquals(await sizeOf(file), size);
-  await commands.refused(1, /is the store itself/, "backup", stock.at("data/kvdrive.db"), "--force");
+  await commands.refused(
+    1,
+    /is the store itself/,
+    "backup",
+    stock.at("data/kvdrive.db"),
+    "--force",
+  );
   await commands.refused(1, /Cannot make the backup/, "backup", stock.at("nowhere/copy.db"));
   await commands.refused(2, /FILE is missing/, "backup");
   const none = new StoreCommands(stock.at("none"));
@@ -107,7 +116,9 @@ Deno.test("The permissions that the tasks grant are enough.", async () => {
   await using stock = await makeStock();
   const runtime = ["--no-prompt", "--allow-net", "--allow-read", "--allow-write", "--allow-env"];
   const data = ["--data", stock.at("data")];
-  const calls = [["backup", stock.at("b.db")], ["restore", stock.at("b.db"), "--force"], ["verify"]];
+  const calls = [["backup", stock.at("b.db")], ["restore", stock.at("b.db"), "--force"], [
+    "verify",
+  ]];
   for (const call of calls) {
     const { code, stderr } = await runCommand([...call, ...data], {}, [...runtime, "--allow-sys"]);
     assertEquals([code, stderr], [0, ""], call.join(" "));
@@ -127,7 +138,9 @@ async function makeHeavy(): Promise<Folder> {
 Deno.test("A backup that is ended before its end leaves nothing under its name.", async () => {
   await using folder = await makeHeavy();
   const file = folder.at("copy.db");
-  for (const [signal, leaves] of [["SIGINT", false], ["SIGTERM", false], ["SIGKILL", true]] as const) {
+  for (
+    const [signal, leaves] of [["SIGINT", false], ["SIGTERM", false], ["SIGKILL", true]] as const
+  ) {
     const process = spawnProgram(["backup", file, "--data", folder.at("data")], {});
     await until("The copy is being made", async () => await sizeOf(`${file}.part`) > 2 * MIB);
     process.kill(signal);
@@ -204,7 +217,10 @@ Deno.test("A backup that fails is told of, and the server goes on.", async () =>
   const backups = folder.at("backups");
   const args = ["--backup-dir", backups, "--every", "1s"];
   await using server = await TestServer.start({ data: folder.at("data"), args });
-  await until("A backup is made", async () => (await namesIn(backups)).some((it) => NAMED.test(it)));
+  await until(
+    "A backup is made",
+    async () => (await namesIn(backups)).some((it) => NAMED.test(it)),
+  );
   await Deno.rename(backups, folder.at("elsewhere"));
   await until("The failure is in the log", () => /error: .*backups/.test(server.text));
   await new Drive(server, DRIVE).put("a", "a");

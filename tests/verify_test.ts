@@ -6,7 +6,13 @@ import { copyStock, DRIVE, FILES, makeStock } from "./support/stocked_store.ts";
 import { StoreCommands } from "./support/store_commands.ts";
 import { runOnTerminal } from "./support/terminal.ts";
 import { uploadParts } from "./support/upload.ts";
-import { changeFirst, deleteFirst, type Edit, editStore, firstOf } from "./faults/support/edit_store.ts";
+import {
+  changeFirst,
+  deleteFirst,
+  type Edit,
+  editStore,
+  firstOf,
+} from "./faults/support/edit_store.ts";
 
 interface Verdict {
   files: number;
@@ -19,7 +25,10 @@ interface Verdict {
 type Bytes = Uint8Array<ArrayBuffer>;
 const PLACE = [PROJECT_ID, DRIVE];
 
-async function verdictOf(commands: StoreCommands, ...args: string[]): Promise<Verdict & { code: number }> {
+async function verdictOf(
+  commands: StoreCommands,
+  ...args: string[]
+): Promise<Verdict & { code: number }> {
   const { code, stdout } = await commands.run("verify", "--json", ...args);
   return { code, ...JSON.parse(stdout) as Verdict };
 }
@@ -81,7 +90,10 @@ const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   "chunks of nobody": {
     damage: async (kv) => {
       for (let i = 0; i < 3; i++) {
-        await kv.set(["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", i], new Uint8Array(9));
+        await kv.set(
+          ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", i],
+          new Uint8Array(9),
+        );
       }
     },
     says: /3 chunks of version 01AAA/,
@@ -196,7 +208,11 @@ Deno.test("Damage is listed and left as it is.", async (t) => {
       await editStore(commands.data, damage);
       const found = await verdictOf(commands, "--repair");
       assertEquals(found.code, 1);
-      assertEquals(found.problems.map((it) => [it.kind, it.name, it.repairable]), [[kind, name, false]]);
+      assertEquals(found.problems.map((it) => [it.kind, it.name, it.repairable]), [[
+        kind,
+        name,
+        false,
+      ]]);
       assertEquals(found.repaired, []);
       const { code, stdout, stderr } = await commands.run("verify");
       assertEquals(code, 1);
@@ -279,9 +295,15 @@ Deno.test("Beside a busy server everything is put right, and no write is lost.",
   const load = hammer(drive, () => over);
   try {
     await editStore(server.data, async (kv) => {
-      await kv.atomic().sum(["usage", ...PLACE, "files"], 100n).sum(["usage", ...PLACE, "bytes"], 5n)
+      await kv.atomic().sum(["usage", ...PLACE, "files"], 100n).sum(
+        ["usage", ...PLACE, "bytes"],
+        5n,
+      )
         .commit();
-      await kv.set(["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0], new Uint8Array(9));
+      await kv.set(
+        ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0],
+        new Uint8Array(9),
+      );
     });
     const { code, stdout } = await commands.run("verify", "--repair");
     assertEquals(code, 0, stdout);

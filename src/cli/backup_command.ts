@@ -37,8 +37,7 @@ async function backUp(call: Call): Promise<void> {
     reserve: DEFAULT_DISK_RESERVE,
     // From here on nobody else works under the temporary name.
     isWanted: () => Promise.resolve(isMine = true),
-    onPages: (done, total) =>
-      workshop.show("Backup", done * PAGE, total * PAGE),
+    onPages: (done, total) => workshop.show("Backup", done * PAGE, total * PAGE),
   });
   const size = await backup.run();
   isMine = false;

@@ -63,5 +63,7 @@ async function check(path: string, call: Call, workshop: Workshop): Promise<void
   const isBroken = problems.some(({ kind }) => kind === "database");
   if (!isBroken && call.has("damaged")) return;
   const advice = isBroken ? "" : "; --damaged restores it nonetheless";
-  throw new CannotRestore(`The backup ${file} is not whole: it has ${problems.length} problems${advice}`);
+  throw new CannotRestore(
+    `The backup ${file} is not whole: it has ${problems.length} problems${advice}`,
+  );
 }

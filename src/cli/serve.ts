@@ -75,7 +75,14 @@ async function openBackups(
   }
   const { every, keep } = backups;
   const source = databasePath(data);
-  return new BackupSchedule({ source, folder, every, keep, reserve: diskReserve, onError: logFailure });
+  return new BackupSchedule({
+    source,
+    folder,
+    every,
+    keep,
+    reserve: diskReserve,
+    onError: logFailure,
+  });
 }
 
 /** Serves until the first signal, then until running transfers have ended or their time is over. */

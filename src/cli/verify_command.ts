@@ -1,7 +1,7 @@
 import { databasePath, openDatabase } from "../store/database.ts";
 import type { Problem } from "../store/verify/problem.ts";
 import { repair, REPAIR_ROUNDS } from "../store/verify/repair.ts";
-import { verifyStore, type Verdict } from "../store/verify/verify.ts";
+import { type Verdict, verifyStore } from "../store/verify/verify.ts";
 import type { Call } from "./call.ts";
 import type { StoreCommand } from "./command.ts";
 import { CommandError } from "./usage_error.ts";
@@ -35,7 +35,13 @@ async function verify(call: Call): Promise<void> {
     ...(verdict.more ? ["There is more: this is the beginning."] : []),
     ...(problems.length === 0 ? [`All is well: ${files} files, ${bytes} bytes.`] : []),
   ];
-  const json = { files, bytes, problems: problems.map(jsonOf), repaired: solved.map(jsonOf), more: verdict.more };
+  const json = {
+    files,
+    bytes,
+    problems: problems.map(jsonOf),
+    repaired: solved.map(jsonOf),
+    more: verdict.more,
+  };
   call.answer(json, lines);
   if (problems.length > 0) throw new CommandError(summaryOf(verdict, call.has("repair")));
 }

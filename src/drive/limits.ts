@@ -256,6 +256,9 @@ export const BACKUP_SYNC_STEPS = 2;
 /** How often a backup looks whether the store's log is short again when it is done. */
 export const BACKUP_LOG_ROUNDS = 8;
 
+/** How long writers may be held up for the log to be cut. */
+export const BACKUP_SHORTEN_TIME = 20;
+
 /** How often a backup is asked how far it is. */
 export const BACKUP_POLL = 100;
 

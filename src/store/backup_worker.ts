@@ -8,6 +8,7 @@ import { backup, DatabaseSync } from "node:sqlite";
 import {
   BACKUP_LOG_ROUNDS,
   BACKUP_PAUSE,
+  BACKUP_SHORTEN_TIME,
   BACKUP_STEP_PAGES,
   BACKUP_SYNC_STEPS,
   LOCKED_RETRY_TIME,
@@ -87,23 +88,35 @@ function release(source: string, reader: DatabaseSync): void {
     for (let round = 0; round < BACKUP_LOG_ROUNDS; round++) {
       const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
       // What came while it worked is left; the last of it is small enough for any writer.
-      if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < BACKUP_STEP_PAGES) return;
+      if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < BACKUP_STEP_PAGES) break;
     }
+    shorten(reader);
   } finally {
     writer.close();
   }
 }
 
-function holdWriters(writer: DatabaseSync, work: () => void): void {
-  let held = false;
+/** Gives the log's space back, unless others are at work with it: the next backup or the server's end does it then. */
+function shorten(sqlite: DatabaseSync): void {
+  sqlite.exec(`PRAGMA busy_timeout = ${BACKUP_SHORTEN_TIME}`);
+  unlessLocked(() => sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
+}
+
+/** Gives whether it was done. */
+function unlessLocked(work: () => void): boolean {
   try {
-    writer.exec("BEGIN IMMEDIATE");
-    held = true;
+    work();
+    return true;
   } catch (error) {
     if (!(error instanceof Error && error.message.includes("locked"))) throw error;
+    return false;
   }
+}
+
+function holdWriters(writer: DatabaseSync, work: () => void): void {
+  const isHeld = unlessLocked(() => writer.exec("BEGIN IMMEDIATE"));
   work();
-  if (held) writer.exec("ROLLBACK");
+  if (isHeld) writer.exec("ROLLBACK");
 }
 
 /** Nobody wants to find out at the restoring that the disk lied. */

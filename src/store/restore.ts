@@ -2,7 +2,14 @@ import { DatabaseSync } from "node:sqlite";
 import { dirname } from "@std/path";
 import { databasePath } from "./database.ts";
 import { freeBytesOf } from "./disk_space.ts";
-import { companionsOf, exists, removeIfThere, sizeOf, syncFile, syncFolder } from "./durable_file.ts";
+import {
+  companionsOf,
+  exists,
+  removeIfThere,
+  sizeOf,
+  syncFile,
+  syncFolder,
+} from "./durable_file.ts";
 import { CannotRestore } from "./errors.ts";
 import { FolderLock } from "./folder_lock.ts";
 import { TemporaryFile } from "./temporary_file.ts";

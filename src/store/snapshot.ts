@@ -131,7 +131,6 @@ export class Snapshot implements Disposable {
       if (row === undefined) return;
       const key = decodeKey(row.k);
       if (key === undefined || key.length < parts) {
-        if (key !== undefined) yield key;
         from = Uint8Array.of(...row.k, 0);
         continue;
       }

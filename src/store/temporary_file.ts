@@ -1,4 +1,10 @@
-import { companionsOf, removeDatabase, removeIfThere, renameDurably, tryLock } from "./durable_file.ts";
+import {
+  companionsOf,
+  removeDatabase,
+  removeIfThere,
+  renameDurably,
+  tryLock,
+} from "./durable_file.ts";
 
 const FILE_MODE = 0o600;
 

@@ -41,14 +41,21 @@ function* projectKeys(snapshot: Snapshot, removals: Removals): Generator<Problem
       const removal = new Operation().check(key, versionstamp)
         .check(keys.project(project), null)
         .delete(key);
-      yield lost(`The ${shown}, which is not there, is kept`, "The key was removed", removal, project);
+      yield lost(
+        `The ${shown}, which is not there, is kept`,
+        "The key was removed",
+        removal,
+        project,
+      );
     } else if (prefix !== undefined) {
       const hash = String(key[1]);
       const at = keys.projectKeyPrefix(project, prefix);
       yield* missingIndex(snapshot, at, hash, { key, versionstamp }, `The ${shown}`, project);
     }
   }
-  for (const { key, value, versionstamp } of snapshot.list<string>(prefixes.all("project_key_prefix"))) {
+  for (
+    const { key, value, versionstamp } of snapshot.list<string>(prefixes.all("project_key_prefix"))
+  ) {
     const [, project = "", prefix = ""] = key.map(String);
     if (removals.hasProject(project)) continue;
     const owner = snapshot.get<ProjectKeyRecord>(keys.projectKey(value))?.value;
@@ -67,7 +74,12 @@ function* appKeys(snapshot: Snapshot, removals: Removals): Generator<Problem> {
       const removal = new Operation().check(key, versionstamp)
         .check(keys.app(project, app), null)
         .delete(key);
-      yield lost(`The ${shown}, which is not there, is kept`, "The key was removed", removal, project);
+      yield lost(
+        `The ${shown}, which is not there, is kept`,
+        "The key was removed",
+        removal,
+        project,
+      );
       continue;
     }
     const hash = String(key[1]);
@@ -103,9 +115,15 @@ function* hosts(snapshot: Snapshot, removals: Removals): Generator<Problem> {
     if (found !== undefined) continue;
     const operation = new Operation().check(key, versionstamp).check(at, null)
       .set(at, { project, app } satisfies AppHostRecord);
-    yield indexProblem(`The application ${app} of project ${project} is not found by its host name`, operation, project);
+    yield indexProblem(
+      `The application ${app} of project ${project} is not found by its host name`,
+      operation,
+      project,
+    );
   }
-  for (const { key, value, versionstamp } of snapshot.list<AppHostRecord>(prefixes.all("app_host"))) {
+  for (
+    const { key, value, versionstamp } of snapshot.list<AppHostRecord>(prefixes.all("app_host"))
+  ) {
     const { project, app } = value;
     if (removals.hasProject(project)) continue;
     const owner = snapshot.get<AppRecord>(keys.app(project, app))?.value;

@@ -74,7 +74,12 @@ function* chunkOrphans(
       const extra = chunksFrom(snapshot, place, version, chunkCount(size));
       if (extra.length > 0) yield chunkProblem(snapshot, place, version, extra);
     } else if (!snapshot.has(keys.pending(version))) {
-      const problem = chunkProblem(snapshot, place, version, chunksFrom(snapshot, place, version, 0));
+      const problem = chunkProblem(
+        snapshot,
+        place,
+        version,
+        chunksFrom(snapshot, place, version, 0),
+      );
       const id = idOf.chunks(place.project, place.drive, place.name, version);
       yield* candidates.add(id, problem);
     }

@@ -31,7 +31,10 @@ export function* uploadProblems(
     const place = placeOf(head);
     const session = snapshot.get<UploadSession>(keys.upload(place.project, place.drive, place.id));
     if (session !== undefined) yield* damagedParts(snapshot, place, session.value.name, onBytes);
-    else yield* candidates.add(idOf.upload(place.project, place.drive, place.id), lostParts(snapshot, place));
+    else {yield* candidates.add(
+        idOf.upload(place.project, place.drive, place.id),
+        lostParts(snapshot, place),
+      );}
   }
   for (const key of snapshot.keys(prefixes.all("parts_revision"))) {
     const place = placeOf(key);
@@ -83,7 +86,9 @@ function lostParts(snapshot: Snapshot, { project, drive, id }: UploadPlace): Pro
   const found = [...snapshot.list<PartRecord>(prefixes.parts(project, drive, id))];
   return {
     kind: "orphan",
-    message: `There are ${found.length} parts of an upload ${id} in ${driveText(project, drive)} that is not there`,
+    message: `There are ${found.length} parts of an upload ${id} in ${
+      driveText(project, drive)
+    } that is not there`,
     project,
     drive,
     repair: {
@@ -105,7 +110,9 @@ function lostRevision({ project, drive, id }: UploadPlace): Problem {
     .delete(keys.partsRevision(project, drive, id));
   return {
     kind: "orphan",
-    message: `There is a counter of an upload ${id} in ${driveText(project, drive)} that is not there`,
+    message: `There is a counter of an upload ${id} in ${
+      driveText(project, drive)
+    } that is not there`,
     project,
     drive,
     repair: { done: "The counter was removed", operations: () => [removal] },
