@@ -130,6 +130,19 @@ Deno.test("What is no whole backup is refused, and nothing changes.", async () =
   assertMatch(await commands.text("verify"), /^All is well: 3 files/);
 });
 
+Deno.test("A store that another program has open is not replaced.", async () => {
+  await using stock = await makeStock();
+  const commands = new StoreCommands(stock.at("data"));
+  await commands.text("backup", stock.at("copy.db"));
+  await editStore(commands.data, async (kv) => {
+    await kv.set(["open"], 1);
+    await commands.refused(1, /stop it first/, "restore", stock.at("copy.db"), "--force");
+    await kv.delete(["open"]);
+  });
+  assertMatch(await commands.text("verify"), /^All is well/);
+  await commands.text("restore", stock.at("copy.db"), "--force");
+});
+
 Deno.test("A backup with a damaged file is restored where somebody wants that.", async () => {
   await using stock = await makeStock();
   const damaged = stock.at("damaged");

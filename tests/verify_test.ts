@@ -1,11 +1,13 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { assertSameBytes, patternBytes } from "./support/bytes.ts";
+import { Folder } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
-import { PROJECT_ID, TestServer } from "./support/server.ts";
+import { PROJECT_ID, PROJECT_KEY, TestServer } from "./support/server.ts";
 import { copyStock, DRIVE, FILES, makeStock } from "./support/stocked_store.ts";
 import { StoreCommands } from "./support/store_commands.ts";
 import { runOnTerminal } from "./support/terminal.ts";
-import { uploadParts } from "./support/upload.ts";
+import { Upload, uploadParts } from "./support/upload.ts";
 import {
   changeFirst,
   deleteFirst,
@@ -269,6 +271,14 @@ function hammer(drive: Drive, isOver: () => boolean): Promise<unknown> {
   return Promise.all([0, 1, 2].map(writer));
 }
 
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!await isSo()) {
+    assert(Date.now() < end, "It never happened");
+    await delay(20);
+  }
+}
+
 Deno.test("Beside a busy server there is no false alarm.", async () => {
   await using server = await TestServer.start();
   const commands = new StoreCommands(server.data);
@@ -283,6 +293,49 @@ Deno.test("Beside a busy server there is no false alarm.", async () => {
     over = true;
     await load;
   }
+  assertMatch(await commands.text("verify"), /^All is well/);
+});
+
+Deno.test("What a killed server leaves is not wrong, and repairing it changes nothing.", async () => {
+  await using folder = await Folder.make();
+  const commands = new StoreCommands(folder.path);
+  for (let round = 0; round < 3; round++) {
+    await using server = await TestServer.start({ data: folder.path });
+    let over = false;
+    const drive = new Drive(server, DRIVE);
+    const load = hammer(drive, () => over).catch(() => "killed");
+    const more = await drive.list();
+    await until(async () => (await drive.names()).length > more.names.length + 3);
+    await server.stop("SIGKILL");
+    over = true;
+    await load;
+    const text = await commands.text("verify");
+    assertMatch(text, /^All is well/);
+    assertEquals(await commands.text("verify", "--repair"), text);
+  }
+});
+
+Deno.test("Drives and projects that are being removed are not wrong.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  await commands.text("project", "create", "--id", "other");
+  for (let round = 0; round < 3; round++) {
+    const drive = new Drive(server, `gone-${round}`);
+    await drive.putAll(Array.from({ length: 200 }, (_, i) => `f${i}`));
+    await drive.put("large", FILES.large);
+    await Upload.start(drive, "open");
+    const path = `/admin/v1/projects/${PROJECT_ID}/drives/gone-${round}`;
+    const headers = { "X-Api-Key": PROJECT_KEY };
+    const answer = await fetch(server.origin + path, { method: "DELETE", headers });
+    assertEquals(answer.status, 202, await answer.text());
+    for (let i = 0; i < 3; i++) {
+      const { code, stdout } = await commands.run("verify");
+      assertEquals(code, 0, stdout);
+    }
+  }
+  await server.stop();
+  // Nobody goes on with this removal before the next start.
+  await commands.text("project", "delete", PROJECT_ID, "--yes");
   assertMatch(await commands.text("verify"), /^All is well/);
 });
 

@@ -275,8 +275,12 @@ export const BACKUP_PAUSE = 5;
 /** Steps of a backup after which the disk has to have what was written: requests wait for 2 MiB and not for more. */
 export const BACKUP_SYNC_STEPS = 2;
 
-/** How often a backup looks whether the store's log is short again when it is done. */
-export const BACKUP_LOG_ROUNDS = 8;
+/** How often the store's log is taken in after a long reading until it has few enough pages for any writer. */
+export const LOG_ROUNDS = 8;
+export const LOG_SHORT_PAGES = 256;
+
+/** How long writers may be held up for the log to be cut. */
+export const LOG_CUT_TIME = 20;
 
 /** How often a backup is asked how far it is. */
 export const BACKUP_POLL = 100;

@@ -6,12 +6,12 @@
  */
 import { backup, DatabaseSync } from "node:sqlite";
 import {
-  BACKUP_LOG_ROUNDS,
   BACKUP_PAUSE,
   BACKUP_STEP_PAGES,
   BACKUP_SYNC_STEPS,
   LOCKED_RETRY_TIME,
 } from "../drive/limits.ts";
+import { endReading } from "./end_reading.ts";
 import { type BackupState, DONE, STOP, TOTAL } from "./backup_state.ts";
 
 /** What the thread is started with. */
@@ -68,42 +68,11 @@ async function copy({ source, target, state }: BackupTask): Promise<void> {
       if (Atomics.wait(state, STOP, 0, BACKUP_PAUSE) !== "timed-out") throw new Stopped();
     };
     await backup(sqlite, target, { rate: BACKUP_STEP_PAGES, progress });
-    release(source, sqlite);
+    endReading(source, sqlite);
   } finally {
     sqlite.close();
   }
   written.syncSync();
-}
-
-/**
- * Lets the log be taken into the store again, which has grown meanwhile. The next writer to commit would do that, for
- * seconds: so this thread does it, and begins while nobody can commit. Writers go on beside it.
- */
-function release(source: string, reader: DatabaseSync): void {
-  const writer = new DatabaseSync(source);
-  try {
-    writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
-    holdWriters(writer, () => reader.exec("COMMIT"));
-    for (let round = 0; round < BACKUP_LOG_ROUNDS; round++) {
-      const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
-      // What came while it worked is left; the last of it is small enough for any writer.
-      if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < BACKUP_STEP_PAGES) return;
-    }
-  } finally {
-    writer.close();
-  }
-}
-
-function holdWriters(writer: DatabaseSync, work: () => void): void {
-  let held = false;
-  try {
-    writer.exec("BEGIN IMMEDIATE");
-    held = true;
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
-  }
-  work();
-  if (held) writer.exec("ROLLBACK");
 }
 
 /** Nobody wants to find out at the restoring that the disk lied. */

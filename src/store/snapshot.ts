@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { dirname } from "@std/path";
 import { LOCKED_RETRY_TIME } from "../drive/limits.ts";
+import { endReading } from "./end_reading.ts";
 import { FolderLock } from "./folder_lock.ts";
 import { decodeKey, decodeValue, encodeKey, versionstampOf } from "./kv_encoding.ts";
 
@@ -34,6 +35,7 @@ interface Row {
  * disposed of, the store's log grows by what is written.
  */
 export class Snapshot implements Disposable {
+  readonly #path: string;
   readonly #sqlite: DatabaseSync;
   readonly #lock: Disposable;
   readonly #one: StatementSync;
@@ -41,7 +43,8 @@ export class Snapshot implements Disposable {
   readonly #sizes: StatementSync;
   readonly #next: StatementSync;
 
-  private constructor(sqlite: DatabaseSync, lock: Disposable) {
+  private constructor(path: string, sqlite: DatabaseSync, lock: Disposable) {
+    this.#path = path;
     this.#sqlite = sqlite;
     this.#lock = lock;
     this.#one = sqlite.prepare("SELECT k, v, v_encoding, version FROM kv WHERE k = ?");
@@ -67,7 +70,7 @@ export class Snapshot implements Disposable {
       sqlite = new DatabaseSync(path);
       sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; BEGIN`);
       // The first statement takes it.
-      return new Snapshot(sqlite, lock);
+      return new Snapshot(path, sqlite, lock);
     } catch (error) {
       sqlite?.close();
       lock[Symbol.dispose]();
@@ -131,7 +134,6 @@ export class Snapshot implements Disposable {
       if (row === undefined) return;
       const key = decodeKey(row.k);
       if (key === undefined || key.length < parts) {
-        if (key !== undefined) yield key;
         from = Uint8Array.of(...row.k, 0);
         continue;
       }
@@ -158,6 +160,11 @@ export class Snapshot implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    try {
+      endReading(this.#path, this.#sqlite);
+    } catch {
+      // In a damaged store nothing is taken in; that it is damaged was told before.
+    }
     this.#sqlite.close();
     this.#lock[Symbol.dispose]();
   }

@@ -22,6 +22,7 @@ export const ACCOUNT_KINDS = [
   "project",
   "project_key",
   "project_key_prefix",
+  "recounted",
   "removal",
   "session",
 ];
