@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { StoreLock } from "./faults/support/store_lock.ts";
-import { patternBytes, MIB } from "./support/bytes.ts";
+import { MIB, patternBytes } from "./support/bytes.ts";
 import { assertRefused, Folder, runCommand } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
 import { GatedBody } from "./support/paced_body.ts";
@@ -113,7 +113,9 @@ Deno.test("healthcheck waits no longer than it is told, and refuses what is no U
   const url = `http://127.0.0.1:${listener.addr.port}`;
   const late = await runCommand(["healthcheck", "--url", url, "--timeout", "300ms"]);
   assertRefused(late, 1, /did not answer within 300 ms/);
-  for (const args of [["--url", "nonsense"], ["--url", "ftp://a"], ["--timeout", "soon"], ["more"]]) {
+  for (
+    const args of [["--url", "nonsense"], ["--url", "ftp://a"], ["--timeout", "soon"], ["more"]]
+  ) {
     assertRefused(await runCommand(["healthcheck", ...args]), 2, /./);
   }
 });

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { ADMIN_TOKEN, ADMINISTERED, administer, administrator, Project } from "./support/admin.ts";
+import { ADMIN_TOKEN, administer, ADMINISTERED, administrator, Project } from "./support/admin.ts";
 import { deadline } from "@std/async/deadline";
 import { MIB, patternBytes } from "./support/bytes.ts";
 import { Folder, spawnProgram } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
 import { Gate } from "./support/gate.ts";
-import { linesOf, lineOf, type LogLine, until } from "./support/log.ts";
+import { lineOf, linesOf, type LogLine, until } from "./support/log.ts";
 import { rawRequest, sendAndLeave, sendRaw } from "./support/raw.ts";
 import { PROJECT_KEY, TestServer } from "./support/server.ts";
 import { UpstreamApp } from "./support/upstream_app.ts";
@@ -92,7 +92,10 @@ Deno.test("Each request is one line that says what was asked and what was answer
   const drive = new Drive(server, "drive");
   await drive.put("small", "7 bytes");
   await drive.put("large", patternBytes(MIB, 1));
-  for (const [i, { what, method, path, headers = {}, key = PROJECT_KEY, body, line }] of CASES.entries()) {
+  for (
+    const [i, { what, method, path, headers = {}, key = PROJECT_KEY, body, line }] of CASES
+      .entries()
+  ) {
     const id = `case-${i}`;
     const init = { method, headers: { ...headers, "X-Request-Id": id }, key };
     const answer = await server.fetch("drive", path, body === undefined ? init : { ...init, body });
@@ -173,7 +176,10 @@ Deno.test("The gate's requests are told with the application and what went both 
   await closed;
   const line = await lineOf(gate.server, "socket");
   assertEquals([line.status, line.app], [101, app]);
-  assert(line.in > 1000 && line.in < 1100 && line.out > 1000 && line.out < 1100, `${line.in} ${line.out}`);
+  assert(
+    line.in > 1000 && line.in < 1100 && line.out > 1000 && line.out < 1100,
+    `${line.in} ${line.out}`,
+  );
 });
 
 Deno.test("Nothing that a caller wrote gets into the log, but the id of a request.", async () => {
@@ -184,9 +190,24 @@ Deno.test("Nothing that a caller wrote gets into the log, but the id of a reques
   for (const text of hostile) {
     for (const port of [server.port, gate.port]) {
       const quoted = encodeURIComponent(text);
-      const headers = { "X-Request-Id": text, "User-Agent": text, "Referer": text, "X-Api-Key": text };
-      await sendRaw(port, rawRequest("GET", `/v1/${quoted}/${quoted}/files?name=${quoted}`, headers));
-      await sendRaw(port, rawRequest("GET", `/?${quoted}`, { "Authorization": `Bearer ${text}`, "X-Request-Id": text, "X-Api-Key": null }));
+      const headers = {
+        "X-Request-Id": text,
+        "User-Agent": text,
+        "Referer": text,
+        "X-Api-Key": text,
+      };
+      await sendRaw(
+        port,
+        rawRequest("GET", `/v1/${quoted}/${quoted}/files?name=${quoted}`, headers),
+      );
+      await sendRaw(
+        port,
+        rawRequest("GET", `/?${quoted}`, {
+          "Authorization": `Bearer ${text}`,
+          "X-Request-Id": text,
+          "X-Api-Key": null,
+        }),
+      );
       const method = text.replaceAll(/[^\w]/g, "");
       if (method !== "") await sendRaw(port, rawRequest(method, "/", { "X-Api-Key": null }));
     }
@@ -209,14 +230,16 @@ const FORMS = [
   { form: "json", line: /^\{"time":"[^"]+Z","level":"info","id":"one","method":"GET",.*\}$/m },
   {
     form: "text",
-    line: /^\S+Z GET \/v1\/\{project\}\/\{drive\}\/files 200 in=0 out=\d+ [\d.]+ms key=\w{8} id=one$/m,
+    line:
+      /^\S+Z GET \/v1\/\{project\}\/\{drive\}\/files 200 in=0 out=\d+ [\d.]+ms key=\w{8} id=one$/m,
   },
 ];
 
 for (const { form, line } of FORMS) {
   Deno.test(`--log ${form} writes lines as told, and none is lost at the end.`, async () => {
     await using server = await TestServer.start({ args: ["--log", form] });
-    await (await server.fetch("d", "/files", { headers: { "X-Request-Id": "one" } })).body?.cancel();
+    await (await server.fetch("d", "/files", { headers: { "X-Request-Id": "one" } })).body
+      ?.cancel();
     for (let i = 0; i < 20; i++) {
       await (await server.fetch("d", "/files")).body?.cancel();
     }
@@ -240,7 +263,9 @@ Deno.test("Who does not read the log stops neither the server nor its end.", asy
   // Ten times what a pipe holds.
   for (let i = 0; i < 300; i++) {
     const some = Array.from({ length: 10 }, () => fetch(`${origin}/v1/none`));
-    for (const answer of await Promise.all(some)) assertEquals((await answer.text()).length > 0, true);
+    for (const answer of await Promise.all(some)) {
+      assertEquals((await answer.text()).length > 0, true);
+    }
   }
   process.kill("SIGTERM");
   assertEquals((await deadline(process.status, 30_000)).code, 0);

@@ -4,7 +4,7 @@ import { MIB, patternBytes } from "./support/bytes.ts";
 import { Drive } from "./support/drive.ts";
 import { Gate } from "./support/gate.ts";
 import { lineOf } from "./support/log.ts";
-import { sendAndLeave, rawRequest } from "./support/raw.ts";
+import { rawRequest, sendAndLeave } from "./support/raw.ts";
 import { TestServer } from "./support/server.ts";
 import { UpstreamApp } from "./support/upstream_app.ts";
 
@@ -46,7 +46,14 @@ Deno.test("The administrator and the token for metrics see them, and nobody else
     assertMatch(await answer.text(), /^# HELP kvdrive_http_requests_total /);
   }
   const project = await Project.make(server);
-  for (const headers of [{}, withKey(project.key), stranger(bearer(`${METRICS_TOKEN}x`)), stranger(bearer("x".repeat(999)))]) {
+  for (
+    const headers of [
+      {},
+      withKey(project.key),
+      stranger(bearer(`${METRICS_TOKEN}x`)),
+      stranger(bearer("x".repeat(999))),
+    ]
+  ) {
     const answer = await ask(headers);
     assertEquals(answer.status, 401, await answer.text());
     assertMatch(answer.headers.get("www-authenticate") ?? "", /^Bearer/);
@@ -73,19 +80,32 @@ Deno.test("The figures are what was sent, also of 500 requests at once.", async 
   await using server = await TestServer.start(OPTIONS);
   const drive = new Drive(server, "drive");
   const size = 1000;
-  await Promise.all(Array.from({ length: 250 }, (_, i) => drive.put(`${i}`, patternBytes(size, i))));
-  await Promise.all(Array.from({ length: 500 }, (_, i) =>
-    i % 2 === 0 ? drive.get(`${i / 2}`) : drive.get(`nothing-${i}`)));
+  await Promise.all(
+    Array.from({ length: 250 }, (_, i) => drive.put(`${i}`, patternBytes(size, i))),
+  );
+  await Promise.all(
+    Array.from(
+      { length: 500 },
+      (_, i) => i % 2 === 0 ? drive.get(`${i / 2}`) : drive.get(`nothing-${i}`),
+    ),
+  );
   const route = 'route="/v1/{project}/{drive}/files/download"';
-  const requests = (status: number) => `kvdrive_http_requests_total{${route},method="GET",status="${status}"}`;
+  const requests = (status: number) =>
+    `kvdrive_http_requests_total{${route},method="GET",status="${status}"}`;
   await reach(server, requests(404), 250);
   const text = await reach(server, requests(200), 250);
   const files = 'route="/v1/{project}/{drive}/files"';
-  assertEquals(figure(text, `kvdrive_http_requests_total{${files},method="POST",status="201"}`), 250);
+  assertEquals(
+    figure(text, `kvdrive_http_requests_total{${files},method="POST",status="201"}`),
+    250,
+  );
   assertEquals(figure(text, `kvdrive_http_received_bytes_total{${files}}`), 250 * size);
   assertGreaterOrEqual(figure(text, `kvdrive_http_sent_bytes_total{${route}}`), 250 * size);
   assertEquals(figure(text, `kvdrive_http_request_duration_seconds_count{${route}}`), 500);
-  assertEquals(figure(text, `kvdrive_http_request_duration_seconds_bucket{${route},le="+Inf"}`), 500);
+  assertEquals(
+    figure(text, `kvdrive_http_request_duration_seconds_bucket{${route},le="+Inf"}`),
+    500,
+  );
   assertEquals(figure(text, 'kvdrive_http_running{kind="upload"}'), 0);
   assertEquals(figure(text, 'kvdrive_http_running{kind="download"}'), 0);
   assertGreaterOrEqual(figure(text, "kvdrive_store_commit_members_sum"), 250);
@@ -142,7 +162,9 @@ Deno.test("After traffic of all kinds promtool finds nothing, and labels are of 
   }
   await reach(server, 'kvdrive_gate_requests_total{outcome="forwarded"}', 1);
   const text = await reach(server, 'kvdrive_gate_requests_total{outcome="refused"}', 1);
-  const labels = [...text.matchAll(/(?:route|method|status)="([^"]*)"/g)].map(([, label = ""]) => label);
+  const labels = [...text.matchAll(/(?:route|method|status)="([^"]*)"/g)].map(([, label = ""]) =>
+    label
+  );
   for (const label of labels) {
     assertMatch(label, /^(-|gate|other|[A-Z]+|\d{3}|none|\/[/{}a-z0-9]*)$/);
   }

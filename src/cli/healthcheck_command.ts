@@ -49,7 +49,12 @@ function placeOf(text: string, advice: string): ServerPlace {
   }
   const isSecure = url.protocol === "https:";
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
-  return { hostname: url.hostname.replace(/^\[|\]$/g, ""), port, isSecure, ownCertificate: undefined };
+  return {
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    port,
+    isSecure,
+    ownCertificate: undefined,
+  };
 }
 
 /** Where a server is that has the same settings. */

@@ -187,10 +187,20 @@ Deno.test("A flag that needs a value has one", () => {
 });
 
 Deno.test("A token for metrics that could be guessed or not be sent is refused, and not repeated", () => {
-  for (const text of [METRICS_TOKEN.slice(1), `${METRICS_TOKEN} b`, `${METRICS_TOKEN}é`, "x".repeat(257)]) {
+  for (
+    const text of [
+      METRICS_TOKEN.slice(1),
+      `${METRICS_TOKEN} b`,
+      `${METRICS_TOKEN}é`,
+      "x".repeat(257),
+    ]
+  ) {
     const wanted = "Bad value of KVDRIVE_METRICS_TOKEN: it must be 22 to 256 characters";
     assertUsage([], { KVDRIVE_METRICS_TOKEN: text }, wanted);
-    const { message } = assertThrows(() => parseServeOptions([`--metrics-token=${text}`], {}), UsageError);
+    const { message } = assertThrows(
+      () => parseServeOptions([`--metrics-token=${text}`], {}),
+      UsageError,
+    );
     assertEquals(message.includes(text), false);
   }
 });

@@ -287,7 +287,12 @@ export class Exchange {
     if (this.#ctx.isDraining) return this.abort("cut");
     const caller = this.#caller;
     await caller.send({ head: upgradeText(answer), piece: NOTHING, chunked: false, isLast: false });
-    await tunnel(caller, wire, this.#visit, () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME));
+    await tunnel(
+      caller,
+      wire,
+      this.#visit,
+      () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME),
+    );
   }
 }
 

@@ -64,7 +64,10 @@ async function callerTo({ request, address, visit }: Incoming, deps: Deps): Prom
 }
 
 /** @throws {HttpError} 400 where path or query are not percent-encoded UTF-8. */
-function callOf({ request, visit, params, query }: Incoming, { isAdministrator }: Caller): AdminCall {
+function callOf(
+  { request, visit, params, query }: Incoming,
+  { isAdministrator }: Caller,
+): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   // No call here has parameters, and unknown ones are ignored, unless they are malformed.
   new Query(query);

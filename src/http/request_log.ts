@@ -46,16 +46,18 @@ function jsonLine(visit: Visit, time: string, took: string): string {
     route === NO_ROUTE ? "null" : `"${route}"`
   }${app === undefined ? "" : `,"app":"${app}"`},"status":${
     status === 0 ? "null" : status
-  },"in":${received},"out":${sent},"ms":${took},"key":${key === undefined ? "null" : JSON.stringify(key)}${
-    visit.isAborted ? ',"aborted":true' : ""
-  }}\n`;
+  },"in":${received},"out":${sent},"ms":${took},"key":${
+    key === undefined ? "null" : JSON.stringify(key)
+  }${visit.isAborted ? ',"aborted":true' : ""}}\n`;
 }
 
 function textLine(visit: Visit, time: string, took: string): string {
   const { id, method, route, app, status, received, sent, key = "-" } = visit;
   const place = app === undefined ? route : `${route} ${app}`;
   const end = visit.isAborted ? " aborted" : "";
-  return `${time} ${method} ${place} ${status === 0 ? "-" : status} in=${received} out=${sent} ${took}ms key=${key} id=${id}${end}\n`;
+  return `${time} ${method} ${place} ${
+    status === 0 ? "-" : status
+  } in=${received} out=${sent} ${took}ms key=${key} id=${id}${end}\n`;
 }
 
 /** The line that tells how many lines could not be written. */

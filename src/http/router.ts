@@ -87,7 +87,11 @@ export interface Match {
 export function route(path: string, methods: Methods): Route {
   const { GET } = methods;
   const name = path.replaceAll(/:(\w+)/g, "{$1}");
-  return { name, pattern: path.slice(1).split("/"), methods: GET ? { ...methods, HEAD: GET } : methods };
+  return {
+    name,
+    pattern: path.slice(1).split("/"),
+    methods: GET ? { ...methods, HEAD: GET } : methods,
+  };
 }
 
 /** @throws {HttpError} 404 where no route has this path. */

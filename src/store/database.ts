@@ -60,7 +60,8 @@ export class Database {
 
   /** Commits an operation with many bytes or many changes. Few of them run at once. */
   commitBulk(operation: Operation): Promise<Outcome> {
-    return this.#track(() => this.#bulk.run(() => commitOperation(this.#writer, operation, { meter: this.meter }))
+    return this.#track(() =>
+      this.#bulk.run(() => commitOperation(this.#writer, operation, { meter: this.meter }))
     );
   }
 
@@ -116,7 +117,9 @@ export function databasePath(folder: string): string {
 export async function databaseSize(folder: string): Promise<number | undefined> {
   const path = databasePath(folder);
   const sizes = await Promise.all([path, `${path}-wal`].map(sizeOf));
-  return sizes.reduce((sum, size) => sum === undefined || size === undefined ? undefined : sum + size);
+  return sizes.reduce((sum, size) =>
+    sum === undefined || size === undefined ? undefined : sum + size
+  );
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
