@@ -48,11 +48,14 @@ const APP = `${PROJECT}/apps/:app`;
 const DOWNLOAD = `${DRIVE}/files/download`;
 const PARTS = `${DRIVE}/uploads/:id/parts`;
 
-/** What is asked of the server itself, also while it comes to its end. Pages of other origins have nothing to do with it. */
+/** What is asked of the server itself. Pages of other origins have nothing to do with it. */
 const HEALTH = "/healthz";
 const READINESS = "/readyz";
 const METRICS = "/metrics";
 const OF_THE_SERVER = new Set([HEALTH, READINESS, METRICS]);
+
+/** What is answered also while the server comes to its end. */
+const PROBES = new Set([HEALTH, READINESS]);
 
 const routes = [
   route(HEALTH, { GET: showHealth }),
@@ -155,7 +158,7 @@ async function answer(asked: Asked, deps: Deps): Promise<Response> {
   // A method may have the name of something that every object has.
   const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (handler === undefined) throw errors.badMethod(method, allowedMethods(methods));
-  if (deps.isDraining() && !OF_THE_SERVER.has(name)) throw errors.shuttingDown();
+  if (deps.isDraining() && !PROBES.has(name)) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
   const { query } = target;
   return await handler({ request, requestId, address, visit, params, query }, deps);
