@@ -49,13 +49,16 @@ const APP = `${PROJECT}/apps/:app`;
 const DOWNLOAD = `${DRIVE}/files/download`;
 const PARTS = `${DRIVE}/uploads/:id/parts`;
 
-/** What is asked of the server itself, also while it comes to its end. Pages of other origins have nothing to do with it. */
+/** What is asked of the server itself. Pages of other origins have nothing to do with it. */
 const HEALTH = "/healthz";
 const READINESS = "/readyz";
 const METRICS = "/metrics";
 const OF_THE_SERVER = new Set([HEALTH, READINESS, METRICS]);
 
 const DESCRIPTION = "/openapi.json";
+
+/** What is answered also while the server comes to its end. */
+const PROBES = new Set([HEALTH, READINESS]);
 
 /** Every path and what answers there. `src/openapi/` describes the same to callers. */
 export const routes: readonly Route[] = [
@@ -165,7 +168,7 @@ async function answer(asked: Asked, deps: Deps): Promise<Response> {
   // A method may have the name of something that every object has.
   const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (handler === undefined) throw errors.badMethod(method, allowedMethods(methods));
-  if (deps.isDraining() && !OF_THE_SERVER.has(name)) throw errors.shuttingDown();
+  if (deps.isDraining() && !PROBES.has(name)) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
   const { query } = target;
   return await handler({ request, requestId, address, visit, params, query }, deps);
