@@ -49,6 +49,7 @@ export class Description {
 
   /** What a path, percent-encoded, is an example of; `undefined` where no path of the document fits. */
   pathOf(path: string): { path: string; item: Place } | undefined {
+    if (!path.startsWith("/")) return undefined;
     const segments = path.slice(1).split("/");
     return this.paths.find(({ pattern }) =>
       pattern.length === segments.length &&

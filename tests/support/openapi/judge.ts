@@ -63,7 +63,7 @@ interface Described {
 function answerOf(
   description: Description,
   item: Place | undefined,
-  { method, status }: Pick<Exchange, "method" | "status">,
+  { method, target, status }: Pick<Exchange, "method" | "target" | "status">,
 ): Described | undefined {
   const operation = item?.node[method.toLowerCase()];
   if (item !== undefined && operation !== undefined && method === method.toUpperCase()) {
@@ -71,10 +71,10 @@ function answerOf(
     if (!(status in responses.node)) return undefined;
     return { answer: description.in(responses, String(status)), isOther: false };
   }
-  const name = new Map([
-    [400, "BadRequest"],
-    item === undefined ? [404, "NotFound"] : [405, "MethodNotAllowed"],
-  ]).get(status);
+  const others = new Map([[400, "BadRequest"]]);
+  if (item === undefined) others.set(404, "NotFound");
+  if (item !== undefined || pathOf(target) === NO_PATH) others.set(405, "MethodNotAllowed");
+  const name = others.get(status);
   if (name === undefined) return undefined;
   return { answer: description.component("responses", name), isOther: true };
 }
@@ -126,8 +126,13 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
+/** `OPTIONS *` and `CONNECT host:port` name no path. */
+const NO_PATH = "";
+
 /** The path of a target, which may be a whole address (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
-  const path = target.replace(/^https?:\/\/[^/?#]*/i, "").split("?")[0] ?? "";
+  const address = /^https?:\/\/[^/?#]*/i;
+  if (!address.test(target) && !target.startsWith("/")) return NO_PATH;
+  const path = target.replace(address, "").split("?")[0] ?? "";
   return path === "" ? "/" : path;
 }

@@ -88,6 +88,11 @@ const RIGHT: [string, Exchange][] = [
     "(any other method) /v1/{project_id}/{drive_name}/files 405",
     listing({ method: "get", status: 405, body: ERROR, headers: { Allow: "GET, HEAD" } }),
   ],
+  ["(any other method) (any other path) 404", listing({ target: "*", status: 404, body: ERROR })],
+  [
+    "(any other method) (any other path) 405",
+    listing({ target: "x:1", status: 405, body: ERROR, headers: { Allow: "GET, HEAD" } }),
+  ],
   ["GET /v1/{project_id} 200", listing({ target: "http://x/v1/p", body: drives() })],
 ];
 
