@@ -51,6 +51,7 @@ const example = {
   project_id: "album",
   name: "Photo album",
   created: "2021-04-22T11:50:08Z",
+  max_bytes: null,
 };
 
 const projectsPath = path(
@@ -93,13 +94,26 @@ const projectsPath = path(
   },
 );
 
-/** What of one project its owner may see, and the administrator delete. */
+/** What of one project its owner may see, and the administrator limit and delete. */
 const projectMethods = {
   get: {
     id: "showProject",
     summary: "Show a project",
     description: "A project, its drives, and what they hold.",
     success: { 200: inJson("The project.", "ProjectDetails") },
+  },
+  patch: {
+    id: "changeProject",
+    summary: "Limit a project",
+    security: forAdministrator,
+    description:
+      "Limits how many bytes its files may have together; `null` lifts the limit. What is stored stays. " +
+      "For the administrator alone.",
+    body: jsonBody("The limit.", schema("ProjectChange"), {
+      example: { max_bytes: 10_000_000_000 },
+    }),
+    success: { 200: inJson("The project as it is now.", "ProjectDetails") },
+    failures: { ...jsonFailures, ...administratorsOnly },
   },
   delete: {
     id: "deleteProject",

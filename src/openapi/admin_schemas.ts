@@ -27,6 +27,7 @@ const projectFields = {
   project_id: schema("ProjectId"),
   name: orNull(schema("Label")),
   created: schema("Second"),
+  max_bytes: orNull(schema("ByteLimit")),
 };
 
 const usageFields = {
@@ -94,6 +95,15 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     not: { pattern: NUMBER_AT_END },
     examples: ["viewer.example.com"],
   },
+  ByteLimit: {
+    type: "integer",
+    format: "int64",
+    description:
+      "How many bytes the files of the project may have together; `null` where that is not limited.",
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [10_000_000_000],
+  },
   Disk: closed({
     total: orNull(count("Bytes.", 500_000_000_000)),
     free: orNull(count("Bytes.", 120_000_000_000)),
@@ -108,7 +118,9 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ProjectToMake: closed({
     name: orNull(schema("Label")),
     project_id: orNull(schema("ProjectId")),
-  }, { optional: ["name", "project_id"], description: "Both may be left out." }),
+    max_bytes: orNull(schema("ByteLimit")),
+  }, { optional: ["name", "project_id", "max_bytes"], description: "All may be left out." }),
+  ProjectChange: closed({ max_bytes: orNull(schema("ByteLimit")) }),
   NewProject: closed({
     ...projectFields,
     project_key: schema("ProjectSecret"),

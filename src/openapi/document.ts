@@ -4,6 +4,7 @@ import { adminSchemas } from "./admin_schemas.ts";
 import { filePaths } from "./files.ts";
 import { forwardAuthPaths } from "./forward_auth.ts";
 import { headers } from "./headers.ts";
+import { healthPaths, healthSchemas } from "./health.ts";
 import { info, securitySchemes, servers, tags } from "./info.ts";
 import { pagePaths } from "./pages.ts";
 import { parameters } from "./parameters.ts";
@@ -25,9 +26,10 @@ export const openApiDocument: Document = {
     ...appPaths,
     ...forwardAuthPaths,
     ...pagePaths,
+    ...healthPaths,
   },
   components: {
-    schemas: { ...fileSchemas, ...adminSchemas },
+    schemas: { ...fileSchemas, ...adminSchemas, ...healthSchemas },
     parameters,
     headers,
     responses,

@@ -27,7 +27,8 @@ export function ofOwner(tag: string, ...parameters: readonly string[]): PathDesc
 /** The errors of a call that writes to a drive. */
 export const writingFailures: Failures = {
   Conflict: "The drive is being removed.",
-  StorageFull: "The disk is full: nothing was stored.",
+  StorageFull:
+    "The disk is full, or it would be more than the project may have: nothing was stored.",
 };
 
 /** The errors of a call whose body is stored. */

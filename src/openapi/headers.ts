@@ -44,7 +44,11 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     examples: ["GET, POST, DELETE, HEAD, OPTIONS"],
   }),
   Authenticate: always("Which credentials are asked for.", {
-    pattern: '^(Bearer realm="kvdrive", )?ApiKey realm="kvdrive"$',
+    enum: [
+      'ApiKey realm="kvdrive"',
+      'Bearer realm="kvdrive", ApiKey realm="kvdrive"',
+      'Bearer realm="kvdrive"',
+    ],
   }),
   RetryAfter: always("After how many seconds to try again.", { pattern: "^[1-9]\\d*$" }),
   RetryAfterSome: sometimes("After how many seconds to try again, where that helps.", {

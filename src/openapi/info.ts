@@ -49,7 +49,10 @@ export const tags = [
     name: TAGS.applications,
     description: "Applications beside the server, and who may come in to them.",
   },
-  { name: TAGS.server, description: "The server itself: this description and the dashboard." },
+  {
+    name: TAGS.server,
+    description: "The server itself: how it is, this description, and the dashboard.",
+  },
 ];
 
 export const securitySchemes = {
@@ -66,6 +69,11 @@ export const securitySchemes = {
     description:
       "The administrator's token, which opens everything. On drives, a key decides if both are sent.",
   },
+  MetricsToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token for metrics (`--metrics-token`), which opens nothing else.",
+  },
   ApplicationKey: {
     type: "apiKey",
     in: "header",
@@ -79,6 +87,9 @@ export const forEverybody: Security = [];
 
 /** The owner by a key of the project, or the administrator. */
 export const forOwner: Security = [{ ProjectKey: [] }, { AdministratorToken: [] }];
+
+/** The administrator, and who has the token for metrics. */
+export const forMetrics: Security = [{ MetricsToken: [] }, { AdministratorToken: [] }];
 
 export const forAdministrator: Security = [{ AdministratorToken: [] }];
 

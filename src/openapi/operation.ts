@@ -30,6 +30,8 @@ export interface Described {
   /** By status. */
   success: Readonly<Record<string, Answer>>;
   failures?: Failures;
+  /** Of the errors that any request can have, those that this has not. */
+  neverFailsBy?: readonly ErrorName[];
   /** Successes and errors that `HEAD` does not have. */
   notOfHead?: readonly string[];
 }
@@ -72,7 +74,8 @@ export function path(about: PathDescription, described: DescribedMethods): PathI
 
 function operation(about: PathDescription, one: Described): Operation {
   const failures = { ...ALWAYS, ...about.failures, ...one.failures };
-  const named = Object.entries(failures) as [ErrorName, string][];
+  const named = (Object.entries(failures) as [ErrorName, string][])
+    .filter(([name]) => !one.neverFailsBy?.includes(name));
   const failed = named.map(([name, when]) => [STATUS_OF[name], answer(name, when)] as const);
   const succeeded = Object.entries(one.success).map(([status, success]) =>
     [status, about.forPages ? readable(success) : success] as const
