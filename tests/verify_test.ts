@@ -163,6 +163,25 @@ const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     damage: (kv) => deleteFirst(kv, "usage", ...PLACE),
     says: /counters of drive "stock"/,
   },
+  "a sum of bytes that is wrong": {
+    damage: async (kv) => {
+      await limitProject(kv);
+      await kv.set(["quota", PROJECT_ID], { bytes: 7 });
+    },
+    says: /sum of bytes of project test-project says 7, and the counters of its drives 10703001/,
+  },
+  "a counter of bytes, and a sum that agrees with it": {
+    damage: async (kv) => {
+      await limitProject(kv);
+      await kv.atomic().sum(["usage", ...PLACE, "bytes"], 9n).commit();
+      await kv.set(["quota", PROJECT_ID], { bytes: 10703010 });
+    },
+    says: /say 3 files of 10703010 bytes, and there are 3 of 10703001/,
+  },
+  "a sum of bytes that nobody needs": {
+    damage: async (kv) => void await kv.set(["quota", PROJECT_ID], { bytes: 10703001 }),
+    says: /sum of bytes for project test-project, which has no limit/,
+  },
   "a key that is in no list": {
     damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),
     says: /key \S+ of project test-project is not in its lists/,
@@ -187,6 +206,10 @@ const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     says: /not found by its host name/,
   },
 };
+
+async function limitProject(kv: Deno.Kv): Promise<void> {
+  await changeFirst<object>(kv, ["project", PROJECT_ID], (it) => ({ ...it, maxBytes: 20_000_000 }));
+}
 
 function altered(bytes: Bytes): Bytes {
   return bytes.map((byte, i) => i === 0 ? byte ^ 1 : byte);

@@ -10,7 +10,7 @@ export interface Repair {
 
 /** Something in the store that is not as it has to be. */
 export interface Problem {
-  /** What kind of thing it is, for programs: `file`, `part`, `orphan`, `usage`, `index`, `journal`, `database`. */
+  /** What kind of thing it is, for programs: `file`, `part`, `orphan`, `usage`, `quota`, `index`, `journal`, `database`. */
   kind: ProblemKind;
   /** A sentence without its end. */
   message: string;
@@ -28,6 +28,7 @@ export type ProblemKind =
   | "part"
   | "orphan"
   | "usage"
+  | "quota"
   | "index"
   | "journal"
   | "unknown";

@@ -7,6 +7,7 @@ import { journalProblems } from "./journal.ts";
 import { orphanProblems } from "./orphans.ts";
 import { Owners } from "./owners.ts";
 import type { Problem } from "./problem.ts";
+import { quotaProblems } from "./quotas.ts";
 import { Removals } from "./removals.ts";
 import { uploadProblems } from "./uploads.ts";
 import { UsageCheck } from "./usage.ts";
@@ -31,8 +32,8 @@ export interface VerifyOptions {
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["chunk", "completed_upload", "content", "file", "garbage", "lease", "manifest", "part"],
-  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "recounted"],
-  ...["removal", "session", "upload", "usage"],
+  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
+  ...["recounted", "removal", "session", "upload", "usage"],
 ]);
 
 /**
@@ -88,6 +89,7 @@ function* entryProblems(
   yield* accountProblems(snapshot, removals);
   yield* fileProblems(snapshot, { onFile, onBytes: looked });
   yield* usage.rest();
+  yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, removals, looked);
   yield* journalProblems(snapshot, owners);
   yield* orphanProblems(snapshot, owners);
