@@ -100,11 +100,6 @@ const SEE_HELP = "see kvdrive help serve";
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
   const given = givenValues(args, env);
   const text = (name: string, absent: string) => given.get(name)?.text ?? absent;
-  const tlsCert = given.get("tls-cert")?.text;
-  const tlsKey = given.get("tls-key")?.text;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
-  }
   return {
     hostname: text("hostname", "127.0.0.1"),
     port: value(given, "port", 8000, parsePort, "a whole number from 0 to 65535"),
@@ -124,8 +119,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     ),
     data: text("data", "./data"),
     kv: kvOf(given),
-    tlsCert,
-    tlsKey,
+    ...tlsOf(given),
     corsOrigins: value(
       given,
       "cors-origin",
@@ -177,6 +171,13 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 500ms or 10s",
     ),
   };
+}
+
+function tlsOf(given: ReadonlyMap<string, Given>): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
+  const tlsCert = given.get("tls-cert")?.text;
+  const tlsKey = given.get("tls-key")?.text;
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return { tlsCert, tlsKey };
+  throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
 }
 
 /** A folder on the command line wins over a variable that names a store behind a network. */

@@ -36,8 +36,9 @@ export class Database {
   readonly reads: ReadQueue;
   /** Tells whether the store changes; a store that is no file has none. */
   readonly changes: ChangeProbe | undefined;
+  /** What the store can take. */
+  readonly commits: Commits;
   readonly #writer: Deno.Kv;
-  readonly #commits: Commits;
   readonly #groups: GroupCommitter;
   readonly #bulk: Semaphore;
   readonly #onClose: () => void;
@@ -53,7 +54,7 @@ export class Database {
     this.reader = reader;
     this.reads = new ReadQueue(reader, reads);
     this.#writer = writer;
-    this.#commits = commits;
+    this.commits = commits;
     this.#groups = new GroupCommitter(writer, commits);
     this.#bulk = new Semaphore(commits.bulk);
     this.#onClose = onClose;
@@ -69,7 +70,7 @@ export class Database {
    * was lost, it has to be as done once, unless it counts.
    */
   commitBulk(operation: Operation): Promise<Outcome> {
-    const { once, again } = this.#commits;
+    const { once, again } = this.commits;
     const commit = operation.counts ? once : again;
     return this.#track(() => this.#bulk.run(() => commit(operation)));
   }

@@ -25,12 +25,13 @@ import type { Reachability } from "./reachability.ts";
  * What passed its deadline may still happen later, or never. Nothing relies on either: bytes are published by a commit
  * that demands the lease of their writer, and everything else by one that demands the state that it was decided on.
  */
-export function remoteCommits(kv: Deno.Kv, reachability: Reachability): Commits {
+export function remoteCommits(
+  kv: Deno.Kv,
+  reachability: Reachability,
+  time = REMOTE_COMMIT_TIME,
+): Commits {
   const send = (operation: Operation) =>
-    reachability.within(
-      REMOTE_COMMIT_TIME,
-      () => operation.commit(kv, REMOTE_COMMIT_CHECKS),
-    );
+    reachability.within(time, () => operation.commit(kv, REMOTE_COMMIT_CHECKS));
   return {
     once: async (operation) => {
       const marker = keys.commitMarker(monotonicUlid());
