@@ -142,8 +142,12 @@ export const REMOTE_COMMIT_TIME = 10 * SECOND;
 /** How long the entry lives by which a commit whose answer was lost is recognised: longer than anybody asks for it. */
 export const COMMIT_MARKER_TIME = 10 * MINUTE;
 
-/** How long a question whether the store is back is left unanswered until it is asked anew, and the pause after a failure. */
-export const REMOTE_PROBE_TIME = MINUTE;
+/**
+ * How long a question whether the store is back is left unanswered until it is asked anew, twice as long each time, and
+ * the pause after one that failed.
+ */
+export const REMOTE_PROBE_TIME = 5 * SECOND;
+export const REMOTE_MAX_PROBE_TIME = MINUTE;
 export const REMOTE_PROBE_PAUSE = SECOND;
 
 /** How long a start waits for a remote store that is not there yet, and how often it tries. */

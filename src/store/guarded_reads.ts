@@ -1,14 +1,17 @@
 import { REMOTE_READ_TIME } from "../drive/limits.ts";
 import type { Reachability } from "./reachability.ts";
+import type { Reach } from "./remote_handle.ts";
 
-/** Makes every read of a handle one that ends in time. Throws `StoreUnavailable` where it does not. */
-export function guardReads(kv: Deno.Kv, reachability: Reachability): void {
-  const get = kv.get.bind(kv);
-  const getMany = kv.getMany.bind(kv);
-  const list = kv.list.bind(kv);
-  kv.get = (key, options) => reachability.read(REMOTE_READ_TIME, () => get(key, options));
-  kv.getMany = (keys, options) => reachability.read(REMOTE_READ_TIME, () => getMany(keys, options));
-  kv.list = (selector, options) => new GuardedList(list(selector, options), reachability);
+/**
+ * Makes every read of a handle one that ends in time, on the way to the store that works. Throws `StoreUnavailable` where
+ * it does not.
+ */
+export function guardReads(kv: Deno.Kv, way: () => Reach, reachability: Reachability): void {
+  kv.get = (key, options) =>
+    reachability.read(REMOTE_READ_TIME, () => way().get(key, options));
+  kv.getMany = (keys, options) =>
+    reachability.read(REMOTE_READ_TIME, () => way().getMany(keys, options));
+  kv.list = (selector, options) => new GuardedList(way().list(selector, options), reachability);
 }
 
 /** Its entries come in batches: now and then `next` asks the store, else it takes no time. */

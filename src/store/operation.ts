@@ -160,7 +160,7 @@ export class Operation {
 
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
   async commit(
-    kv: Deno.Kv,
+    kv: Pick<Deno.Kv, "atomic">,
     maxChecks = MAX_COMMIT_CHECKS,
   ): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
     this.#demandWithinLimits(maxChecks);

@@ -1,4 +1,9 @@
-import { REMOTE_PROBE_PAUSE, REMOTE_PROBE_TIME, REMOTE_READS } from "../drive/limits.ts";
+import {
+  REMOTE_MAX_PROBE_TIME,
+  REMOTE_PROBE_PAUSE,
+  REMOTE_PROBE_TIME,
+  REMOTE_READS,
+} from "../drive/limits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { inTime, Overdue } from "./in_time.ts";
 import { Semaphore } from "./semaphore.ts";
@@ -56,12 +61,14 @@ export class Reachability {
   async #wait(): Promise<void> {
     if (this.#isAway) return;
     this.#isAway = true;
+    let time = REMOTE_PROBE_TIME;
     while (this.#isAway && !this.#isClosed) {
       try {
-        await inTime(REMOTE_PROBE_TIME, this.#probe(), this.#closed.promise);
+        await inTime(time, this.#probe(), this.#closed.promise);
         this.#isAway = false;
-      } catch {
-        await pause(REMOTE_PROBE_PAUSE, this.#closed.promise);
+      } catch (error) {
+        if (error instanceof Overdue) time = Math.min(2 * time, REMOTE_MAX_PROBE_TIME);
+        else await pause(REMOTE_PROBE_PAUSE, this.#closed.promise);
       }
     }
   }

@@ -88,7 +88,14 @@ Deno.test("Every way to read a handle ends when the store is away, and works aga
     for (let i = 0; i < 5; i++) await kv.set(["n", i], i);
     const back = Promise.withResolvers<void>();
     const reachability = new Reachability(() => back.promise);
-    guardReads(kv, reachability);
+    const { get, getMany, list: listAll, atomic } = kv;
+    const way = {
+      get: get.bind(kv),
+      getMany: getMany.bind(kv),
+      list: listAll.bind(kv),
+      atomic: atomic.bind(kv),
+    };
+    guardReads(kv, () => way, reachability);
     const list = async () => {
       const entries = kv.list<number>({ prefix: ["n"] }, { batchSize: 2 });
       const values = await Array.fromAsync(entries, ({ value }) => value);

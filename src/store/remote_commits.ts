@@ -13,6 +13,7 @@ import { StoreUnavailable } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { Reachability } from "./reachability.ts";
+import type { Reach } from "./remote_handle.ts";
 
 /**
  * The commits of a store behind a network. Its client sends an operation again and again until it has an answer, so one
@@ -26,22 +27,35 @@ import type { Reachability } from "./reachability.ts";
  * that demands the lease of their writer, and everything else by one that demands the state that it was decided on.
  */
 export function remoteCommits(
-  kv: Deno.Kv,
+  way: () => Reach,
   reachability: Reachability,
   time = REMOTE_COMMIT_TIME,
 ): Commits {
-  const send = (operation: Operation) =>
-    reachability.within(time, () => operation.commit(kv, REMOTE_COMMIT_CHECKS));
+  let sending = 0;
+  const send = async (operation: Operation): Promise<Outcome> => {
+    if (sending === 0) keepCompany(way());
+    sending++;
+    try {
+      return await reachability.within(time, () => operation.commit(way(), REMOTE_COMMIT_CHECKS));
+    } finally {
+      sending--;
+    }
+  };
+  /** The outcome of the commit that set a marker; `undefined` where there was none. */
+  const happened = async (marker: Deno.KvKey): Promise<Outcome | undefined> => {
+    const { versionstamp } = await reachability.within(time, () => way().get(marker));
+    return versionstamp === null ? undefined : { ok: true, versionstamp };
+  };
   return {
     once: async (operation) => {
       const marker = keys.commitMarker(monotonicUlid());
       try {
         const outcome = await send(marked(operation, marker));
-        return outcome.ok ? outcome : await happened(kv, marker) ?? outcome;
+        return outcome.ok ? outcome : await happened(marker) ?? outcome;
       } catch (error) {
         // The answer broke off on its way: the store has decided, so that it can be asked.
         if (!isBrokenAnswer(error)) throw error;
-        const outcome = await happened(kv, marker);
+        const outcome = await happened(marker);
         if (outcome === undefined) throw error;
         return outcome;
       }
@@ -53,16 +67,20 @@ export function remoteCommits(
   };
 }
 
+/**
+ * A small read that is sent before a commit which is the only one. The runtime sends head and body of a commit one after
+ * the other and leaves Nagle's algorithm on, so the body waits until the store has acknowledged the head, which it puts
+ * off for 40 ms unless it has something to answer.
+ */
+function keepCompany(kv: Reach): void {
+  // Whatever is wrong with the store, the commit tells.
+  kv.get([""]).catch(() => {});
+}
+
 function marked(operation: Operation, marker: Deno.KvKey): Operation {
   const copy = new Operation();
   copy.add(operation);
   return copy.check(marker, null).set(marker, true, COMMIT_MARKER_TIME);
-}
-
-/** The outcome of the commit that set a marker; `undefined` where there was none. */
-async function happened(kv: Deno.Kv, marker: Deno.KvKey): Promise<Outcome | undefined> {
-  const { versionstamp } = await kv.get(marker);
-  return versionstamp === null ? undefined : { ok: true, versionstamp };
 }
 
 function isBrokenAnswer(error: unknown): boolean {

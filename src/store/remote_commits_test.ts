@@ -17,7 +17,7 @@ async function withCommits(
 ): Promise<void> {
   await withKv(async (kv) => {
     loseAnswers(kv, isLost);
-    await test(remoteCommits(kv, new Reachability(() => kv.get([""])), 30 * SECOND), kv);
+    await test(remoteCommits(() => kv, new Reachability(() => kv.get([""])), 30 * SECOND), kv);
   });
 }
 
@@ -130,7 +130,7 @@ Deno.test("A commit that takes too long is given up, and may have happened", asy
       return operation;
     };
     const reachability = new Reachability(() => kv.get([""]));
-    const { once } = remoteCommits(kv, reachability, 1);
+    const { once } = remoteCommits(() => kv, reachability, 1);
     await assertRejects(() => once(new Operation().set(["a"], 1)), StoreUnavailable);
     resolve();
     await answered;

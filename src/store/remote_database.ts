@@ -3,17 +3,14 @@ import {
   REMOTE_GROUPED_READS,
   REMOTE_OPEN_PAUSE,
   REMOTE_OPEN_TIME,
-  REMOTE_READ_TIME,
 } from "../drive/limits.ts";
 import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 import { guardReads } from "./guarded_reads.ts";
-import { inTime, Overdue } from "./in_time.ts";
+import { Overdue } from "./in_time.ts";
 import { Reachability } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
-
-/** An entry that is never there. */
-const NOTHING: Deno.KvKey = [""];
+import { RemoteHandle } from "./remote_handle.ts";
 
 /** Where a store that any number of processes share is reached. */
 export interface RemoteStore {
@@ -31,37 +28,27 @@ export interface RemoteStore {
 export async function openRemoteDatabase(
   { url, patience = REMOTE_OPEN_TIME }: RemoteStore,
 ): Promise<Database> {
-  const kv = await openPatiently(url, Date.now() + patience);
-  const get = kv.get.bind(kv);
-  const reachability = new Reachability(() => get(NOTHING));
-  guardReads(kv, reachability);
-  return new Database(kv, kv, {
-    commits: remoteCommits(kv, reachability),
+  const handle = await openPatiently(url, Date.now() + patience);
+  const reachability = new Reachability(() => handle.renew());
+  guardReads(handle.first, () => handle.reach, reachability);
+  return new Database(handle.first, handle.first, {
+    commits: remoteCommits(() => handle.reach, reachability),
     reads: REMOTE_GROUPED_READS,
-    onClose: () => reachability.close(),
+    onClose: () => {
+      reachability.close();
+      handle.close();
+    },
   });
 }
 
-async function openPatiently(url: string | undefined, until: number): Promise<Deno.Kv> {
+async function openPatiently(url: string | undefined, until: number): Promise<RemoteHandle> {
   while (true) {
     try {
-      return await openAndRead(url);
+      return await RemoteHandle.open(url);
     } catch (error) {
       if (Date.now() >= until || !mayCome(error)) throw cannotOpen(url, error);
       await delay(REMOTE_OPEN_PAUSE);
     }
-  }
-}
-
-async function openAndRead(url: string | undefined): Promise<Deno.Kv> {
-  const kv = await inTime(REMOTE_READ_TIME, Deno.openKv(url));
-  try {
-    // Older runtimes ask the store only now.
-    await inTime(REMOTE_READ_TIME, kv.get(NOTHING));
-    return kv;
-  } catch (error) {
-    kv.close();
-    throw error;
   }
 }
 

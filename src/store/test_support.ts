@@ -46,7 +46,7 @@ async function openForgetfulDatabase(): Promise<Database> {
   let commits = 0;
   loseAnswers(kv, () => ++commits % 3 === 0);
   const reachability = new Reachability(() => kv.get([""]));
-  return new Database(kv, kv, { commits: remoteCommits(kv, reachability) });
+  return new Database(kv, kv, { commits: remoteCommits(() => kv, reachability) });
 }
 
 /**

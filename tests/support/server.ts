@@ -43,7 +43,7 @@ export class TestServer implements AsyncDisposable {
 
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-    const store = await joinStore(data);
+    const store = await joinStore(data, options.args ?? []);
     const process = new Deno.Command(Deno.execPath(), {
       args: [
         "run",

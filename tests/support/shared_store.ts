@@ -22,9 +22,11 @@ const stores = new Map<string, Shared>();
 /**
  * Joins those who use the store of a data folder: where the tests are run on shared stores, over KV Connect; else each
  * server opens the file itself.
+ *
+ * @param args What the server is started with: a test that names a store has one of its own.
  */
-export async function joinStore(data: string): Promise<Membership> {
-  if (denokvProgram() === undefined) return ALONE;
+export async function joinStore(data: string, args: readonly string[]): Promise<Membership> {
+  if (denokvProgram() === undefined || args.includes("--kv")) return ALONE;
   const shared = stores.get(data) ?? { denokv: start(data), members: 0 };
   stores.set(data, shared);
   shared.members++;
