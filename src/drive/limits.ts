@@ -142,6 +142,12 @@ export const REMOTE_COMMIT_TIME = 10 * SECOND;
 /** How long the entry lives by which a commit whose answer was lost is recognised: longer than anybody asks for it. */
 export const COMMIT_MARKER_TIME = 10 * MINUTE;
 
+/** How long a commit that passed its deadline may be on its way still: a dead connection is noticed after a quarter of an hour. */
+export const LATE_COMMIT_TIME = 24 * 60 * MINUTE;
+
+/** Such commits that are remembered until the store is back: more than can be on their way at once. */
+export const MAX_OVERDUE_COMMITS = 100;
+
 /**
  * How long a question whether the store is back is left unanswered until it is asked anew, twice as long each time, and
  * the pause after one that failed.

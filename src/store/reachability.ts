@@ -18,6 +18,7 @@ export class Reachability {
   readonly #probe: () => Promise<unknown>;
   readonly #reads = new Semaphore(REMOTE_READS);
   readonly #closed = Promise.withResolvers<void>();
+  readonly #onBack = new Set<() => void>();
   #isAway = false;
   #isClosed = false;
 
@@ -51,6 +52,11 @@ export class Reachability {
     return this.#reads.run(() => this.within(time, work));
   }
 
+  /** Has something done whenever the store answers again after something passed its deadline. */
+  onBack(listener: () => void): void {
+    this.#onBack.add(listener);
+  }
+
   /** Ends the waiting for a store that is away. */
   close(): void {
     this.#isClosed = true;
@@ -66,6 +72,7 @@ export class Reachability {
       try {
         await inTime(time, this.#probe(), this.#closed.promise);
         this.#isAway = false;
+        for (const listener of this.#onBack) listener();
       } catch (error) {
         if (error instanceof Overdue) time = Math.min(2 * time, REMOTE_MAX_PROBE_TIME);
         else await pause(REMOTE_PROBE_PAUSE, this.#closed.promise);

@@ -1,6 +1,8 @@
 import { monotonicUlid } from "@std/ulid";
 import {
   COMMIT_MARKER_TIME,
+  LATE_COMMIT_TIME,
+  MAX_OVERDUE_COMMITS,
   REMOTE_BULK_COMMITS,
   REMOTE_COMMIT_CHECKS,
   REMOTE_COMMIT_TIME,
@@ -10,6 +12,7 @@ import {
 import type { Outcome } from "./commit.ts";
 import type { Commits } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
+import { inTime, Overdue } from "./in_time.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { Reachability } from "./reachability.ts";
@@ -23,8 +26,9 @@ import type { Reach } from "./remote_handle.ts";
  * it, whatever the operation is, and whoever is refused looks whether the entry is there: then the first try held. The
  * entry bears the versionstamp of that commit, and ends by itself.
  *
- * What passed its deadline may still happen later, or never. Nothing relies on either: bytes are published by a commit
- * that demands the lease of their writer, and everything else by one that demands the state that it was decided on.
+ * What passed its deadline may still be on its way. When the store is back its marker is set from here, so it has happened
+ * by then or never will. Nothing relies on that: bytes are published by a commit that demands the lease of their writer,
+ * and everything else by one that demands the state that it was decided on.
  */
 export function remoteCommits(
   way: () => Reach,
@@ -43,9 +47,11 @@ export function remoteCommits(
   };
   /** The outcome of the commit that set a marker; `undefined` where there was none. */
   const happened = async (marker: Deno.KvKey): Promise<Outcome | undefined> => {
-    const { versionstamp } = await reachability.within(time, () => way().get(marker));
-    return versionstamp === null ? undefined : { ok: true, versionstamp };
+    const { value, versionstamp } = await reachability.within(time, () => way().get(marker));
+    return value === true ? { ok: true, versionstamp } : undefined;
   };
+  const overdue = new OverdueCommits(way);
+  reachability.onBack(() => overdue.end());
   return {
     once: async (operation) => {
       const marker = keys.commitMarker(monotonicUlid());
@@ -53,6 +59,7 @@ export function remoteCommits(
         const outcome = await send(marked(operation, marker));
         return outcome.ok ? outcome : await happened(marker) ?? outcome;
       } catch (error) {
+        if (isOverdue(error)) overdue.add(marker);
         // The answer broke off on its way: the store has decided, so that it can be asked.
         if (!isBrokenAnswer(error)) throw error;
         const outcome = await happened(marker);
@@ -81,6 +88,38 @@ function marked(operation: Operation, marker: Deno.KvKey): Operation {
   const copy = new Operation();
   copy.add(operation);
   return copy.check(marker, null).set(marker, true, COMMIT_MARKER_TIME);
+}
+
+/** Commits of which nobody knows whether they will happen yet. There are as many as were on their way at once. */
+class OverdueCommits {
+  readonly #way: () => Reach;
+  #markers: Deno.KvKey[] = [];
+
+  constructor(way: () => Reach) {
+    this.#way = way;
+  }
+
+  add(marker: Deno.KvKey): void {
+    this.#markers.push(marker);
+    if (this.#markers.length > MAX_OVERDUE_COMMITS) this.#markers.shift();
+  }
+
+  /** Sees to it that those that have not happened never do. */
+  async end(): Promise<void> {
+    const markers = this.#markers.splice(0);
+    const atomic = this.#way().atomic();
+    for (const marker of markers) atomic.set(marker, false, { expireIn: LATE_COMMIT_TIME });
+    try {
+      if (markers.length > 0) await inTime(REMOTE_COMMIT_TIME, atomic.commit());
+    } catch {
+      // The store went away again: when it is back, once more.
+      for (const marker of markers) this.add(marker);
+    }
+  }
+}
+
+function isOverdue(error: unknown): boolean {
+  return error instanceof StoreUnavailable && error.cause instanceof Overdue;
 }
 
 function isBrokenAnswer(error: unknown): boolean {

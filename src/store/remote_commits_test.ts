@@ -114,27 +114,54 @@ Deno.test("An operation has one check less than the store allows", async () => {
   });
 });
 
-Deno.test("A commit that takes too long is given up, and may have happened", async () => {
-  await withKv(async (kv) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const atomic = kv.atomic.bind(kv);
-    let answered: Promise<unknown> = Promise.resolve();
-    kv.atomic = () => {
-      const operation = atomic();
-      const { commit } = operation;
-      operation.commit = () => {
-        const late = promise.then(() => commit.call(operation));
-        answered = late;
-        return late;
-      };
-      return operation;
+/** Holds the next commit back until the function that it gives is called, which gives what came of it. */
+function holdNext(kv: Deno.Kv): () => Promise<unknown> {
+  const { atomic } = kv;
+  const go = Promise.withResolvers<void>();
+  let outcome: Promise<unknown> = Promise.resolve();
+  kv.atomic = () => {
+    kv.atomic = atomic;
+    const operation = atomic.call(kv);
+    const { commit } = operation;
+    operation.commit = () => {
+      const late = go.promise.then(() => commit.call(operation));
+      outcome = late;
+      return late;
     };
+    return operation;
+  };
+  return () => {
+    go.resolve();
+    return outcome;
+  };
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30 * SECOND;
+  while (!await isSo()) assert(Date.now() < end, "It did not come to that");
+}
+
+Deno.test("A commit that takes too long is given up, and may happen while the store is away", async () => {
+  await withKv(async (kv) => {
+    const reachability = new Reachability(() => new Promise(() => {}));
+    const { once } = remoteCommits(() => kv, reachability, 1);
+    const go = holdNext(kv);
+    await assertRejects(() => once(new Operation().set(["a"], 1)), StoreUnavailable);
+    await go();
+    assertEquals((await kv.get(["a"])).value, 1);
+    reachability.close();
+  });
+});
+
+Deno.test("A commit that was given up never happens once the store is back", async () => {
+  await withKv(async (kv) => {
     const reachability = new Reachability(() => kv.get([""]));
     const { once } = remoteCommits(() => kv, reachability, 1);
+    const go = holdNext(kv);
     await assertRejects(() => once(new Operation().set(["a"], 1)), StoreUnavailable);
-    resolve();
-    await answered;
-    assertEquals((await kv.get(["a"])).value, 1);
+    await until(async () => (await Array.fromAsync(kv.list({ prefix: ["commit"] }))).length === 1);
+    assertEquals(await go(), { ok: false });
+    assertEquals((await kv.get(["a"])).value, null);
     reachability.close();
   });
 });
