@@ -8,13 +8,8 @@ import { copyStock, DRIVE, FILES, makeStock } from "./support/stocked_store.ts";
 import { StoreCommands } from "./support/store_commands.ts";
 import { runOnTerminal } from "./support/terminal.ts";
 import { Upload, uploadParts } from "./support/upload.ts";
-import {
-  changeFirst,
-  deleteFirst,
-  type Edit,
-  editStore,
-  firstOf,
-} from "./faults/support/edit_store.ts";
+import { deleteFirst, editStore } from "./faults/support/edit_store.ts";
+import { DAMAGES, WRONGS } from "./faults/support/store_faults.ts";
 
 interface Verdict {
   files: number;
@@ -24,7 +19,6 @@ interface Verdict {
   more: boolean;
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
 const PLACE = [PROJECT_ID, DRIVE];
 
 async function verdictOf(
@@ -33,186 +27,6 @@ async function verdictOf(
 ): Promise<Verdict & { code: number }> {
   const { code, stdout } = await commands.run("verify", "--json", ...args);
   return { code, ...JSON.parse(stdout) as Verdict };
-}
-
-/** Damages that nobody can undo, with what is said of them. */
-const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string; kind: string }> = {
-  "a content that is missing": {
-    damage: (kv) => deleteFirst(kv, "content", ...PLACE, "small"),
-    says: /"small".*its content is missing/,
-    name: "small",
-    kind: "file",
-  },
-  "a content that is shorter": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], (it) => it.slice(1)),
-    says: /"small".*2999 bytes instead of 3000/,
-    name: "small",
-    kind: "file",
-  },
-  "a content that is another one": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], altered),
-    says: /"small".*SHA-256/,
-    name: "small",
-    kind: "file",
-  },
-  "a chunk that is missing": {
-    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "large"),
-    says: /"large".*chunk 0 of 11 is missing/,
-    name: "large",
-    kind: "file",
-  },
-  "a chunk that is shorter": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], (it) => it.slice(1)),
-    says: /"large".*chunk 0 of 11 has 65535 bytes/,
-    name: "large",
-    kind: "file",
-  },
-  "a chunk that is another one": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], altered),
-    says: /"large".*SHA-256/,
-    name: "large",
-    kind: "file",
-  },
-  "a chunk of a part of a file": {
-    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "parts"),
-    says: /"parts".*of its part 1, chunk 0 of 77 is missing/,
-    name: "parts",
-    kind: "file",
-  },
-  "a chunk of a part of an open upload": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
-    says: /part 1 of the open upload .*"open".*SHA-256/,
-    name: "open",
-    kind: "part",
-  },
-};
-
-/** Things that are put right, with what is said of them. */
-const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
-  "chunks of nobody": {
-    damage: async (kv) => {
-      for (let i = 0; i < 3; i++) {
-        await kv.set(
-          ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", i],
-          new Uint8Array(9),
-        );
-      }
-    },
-    says: /3 chunks of version 01AAA/,
-  },
-  "a chunk behind the last one of a file": {
-    damage: async (kv) => {
-      const { key } = await firstOf(kv, "chunk", ...PLACE, "large");
-      await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
-    },
-    says: /Nobody needs 1 chunks/,
-  },
-  "a content of nobody": {
-    damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),
-    says: /content that is kept for "large"/,
-  },
-  "a list of parts of nobody": {
-    damage: async (kv) => {
-      const value = { versions: ["01BBBBBBBBBBBBBBBBBBBBBBBB"], sizes: [9] };
-      await kv.set(["manifest", ...PLACE, "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0], value);
-      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
-    },
-    says: /list of parts 01AAA/,
-  },
-  "parts of no upload": {
-    damage: async (kv) => {
-      const value = { version: "01BBBBBBBBBBBBBBBBBBBBBBBB", size: 9, sha256: "" };
-      await kv.set(["part", ...PLACE, "01AAAAAAAAAAAAAAAAAAAAAAAA", 1], value);
-      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
-    },
-    says: /1 parts of an upload 01AAA/,
-  },
-  "an upload that never ends": {
-    damage: async (kv) => {
-      for await (const { key, value } of kv.list<{ kind: string }>({ prefix: ["garbage"] })) {
-        if (value.kind === "upload") await kv.delete(key);
-      }
-    },
-    says: /Nothing ends the upload/,
-  },
-  "bytes that nobody gives up": {
-    damage: async (kv) => {
-      const version = "01AAAAAAAAAAAAAAAAAAAAAAAA";
-      const value = { project: PROJECT_ID, drive: DRIVE, name: "x", version, chunks: 1 };
-      await kv.set(["pending", version], value);
-    },
-    says: /never given up/,
-  },
-  "the removal of what a file needs": {
-    damage: async (kv) => {
-      const [, project, drive, name, version] = (await firstOf(kv, "chunk", ...PLACE, "large")).key;
-      const value = { kind: "chunks", project, drive, name, version, chunks: 11, file: version };
-      await kv.set(["garbage", Date.now() + 600_000, "01AAAAAAAAAAAAAAAAAAAAAAAA"], value);
-    },
-    says: /"large".*is to be removed/,
-  },
-  "a counter of files": {
-    damage: async (kv) => void await kv.atomic().sum(["usage", ...PLACE, "files"], 7n).commit(),
-    says: /say 10 files of 10703001 bytes, and there are 3 of 10703001/,
-  },
-  "a counter of bytes that is none": {
-    damage: async (kv) => void await kv.set(["usage", ...PLACE, "bytes"], "many"),
-    says: /counters of drive "stock"/,
-  },
-  "a counter that is missing": {
-    damage: (kv) => deleteFirst(kv, "usage", ...PLACE),
-    says: /counters of drive "stock"/,
-  },
-  "a sum of bytes that is wrong": {
-    damage: async (kv) => {
-      await limitProject(kv);
-      await kv.set(["quota", PROJECT_ID], { bytes: 7 });
-    },
-    says: /sum of bytes of project test-project says 7, and the counters of its drives 10703001/,
-  },
-  "a counter of bytes, and a sum that agrees with it": {
-    damage: async (kv) => {
-      await limitProject(kv);
-      await kv.atomic().sum(["usage", ...PLACE, "bytes"], 9n).commit();
-      await kv.set(["quota", PROJECT_ID], { bytes: 10703010 });
-    },
-    says: /say 3 files of 10703010 bytes, and there are 3 of 10703001/,
-  },
-  "a sum of bytes that nobody needs": {
-    damage: async (kv) => void await kv.set(["quota", PROJECT_ID], { bytes: 10703001 }),
-    says: /sum of bytes for project test-project, which has no limit/,
-  },
-  "a key that is in no list": {
-    damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),
-    says: /key \S+ of project test-project is not in its lists/,
-  },
-  "an application's key that is in no list": {
-    damage: (kv) => deleteFirst(kv, "app_key_name", PROJECT_ID),
-    says: /key \S+ of application blog of project test-project is not in its lists/,
-  },
-  "a list with a key that is not there": {
-    damage: (kv) => deleteFirst(kv, "app_key"),
-    says: /leads nowhere/,
-  },
-  "a host name that leads nowhere": {
-    damage: async (kv) => {
-      const value = { project: PROJECT_ID, app: "wiki" };
-      await kv.set(["app_host", "wiki.example.com"], value);
-    },
-    says: /host name wiki\.example\.com, which leads nowhere/,
-  },
-  "a host name that is missing": {
-    damage: (kv) => deleteFirst(kv, "app_host"),
-    says: /not found by its host name/,
-  },
-};
-
-async function limitProject(kv: Deno.Kv): Promise<void> {
-  await changeFirst<object>(kv, ["project", PROJECT_ID], (it) => ({ ...it, maxBytes: 20_000_000 }));
-}
-
-function altered(bytes: Bytes): Bytes {
-  return bytes.map((byte, i) => i === 0 ? byte ^ 1 : byte);
 }
 
 Deno.test("A store to which nothing has happened is well.", async () => {

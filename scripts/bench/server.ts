@@ -24,6 +24,17 @@ export class Server {
     return await Server.#launch(scope, root, folder, { KVDRIVE_APPS_PORT: "0" });
   }
 
+  /** The same on a shared store, which these variables name. */
+  static async startShared(
+    scope: Scope,
+    { root }: Checkout,
+    env: { KVDRIVE_KV: string; DENO_KV_ACCESS_TOKEN: string },
+  ): Promise<Server> {
+    const args = ["run", "-A", "main.ts", "serve", "--port", "0"];
+    const all = { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1", KVDRIVE_APPS_PORT: "0", ...env };
+    return new Server(await startListening(scope, { args, env: all, cwd: root }));
+  }
+
   /** The same, with a gate to applications and an administrator. */
   static async startWithGate(scope: Scope, { root }: Checkout): Promise<Server> {
     const env = { KVDRIVE_APPS_PORT: "auto", KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN };

@@ -4,7 +4,7 @@ import { StoreMetrics } from "../http/metrics/store_metrics.ts";
 import { droppedLine, type LogForm, RequestLog } from "../http/request_log.ts";
 import { Watch } from "../http/watch.ts";
 import { databaseSize } from "../store/database.ts";
-import { volumeOf } from "../store/disk_space.ts";
+import { unknownVolume, volumeOf } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
 import { LogWriter } from "./log_writer.ts";
 import { failureLog, type LogFailure } from "./output.ts";
@@ -14,6 +14,8 @@ import { VERSION } from "./version.ts";
 export interface ObservationOptions {
   log: LogForm | "off" | undefined;
   data: string;
+  /** The address of a shared store, if it is one. */
+  kv: string | undefined;
 }
 
 /** How the operator sees what the server does: its log and its metrics. */
@@ -24,11 +26,12 @@ export class Observation {
   readonly onError: LogFailure;
   readonly #http = new HttpMetrics();
   readonly #writer: LogWriter | undefined;
-  readonly #data: string;
+  /** Of the store; a shared one has none. */
+  readonly #folder: string | undefined;
 
-  constructor({ log, data }: ObservationOptions) {
+  constructor({ log, data, kv }: ObservationOptions) {
     const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
-    this.#data = data;
+    this.#folder = kv === undefined ? data : undefined;
     this.onError = failureLog(form === "json" ? "json" : "text");
     if (form !== "off") {
       this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));
@@ -42,12 +45,13 @@ export class Observation {
 
   /** The metrics, with those of the store's content. */
   pageOf(store: Store): MetricsPage {
+    const folder = this.#folder;
     return new MetricsPage({
       http: this.#http,
       store: this.store,
       usage: () => store.usage(),
-      storeSize: () => databaseSize(this.#data),
-      volume: volumeOf(this.#data),
+      storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
+      volume: folder === undefined ? unknownVolume : volumeOf(folder),
       droppedLines: () => this.#writer?.dropped ?? 0,
       version: VERSION,
     });

@@ -27,6 +27,8 @@ export interface ServeOptions {
   /** Milliseconds. */
   appsTimeout: number;
   data: string;
+  /** Where a store behind a network is, in place of the folder. */
+  kv: string | undefined;
   tlsCert: string | undefined;
   tlsKey: string | undefined;
   corsOrigins: CorsOrigins;
@@ -65,6 +67,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "how long an application may take to begin its answer (60s)",
   },
   { name: "data", value: "DIR", help: "folder of the store, made if it does not exist (./data)" },
+  {
+    name: "kv",
+    value: "URL",
+    help: "shared store in place of DIR; token in DENO_KV_ACCESS_TOKEN",
+  },
   { name: "tls-cert", value: "FILE", help: "certificate chain in PEM, to speak https" },
   { name: "tls-key", value: "FILE", help: "its private key in PEM" },
   {
@@ -135,6 +142,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 500ms or 60s",
     ),
     data: text("data", "./data"),
+    kv: kvOf(given),
     ...tlsFiles(given),
     corsOrigins: value(
       given,
@@ -201,10 +209,39 @@ function backupsOf(given: Map<string, Given>): ServeOptions["backups"] {
     "a time from 1s on, like 30m, 24h or 7d",
   );
   const keep = value(given, "keep", DEFAULT_BACKUP_KEEP, parseCount, "a whole number from 1 on");
-  if (folder !== undefined) return { folder, every, keep };
+  if (folder !== undefined) {
+    if (kvOf(given) === undefined) return { folder, every, keep };
+    throw new UsageError(
+      "A store behind --kv is not in a folder of this server: make its backups where it is kept, and leave --backup-dir out",
+    );
+  }
   const lone = given.get("every") ?? given.get("keep");
   if (lone === undefined) return undefined;
   throw new UsageError(`${lone.source} is for backups: name their folder with --backup-dir`);
+}
+
+/** A folder on the command line wins over a variable that names a store behind a network. */
+function kvOf(given: ReadonlyMap<string, Given>): string | undefined {
+  const isFolderWanted = given.get("data")?.source === "--data";
+  const kv = given.get("kv");
+  return isFolderWanted && kv?.source === variableOf("kv") ? undefined : kvUrl(kv);
+}
+
+/**
+ * The address of a store over KV Connect, where one is given.
+ *
+ * @throws {UsageError} for what is none. It is not repeated: it may have a secret in it.
+ */
+export function kvUrl(given: Given | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const { text, source } = given;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && ["http:", "https:"].includes(url.protocol) &&
+    url.username === "" && url.password === "";
+  if (isPlain) return text;
+  throw new UsageError(
+    `Bad value of ${source}: it must be an address like https://kv.example.com, without a user or password`,
+  );
 }
 
 /** The name of the environment variable of an option. */
@@ -212,7 +249,8 @@ export function variableOf(name: string): string {
   return `KVDRIVE_${name.toUpperCase().replaceAll("-", "_")}`;
 }
 
-interface Given {
+/** The value of an option. */
+export interface Given {
   text: string;
   /** Where it came from, as the person who gave it knows it. */
   source: string;

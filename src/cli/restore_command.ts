@@ -26,6 +26,7 @@ export const restoreCommands: readonly StoreCommand[] = [
 const SHOWN = 20;
 
 async function bringBack(call: Call): Promise<void> {
+  call.demandFolder();
   const file = call.demand("FILE");
   let temporary: string | undefined;
   using workshop = call.workshop(() => {

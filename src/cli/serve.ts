@@ -12,8 +12,9 @@ import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
-import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
+import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
+import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./options.ts";
@@ -57,10 +58,13 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 }
 
 async function openStore(
-  { data, uploadTtl, diskReserve }: ServeOptions,
+  { data, kv, uploadTtl, diskReserve }: ServeOptions,
   { onError, store: meter }: Observation,
 ): Promise<Store> {
   try {
+    if (kv !== undefined) {
+      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+    }
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
@@ -112,7 +116,7 @@ async function run(
   const app = createApp({
     store,
     dashboard,
-    volume: volumeOf(options.data),
+    volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     gate: gate && { port: gate.address.port, scheme },
     running,
     corsOrigins: options.corsOrigins,

@@ -5,34 +5,38 @@ import { errors } from "../http/http_error.ts";
 import { readJson } from "../http/json_body.ts";
 import { json } from "../http/json_response.ts";
 import type { Deps } from "../http/router.ts";
+import { StoreUnavailable } from "../store/errors.ts";
 
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
   const names = await namesOf(call, deps.idleTimeout);
   const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
+  // It is not about the files then, of which nobody knows whether they exist.
+  const away = results.find((error) => error instanceof StoreUnavailable);
+  if (away !== undefined && results.every((error) => error instanceof StoreUnavailable)) throw away;
   const deleted = names.filter((_, i) => results[i] === undefined);
   const failures = names.flatMap((name, i) => {
-    const reason = results[i];
-    return reason === undefined ? [] : [[name, reason] as const];
+    if (results[i] === undefined) return [];
+    deps.onError(results[i], call.requestId);
+    return [[name, "The store could not delete it: try again"] as const];
   });
   const failed = deps.failedReasons ? Object.fromEntries(failures) : failures.map(([name]) => name);
   return json(200, { deleted, failed });
 }
 
-/** Why an existing file could not be deleted; `undefined` where it is gone, or never was. */
+/** What kept an existing file from being deleted; `undefined` where it is gone, or never was. */
 async function deleteFile(
-  { project, drive, requestId }: Call,
-  { store, onError }: Deps,
+  { project, drive }: Call,
+  { store }: Deps,
   name: string,
-): Promise<string | undefined> {
+): Promise<unknown> {
   // What cannot be a name was never stored under.
   if (fileNameProblem(name) !== undefined) return undefined;
   try {
     await store.files.delete({ project, drive, name });
     return undefined;
   } catch (error) {
-    onError(error, requestId);
-    return "The store could not delete it: try again";
+    return error;
   }
 }
 

@@ -6,7 +6,6 @@ import {
 } from "../drive/limits.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import type { Operation } from "./operation.ts";
-import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Whether an operation happened, and under which versionstamp. */
 export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
@@ -14,30 +13,14 @@ export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
 /**
  * Commits an operation. Another process that holds the database's lock is waited for: nothing was written then.
  *
- * @param meter Is told of it, and of how many operations it is made.
+ * @param onRetry Called when it is tried again for that reason.
  * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME`.
  * @throws {StoreFull} if the disk is.
  */
 export async function commitOperation(
   kv: Deno.Kv,
   operation: Operation,
-  { meter = NO_METER, members = 1 }: { meter?: StoreMeter; members?: number } = {},
-): Promise<Outcome> {
-  const began = performance.now();
-  try {
-    const outcome = await commitWhenFree(kv, operation, meter);
-    meter.committed(outcome.ok ? "done" : "refused", members, performance.now() - began);
-    return outcome;
-  } catch (error) {
-    meter.committed("failed", members, performance.now() - began);
-    throw error;
-  }
-}
-
-async function commitWhenFree(
-  kv: Deno.Kv,
-  operation: Operation,
-  meter: StoreMeter,
+  onRetry: () => void = () => {},
 ): Promise<Outcome> {
   const deadline = Date.now() + LOCKED_RETRY_TIME;
   while (true) {
@@ -51,7 +34,7 @@ async function commitWhenFree(
           cause: error,
         });
       }
-      meter.retried();
+      onRetry();
       await delay(jitter());
     }
   }

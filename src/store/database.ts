@@ -1,9 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "@std/path";
 import { delay } from "@std/async/delay";
-import { BULK_COMMITS, LOCKED_RETRY_MAX_DELAY } from "../drive/limits.ts";
+import { LOCKED_RETRY_MAX_DELAY } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
-import { commitOperation, type Outcome } from "./commit.ts";
+import type { Outcome } from "./commit.ts";
+import { type Commits, embeddedCommits, meteredCommits } from "./commits.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { FolderLock } from "./folder_lock.ts";
 import { GroupCommitter } from "./group_commit.ts";
@@ -20,13 +21,19 @@ const FILE = "kvdrive.db";
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
 
-/** What a database has beside its handles. */
+/** What differs from store to store. */
 interface Ways {
   /** Tells whether the store changes; a store that is no file has none. */
   changes?: ChangeProbe;
   /** Tells whether somebody holds the store's lock; a store that is no file has none. */
   locks?: LockProbe;
-  /** Called when the store is closed. */
+  /** Says that the store's folder is in use, until it is disposed of. */
+  inUse?: Disposable;
+  /** How it takes commits; as an embedded one, unless given. */
+  commits?: Commits;
+  /** Groups of small reads on their way at once. */
+  reads?: number;
+  /** Called when the store is closed, before its handles are. */
   onClose?: () => void;
 }
 
@@ -40,27 +47,37 @@ export class Database {
   readonly reads: ReadQueue;
   /** Tells whether the store changes; a store that is no file has none. */
   readonly changes: ChangeProbe | undefined;
+  /** What the store can take. */
+  readonly commits: Commits;
   /** Is told of every commit. */
   meter: StoreMeter = NO_METER;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
-  readonly #bulk = new Semaphore(BULK_COMMITS);
+  readonly #bulk: Semaphore;
+  readonly #onClose: () => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #locks: LockProbe | undefined;
+  readonly #inUse: Disposable | undefined;
   #closing = false;
   /** When the last commit was on disk. */
   #committed = -Infinity;
 
-  readonly #onClose: () => void;
-
-  constructor(reader: Deno.Kv, writer: Deno.Kv, { changes, locks, onClose = () => {} }: Ways = {}) {
+  constructor(
+    reader: Deno.Kv,
+    writer: Deno.Kv,
+    { changes, locks, inUse, commits, reads, onClose = () => {} }: Ways = {},
+  ) {
     this.changes = changes;
     this.#locks = locks;
-    this.#onClose = onClose;
+    this.#inUse = inUse;
     this.reader = reader;
-    this.reads = new ReadQueue(reader);
+    this.reads = new ReadQueue(reader, reads);
     this.#writer = writer;
-    this.#groups = new GroupCommitter(writer, () => this.meter);
+    const retried = () => this.meter.retried();
+    this.commits = meteredCommits(commits ?? embeddedCommits(writer, retried), this);
+    this.#groups = new GroupCommitter(writer, this.commits);
+    this.#bulk = new Semaphore(this.commits.bulk);
+    this.#onClose = onClose;
   }
 
   /** Commits a small operation, together with others that wait at the same time. */
@@ -68,11 +85,14 @@ export class Database {
     return this.#track(() => this.#groups.commit(operation));
   }
 
-  /** Commits an operation with many bytes or many changes. Few of them run at once. */
+  /**
+   * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
+   * was lost, it has to be as done once, unless it counts.
+   */
   commitBulk(operation: Operation): Promise<Outcome> {
-    return this.#track(() =>
-      this.#bulk.run(() => commitOperation(this.#writer, operation, { meter: this.meter }))
-    );
+    const { once, again } = this.commits;
+    const commit = operation.counts ? once : again;
+    return this.#track(() => this.#bulk.run(() => commit(operation)));
   }
 
   /**
@@ -93,11 +113,12 @@ export class Database {
   async close(): Promise<void> {
     this.#closing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    this.#onClose();
     this.changes?.[Symbol.dispose]();
     this.#locks?.[Symbol.dispose]();
     this.#writer.close();
     if (this.reader !== this.#writer) this.reader.close();
-    this.#onClose();
+    this.#inUse?.[Symbol.dispose]();
   }
 
   #track(start: () => Promise<Outcome>): Promise<Outcome> {
@@ -166,7 +187,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     return new Database(reader, writer, {
       changes: new ChangeProbe(path),
       locks: new LockProbe(path),
-      onClose: () => lock?.[Symbol.dispose](),
+      inUse: lock,
     });
   } catch (error) {
     for (const handle of handles) handle.close();

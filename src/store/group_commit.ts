@@ -1,8 +1,7 @@
-import { GROUP_COMMITS } from "../drive/limits.ts";
-import { commitOperation, type Outcome } from "./commit.ts";
+import type { Outcome } from "./commit.ts";
+import { type Commits, embeddedCommits } from "./commits.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
-import { NO_METER, type StoreMeter } from "./store_meter.ts";
 import { unmetAmong } from "./unmet_checks.ts";
 
 /** Small writes are put together up to this many bytes. */
@@ -26,18 +25,18 @@ interface Group {
  */
 export class GroupCommitter {
   readonly #kv: Deno.Kv;
-  readonly #meter: () => StoreMeter;
+  readonly #commits: Commits;
   readonly #queue: Waiting[] = [];
   #running = 0;
   #isStarting = false;
 
-  /** @param meter Gives who is told of commits. */
-  constructor(kv: Deno.Kv, meter: () => StoreMeter = () => NO_METER) {
-    this.#meter = meter;
+  /** @param kv Reads why a group was refused. */
+  constructor(kv: Deno.Kv, commits = embeddedCommits(kv)) {
     this.#kv = kv;
+    this.#commits = commits;
   }
 
-  /** Commits an operation, alone or with others. Throws as `commitOperation` does. */
+  /** Commits an operation, alone or with others. Throws as the store's commits do. */
   commit(operation: Operation): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.#queue.push({ operation, resolve, reject });
@@ -56,7 +55,7 @@ export class GroupCommitter {
   }
 
   #start(): void {
-    while (this.#running < GROUP_COMMITS && this.#queue.length > 0) {
+    while (this.#running < this.#commits.groups && this.#queue.length > 0) {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;
@@ -70,7 +69,8 @@ export class GroupCommitter {
     const together = new Operation();
     let count = 0;
     for (const { operation } of this.#queue) {
-      if (count > 0 && !together.hasRoomFor(operation, MAX_GROUP_BYTES)) break;
+      const hasRoom = together.hasRoomFor(operation, MAX_GROUP_BYTES, this.#commits.checks);
+      if (count > 0 && !hasRoom) break;
       together.add(operation);
       count++;
     }
@@ -95,10 +95,7 @@ export class GroupCommitter {
   /** Gives `false` where the group was refused, which changed nothing. */
   async #commitTogether({ together, members }: Group): Promise<boolean> {
     try {
-      const outcome = await commitOperation(this.#kv, together, {
-        meter: this.#meter(),
-        members: members.length,
-      });
+      const outcome = await this.#commits.once(together);
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
@@ -124,7 +121,7 @@ export class GroupCommitter {
 
   async #commitAlone({ operation, resolve, reject }: Waiting): Promise<void> {
     try {
-      resolve(await commitOperation(this.#kv, operation, { meter: this.#meter() }));
+      resolve(await this.#commits.once(operation));
     } catch (error) {
       reject(error);
     }

@@ -143,6 +143,9 @@ export const keys = {
 
   /** Says that the counters of a drive were put right not long ago, so that nobody does it twice at a time. */
   recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
+
+  /** Set by a commit to a remote store, so that it is recognised where its answer was lost. Ends by itself. */
+  commitMarker: (id: string): Deno.KvKey => ["commit", id],
 } as const;
 
 export const prefixes = {

@@ -146,7 +146,10 @@ export class QuotaQueue {
     for (const waiting of fits) {
       const { operation, more } = waiting;
       if (!allows({ ...account, used: sum.bytes }, more)) continue;
-      if (members.length > 0 && !together.hasRoomFor(operation, MAX_GROUP_BYTES)) continue;
+      if (
+        members.length > 0 &&
+        !together.hasRoomFor(operation, MAX_GROUP_BYTES, this.#db.commits.checks)
+      ) continue;
       together.add(operation);
       sum.bytes += more;
       members.push(waiting);

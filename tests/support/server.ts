@@ -1,5 +1,6 @@
 import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
 import { programWords } from "./program.ts";
+import { joinStore, type Membership } from "./shared_store.ts";
 import { strangerHeader } from "./stranger.ts";
 
 export const PROJECT_ID = "test-project";
@@ -14,6 +15,8 @@ export interface ServerOptions {
   runtime?: string[];
   /** An existing data folder; it is kept when the server is disposed of. */
   data?: string;
+  /** Where the tests are run on shared stores, a second process answers every other request for a drive. */
+  twin?: boolean;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
   readyTimeout?: number;
 }
@@ -21,6 +24,8 @@ export interface ServerOptions {
 /** A server process of its own on a free port, with a data folder of its own. `await using` ends it. */
 export class TestServer implements AsyncDisposable {
   readonly output: string[] = [];
+  #twin: TestServer | undefined;
+  #calls = 0;
 
   private constructor(
     readonly process: Deno.ChildProcess,
@@ -28,6 +33,7 @@ export class TestServer implements AsyncDisposable {
     readonly ownsData: boolean,
     readonly origin: string,
     private readonly drained: Promise<unknown>,
+    private readonly store: Membership,
     chunks: string[],
   ) {
     this.output = chunks;
@@ -35,7 +41,8 @@ export class TestServer implements AsyncDisposable {
 
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-    const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
+    const store = await joinStore(data, options.args ?? []);
+    const args = ["serve", "--port", "0", "--data", data, ...store.args, ...(options.args ?? [])];
     const [program, ...words] = programWords(args, options.runtime);
     const process = new Deno.Command(program, {
       args: words,
@@ -44,6 +51,7 @@ export class TestServer implements AsyncDisposable {
         KVDRIVE_APPS_PORT: "0",
         KVDRIVE_TRUSTED_PROXY: "127.0.0.1",
         NO_COLOR: "1",
+        ...store.env,
         ...options.env,
       },
       stdin: "null",
@@ -69,10 +77,15 @@ export class TestServer implements AsyncDisposable {
     try {
       const origin = await ready.promise;
       await watchAnswers(origin);
-      return new TestServer(process, data, owns, origin, drained, chunks);
+      const server = new TestServer(process, data, owns, origin, drained, store, chunks);
+      if (options.twin && store.isShared) {
+        server.#twin = await TestServer.start({ ...options, data, twin: false });
+      }
+      return server;
     } catch (error) {
       await endProcess(process, "SIGKILL");
       await drained;
+      await store.leave();
       if (owns) await Deno.remove(data, { recursive: true });
       throw error;
     } finally {
@@ -84,14 +97,15 @@ export class TestServer implements AsyncDisposable {
     return Number(new URL(this.origin).port);
   }
 
-  /** Everything that the process printed on standard output and standard error so far. */
+  /** Everything that the process, and its twin, printed on standard output and standard error so far. */
   get text(): string {
-    return this.output.join("");
+    return this.output.join("") + (this.#twin?.text ?? "");
   }
 
   /** The address of something in a drive: `server.url("photos", "/files?name=a")`. */
   url(drive: string, path: string, project = PROJECT_ID): string {
-    return `${this.origin}/v1/${project}/${encodeURIComponent(drive)}${path}`;
+    const origin = this.#calls++ % 2 === 0 ? this.origin : this.#twin?.origin ?? this.origin;
+    return `${origin}/v1/${project}/${encodeURIComponent(drive)}${path}`;
   }
 
   /** `fetch` with the project key; a `null` key sends none. */
@@ -112,8 +126,10 @@ export class TestServer implements AsyncDisposable {
 
   /** Sends a signal and gives the exit status. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
+    await this.#twin?.stop(signal);
     const status = await endProcess(this.process, signal);
     await this.drained;
+    await this.store.leave();
     return status;
   }
 

@@ -41,6 +41,8 @@ interface ProjectValue {
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
   "chunk",
+  // Ends by itself, some minutes after the commit to a shared store that it is of.
+  "commit",
   "completed_upload",
   "content",
   "file",

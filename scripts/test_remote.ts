@@ -1,0 +1,84 @@
+/**
+ * Runs the tests that are about the store on stores behind a `denokv`, which `deno task test:remote` needs:
+ * in the PATH, or where the variable DENOKV says. What names the file of the store is left out.
+ *
+ * @module
+ */
+import { fromFileUrl, join } from "@std/path";
+import { Denokv, DENOKV_TOKEN } from "../tests/support/denokv.ts";
+
+const ROOT = fromFileUrl(new URL("../", import.meta.url));
+
+/** Black-box tests that say nothing of a shared store, and why. */
+const LEFT_OUT = new Map([
+  ["dashboard_test.ts", "the page does not know where the store is"],
+  ["tls_test.ts", "nor do certificates"],
+  ["gate_smuggling_test.ts", "nor does the gate's reading of HTTP"],
+  ["gate_limits_test.ts", "the same"],
+  ["gate_nginx_test.ts", "the same"],
+  ["first_start_test.ts", "is about the data folder"],
+  ["admin_commands_test.ts", "is about the data folder"],
+  ["terminal_commands_test.ts", "is about the data folder"],
+  ["api_coverage_test.ts", "is about the tests themselves"],
+]);
+
+/** The tests of faults that a shared store has too. The others fill, break or lock the file. */
+const FAULTS = ["model_test.ts", "processes_test.ts", "removal_test.ts"];
+
+async function run(args: readonly string[], env: Record<string, string>): Promise<void> {
+  await say(Deno.stdout, `deno test ${args.join(" ").slice(0, 150)}`);
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: ["test", "--quiet", "--no-prompt", "-A", ...args],
+    cwd: ROOT,
+    env,
+  }).output().then(report);
+  if (code !== 0) Deno.exit(code);
+}
+
+/** All of what it said where it failed, else its last lines. */
+async function report(output: Deno.CommandOutput): Promise<Deno.CommandOutput> {
+  const lines = new TextDecoder().decode(output.stdout).trimEnd().split("\n");
+  const shown = output.success ? lines.slice(-1) : lines;
+  await say(Deno.stdout, shown.join("\n"));
+  if (!output.success) await say(Deno.stderr, new TextDecoder().decode(output.stderr));
+  return output;
+}
+
+async function say(to: { writable: WritableStream<Uint8Array> }, text: string): Promise<void> {
+  const lines = new Blob([`${text}\n`]).stream();
+  await lines.pipeTo(to.writable, { preventClose: true });
+}
+
+function isThere(program: string): boolean {
+  try {
+    return new Deno.Command(program, { args: ["--help"] }).outputSync().success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+const program = Deno.env.get("DENOKV") || "denokv";
+if (!isThere(program)) {
+  await say(
+    Deno.stderr,
+    `There is no denokv at ${program}: get it with "cargo install denokv --locked", and put it into the PATH or say DENOKV=/path/to/denokv`,
+  );
+  Deno.exit(1);
+}
+Deno.env.set("KVDRIVE_TEST_DENOKV", program);
+const env = { KVDRIVE_TEST_DENOKV: program };
+
+const folder = await Deno.makeTempDir({ prefix: "kvdrive-remote-" });
+try {
+  await using denokv = await Denokv.start(join(folder, "store.db"));
+  const shared = { KVDRIVE_TEST_KV: denokv.url, DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN };
+  await run(["--filter", "(remote)", "src/store"], shared);
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
+const names = [...Deno.readDirSync(join(ROOT, "tests"))].map(({ name }) => name).sort();
+const tests = names.filter((name) => name.endsWith("_test.ts") && !LEFT_OUT.has(name));
+await run(["--parallel", ...tests.map((name) => `tests/${name}`)], env);
+await run(FAULTS.map((name) => `tests/faults/${name}`), env);
+await run(["tests/remote"], env);

@@ -1,0 +1,106 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assertRefused, Folder, runCommand } from "../support/command.ts";
+import { Denokv, DENOKV_TOKEN } from "../support/denokv.ts";
+import { Launched } from "../support/launch.ts";
+import { StoreLink } from "../support/store_link.ts";
+import { SharedStore } from "./support.ts";
+
+const TOKEN = { DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN };
+
+/** An address where nobody listens. */
+function nowhere(): string {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return `http://127.0.0.1:${listener.addr.port}`;
+}
+
+Deno.test("A start says at once what is wrong with the address or the token of the store.", async () => {
+  await using shared = await SharedStore.start();
+  const serve = ["serve", "--port", "0", "--kv"];
+  const { url } = shared.denokv;
+  const wrong = { DENO_KV_ACCESS_TOKEN: "not-the-token-of-this-store" };
+  const refused = await runCommand([...serve, url], wrong);
+  assertRefused(refused, 1, /it refuses the access token in DENO_KV_ACCESS_TOKEN/);
+  assert(!refused.stderr.includes(wrong.DENO_KV_ACCESS_TOKEN));
+  assertRefused(
+    await runCommand([...serve, url]),
+    1,
+    /its access token is missing, set DENO_KV_ACCESS_TOKEN/,
+  );
+  assertRefused(await runCommand([...serve, "./data"], TOKEN), 2, /Bad value of --kv/);
+  assertRefused(await runCommand(["project", "list", "--kv", "x"], TOKEN), 2, /Bad value of --kv/);
+});
+
+Deno.test("A command on a store that is not there says so, and a start after some patience.", async () => {
+  for (const args of [["project", "list"], ["serve", "--port", "0"]]) {
+    const run = await runCommand([...args, "--kv", nowhere()], TOKEN);
+    assertRefused(
+      run,
+      1,
+      /Cannot open the store at http:\/\/127\.0\.0\.1:\d+: .*failed to connect/,
+    );
+  }
+});
+
+Deno.test("A server that is started before its store waits for it.", async () => {
+  await using folder = await Folder.make();
+  const url = nowhere();
+  const starting = Launched.start(["serve", "--port", "0", "--kv", url], TOKEN);
+  await using denokv = await Denokv.start(folder.at("late.db"), Number(new URL(url).port));
+  await using server = await starting;
+  assertEquals((await fetch(`${server.origin}/`)).status, 200);
+  assert(denokv.url === url);
+});
+
+Deno.test("A server whose store went away ends in time.", async () => {
+  await using shared = await SharedStore.start();
+  await using link = new StoreLink(shared.denokv.port);
+  await using server = await Launched.start(["serve", "--port", "0", "--kv", link.url], TOKEN);
+  link.state = "silent";
+  assertEquals((await server.stop()).code, 0);
+});
+
+Deno.test("Commands work on the store that --kv or KVDRIVE_KV names.", async () => {
+  await using shared = await SharedStore.start();
+  const { url } = shared.denokv;
+  const made = await runCommand(["project", "create", "--id", "shop", "--kv", url], TOKEN);
+  assertEquals([made.code, made.stderr], [0, ""]);
+  const env = { ...TOKEN, KVDRIVE_KV: url };
+  for (const args of [["key", "create", "shop"], ["admin-token", "reset", "--yes"]]) {
+    assertEquals((await runCommand(args, env)).code, 0, args.join(" "));
+  }
+  assertMatch((await runCommand(["project", "list", "--json"], env)).stdout, /"shop"/);
+  // A folder on the command line wins over the variable.
+  const folder = shared.folder.at("none");
+  assertRefused(await runCommand(["project", "list", "--data", folder], env), 1, /no store in/);
+  await using server = await Launched.start(["serve", "--port", "0"], env);
+  const key = /\bshop_[A-Za-z0-9]+/.exec(made.stdout)?.[0] ?? "";
+  const answer = await fetch(`${server.origin}/v1/shop`, { headers: { "X-Api-Key": key } });
+  assertEquals(await answer.json(), { project_id: "shop", drives: [] });
+});
+
+Deno.test("A store that was a file of its own is shared by serving the file.", async () => {
+  await using folder = await Folder.make();
+  const data = folder.at("data");
+  const { stdout } = await runCommand(["project", "create", "--id", "shop", "--data", data]);
+  const key = /\bshop_[A-Za-z0-9]+/.exec(stdout)?.[0] ?? "";
+  const headers = { "X-Api-Key": key };
+  const call = async (origin: string, method: string, path: string): Promise<string> => {
+    const init = method === "POST" ? { method, headers, body: "Hello!" } : { method, headers };
+    const answer = await fetch(`${origin}/v1/shop/photos/files${path}`, init);
+    assert(answer.ok, `${answer.status}`);
+    return await answer.text();
+  };
+  {
+    await using alone = await Launched.start(["serve", "--port", "0", "--data", data]);
+    await call(alone.origin, "POST", "?name=before");
+  }
+  {
+    await using denokv = await Denokv.start(`${data}/kvdrive.db`);
+    const serve = ["serve", "--port", "0", "--kv", denokv.url];
+    await using server = await Launched.start(serve, TOKEN);
+    assertEquals(await call(server.origin, "GET", "/download?name=before"), "Hello!");
+    await call(server.origin, "POST", "?name=after");
+  }
+  await using again = await Launched.start(["serve", "--port", "0", "--data", data]);
+  assertEquals(await call(again.origin, "GET", ""), '{"names":["after","before"]}');
+});
