@@ -15,7 +15,7 @@ export const adminTokenCommands: readonly StoreCommand[] = [
 
 async function resetAdminToken(call: Call): Promise<void> {
   call.confirm(
-    await hasStore(call.data)
+    call.kv !== undefined || await hasStore(call.data)
       ? "Make a new administrator's token, so that the present one ends?"
       : `Make a new store in ${call.data}, with an administrator's token?`,
   );

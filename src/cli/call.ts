@@ -2,7 +2,7 @@ import { isProjectId } from "../drive/names.ts";
 import type { Store } from "../store/store.ts";
 import { confirm } from "./confirm.ts";
 import { hasStore, noStore, withStore } from "./open_store.ts";
-import type { Environment } from "./options.ts";
+import { type Environment, kvUrl } from "./options.ts";
 import { print, printError } from "./output.ts";
 import { type Cell, table } from "./table.ts";
 import { UsageError } from "./usage_error.ts";
@@ -12,6 +12,8 @@ import { visible, visibleJson } from "./visible.ts";
 export class Call {
   /** The store's folder. */
   readonly data: string;
+  /** Where a store behind a network is, in place of the folder. */
+  readonly kv: string | undefined;
   readonly #values: ReadonlyMap<string, string>;
   readonly #env: Environment;
   readonly #makesStore: boolean;
@@ -21,6 +23,7 @@ export class Call {
     this.#env = env;
     this.#makesStore = makesStore;
     this.data = values.get("data") ?? (env["KVDRIVE_DATA"] || "./data");
+    this.kv = kvOf(values, env);
   }
 
   /** The value of an option, `name`, or of an operand, `NAME`. */
@@ -52,9 +55,11 @@ export class Call {
 
   /** Works on the store. @throws {CommandError} where there is none, unless this command makes one. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    // One behind a network is there, or cannot be opened.
+    if (this.kv !== undefined) return await withStore(this, work);
     const isNew = !await hasStore(this.data);
     if (isNew && !this.#makesStore) throw noStore(this.data);
-    const result = await withStore(this.data, work);
+    const result = await withStore(this, work);
     if (isNew) printError(`A new store was made in ${visible(this.data)}.\n`);
     return result;
   }
@@ -87,6 +92,14 @@ export class Call {
     const isPlain = NO_COLOR !== "" || TERM === "dumb" || !Deno.stdout.isTerminal();
     return isPlain ? (line) => line : (line) => `\x1b[1m${line}\x1b[0m`;
   }
+}
+
+/** A folder on the command line wins over a variable that names a store behind a network. */
+function kvOf(values: ReadonlyMap<string, string>, env: Environment): string | undefined {
+  const option = values.get("kv");
+  if (option !== undefined) return kvUrl({ text: option, source: "--kv" });
+  const variable = values.has("data") ? "" : env["KVDRIVE_KV"] ?? "";
+  return variable === "" ? undefined : kvUrl({ text: variable, source: "KVDRIVE_KV" });
 }
 
 /** What is wrong with a project's id, as the end of a sentence. */

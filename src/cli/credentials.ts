@@ -60,9 +60,10 @@ export async function establish(
   }
   if (given.adminToken !== undefined) {
     await projects.setAdminToken(hashSecret(given.adminToken));
-  } else if (!await projects.hasAdminToken()) {
-    made.adminToken = newSecret();
-    await projects.setAdminToken(hashSecret(made.adminToken));
+  } else {
+    const token = newSecret();
+    // Of several servers that start at once on a new store, one makes the token.
+    if (await projects.setFirstAdminToken(hashSecret(token))) made.adminToken = token;
   }
   return made;
 }

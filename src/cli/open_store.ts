@@ -1,5 +1,6 @@
 import { resolve } from "@std/path";
 import { databasePath, openDatabase } from "../store/database.ts";
+import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { logFailure } from "./output.ts";
 import { CommandError } from "./usage_error.ts";
@@ -27,12 +28,21 @@ export function noStore(folder: string): CommandError {
   );
 }
 
-/** Works on the store in a folder, beside a server that may run on it: what is left to remove is left to that. */
+/** Where a store is: in a folder, unless it is one behind a network. */
+export interface StorePlace {
+  data: string;
+  kv: string | undefined;
+}
+
+/** Works on a store, beside a server that may run on it: what is left to remove is left to that. */
 export async function withStore<T>(
-  folder: string,
+  { data, kv }: StorePlace,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = new Store(await openDatabase(folder), { onError: logFailure });
+  const database = kv === undefined
+    ? await openDatabase(data)
+    : await openRemoteDatabase({ url: kv, patience: 0 });
+  const store = new Store(database, { onError: logFailure });
   try {
     return await work(store);
   } finally {

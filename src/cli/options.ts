@@ -22,6 +22,8 @@ export interface ServeOptions {
   /** Milliseconds. */
   appsTimeout: number;
   data: string;
+  /** Where a store behind a network is, in place of the folder. */
+  kv: string | undefined;
   tlsCert: string | undefined;
   tlsKey: string | undefined;
   corsOrigins: CorsOrigins;
@@ -54,6 +56,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "how long an application may take to begin its answer (60s)",
   },
   { name: "data", value: "DIR", help: "folder of the store, made if it does not exist (./data)" },
+  {
+    name: "kv",
+    value: "URL",
+    help: "shared store in place of DIR; token in DENO_KV_ACCESS_TOKEN",
+  },
   { name: "tls-cert", value: "FILE", help: "certificate chain in PEM, to speak https" },
   { name: "tls-key", value: "FILE", help: "its private key in PEM" },
   {
@@ -93,11 +100,6 @@ const SEE_HELP = "see kvdrive help serve";
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
   const given = givenValues(args, env);
   const text = (name: string, absent: string) => given.get(name)?.text ?? absent;
-  const tlsCert = given.get("tls-cert")?.text;
-  const tlsKey = given.get("tls-key")?.text;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
-  }
   return {
     hostname: text("hostname", "127.0.0.1"),
     port: value(given, "port", 8000, parsePort, "a whole number from 0 to 65535"),
@@ -116,8 +118,8 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
       "a time like 500ms or 60s",
     ),
     data: text("data", "./data"),
-    tlsCert,
-    tlsKey,
+    kv: kvOf(given),
+    ...tlsOf(given),
     corsOrigins: value(
       given,
       "cors-origin",
@@ -171,12 +173,44 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
   };
 }
 
+function tlsOf(given: ReadonlyMap<string, Given>): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
+  const tlsCert = given.get("tls-cert")?.text;
+  const tlsKey = given.get("tls-key")?.text;
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return { tlsCert, tlsKey };
+  throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
+}
+
+/** A folder on the command line wins over a variable that names a store behind a network. */
+function kvOf(given: ReadonlyMap<string, Given>): string | undefined {
+  const isFolderWanted = given.get("data")?.source === "--data";
+  const kv = given.get("kv");
+  return isFolderWanted && kv?.source === variableOf("kv") ? undefined : kvUrl(kv);
+}
+
+/**
+ * The address of a store over KV Connect, where one is given.
+ *
+ * @throws {UsageError} for what is none. It is not repeated: it may have a secret in it.
+ */
+export function kvUrl(given: Given | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const { text, source } = given;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && ["http:", "https:"].includes(url.protocol) &&
+    url.username === "" && url.password === "";
+  if (isPlain) return text;
+  throw new UsageError(
+    `Bad value of ${source}: it must be an address like https://kv.example.com, without a user or password`,
+  );
+}
+
 /** The name of the environment variable of an option. */
 export function variableOf(name: string): string {
   return `KVDRIVE_${name.toUpperCase().replaceAll("-", "_")}`;
 }
 
-interface Given {
+/** The value of an option. */
+export interface Given {
   text: string;
   /** Where it came from, as the person who gave it knows it. */
   source: string;

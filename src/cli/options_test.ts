@@ -9,6 +9,7 @@ const DEFAULTS: ServeOptions = {
   appsPort: undefined,
   appsTimeout: 60_000,
   data: "./data",
+  kv: undefined,
   tlsCert: undefined,
   tlsKey: undefined,
   corsOrigins: "*",
@@ -179,6 +180,28 @@ Deno.test("Certificate and key go together", () => {
   assertEquals(parseServeOptions(["--tls-key", "k2.pem"], env), { ...both, tlsKey: "k2.pem" });
   assertUsage(["--tls-cert", "c.pem"], {}, "go together");
   assertUsage([], { KVDRIVE_TLS_KEY: "k.pem" }, "go together");
+});
+
+Deno.test("A shared store is named by an address, which is not repeated where it is none", () => {
+  for (const url of ["http://127.0.0.1:4512", "https://kv.example.com/a"]) {
+    assertEquals(parseServeOptions(["--kv", url], {}).kv, url);
+    assertEquals(parseServeOptions([], { KVDRIVE_KV: url }).kv, url);
+    assertEquals(parseServeOptions(["--kv", url, "--data", "d"], {}).kv, url);
+    assertEquals(parseServeOptions(["--data", "d"], { KVDRIVE_KV: url }).kv, undefined);
+  }
+  for (const text of ["secret.example.com", "ftp://secret", "https://me:secret@kv.example.com"]) {
+    for (
+      const [args, env, source] of [[["--kv", text], {}, "--kv"], [
+        [],
+        { KVDRIVE_KV: text },
+        "KVDRIVE_KV",
+      ]] as const
+    ) {
+      const error = assertThrows(() => parseServeOptions([...args], env), UsageError);
+      assertStringIncludes(error.message, `Bad value of ${source}: it must be an address like`);
+      assertEquals(error.message.includes("secret"), false);
+    }
+  }
 });
 
 Deno.test("The switch is on as a bare flag, and what its variable says", () => {

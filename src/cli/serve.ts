@@ -8,8 +8,9 @@ import { WrongKeys } from "../http/wrong_keys.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
-import { DiskSpace, freeBytesOf, volumeOf } from "../store/disk_space.ts";
+import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
+import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./options.ts";
@@ -46,8 +47,11 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   }
 }
 
-async function openStore({ data, uploadTtl, diskReserve }: ServeOptions): Promise<Store> {
+async function openStore({ data, kv, uploadTtl, diskReserve }: ServeOptions): Promise<Store> {
   try {
+    if (kv !== undefined) {
+      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, onError: logFailure });
+    }
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
@@ -73,7 +77,7 @@ async function run(
   const app = createApp({
     store,
     dashboard,
-    volume: volumeOf(options.data),
+    volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     gate: gate && { port: gate.address.port, scheme },
     running,
     corsOrigins: options.corsOrigins,

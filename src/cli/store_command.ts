@@ -6,6 +6,7 @@ import { UsageError } from "./usage_error.ts";
 
 const EVERYWHERE: readonly OptionSpec[] = [
   { name: "data", value: "DIR", help: "folder of the store (KVDRIVE_DATA, else ./data)" },
+  { name: "kv", value: "URL", help: "a shared store in place of the folder (KVDRIVE_KV)" },
   { name: "json", help: "print what the HTTP API answers" },
 ];
 

@@ -76,6 +76,13 @@ export const MAX_COMMIT_MUTATIONS = 900;
 export const MAX_COMMIT_CHECKS = 90;
 export const MAX_COMMIT_KEY_BYTES = 75_000;
 
+/**
+ * Checks in one operation on a remote store, and those of them that our own operations may have: one is for recognising
+ * the commit. KV Connect's limit is 10; everything else is as above.
+ */
+export const REMOTE_COMMIT_CHECKS = 8;
+export const REMOTE_OWN_CHECKS = REMOTE_COMMIT_CHECKS - 1;
+
 /** Keys in one `getMany` of Deno KV (its limit). */
 export const MAX_GET_MANY = 10;
 
@@ -105,6 +112,15 @@ export const BULK_COMMITS = 2;
 /** Groups of small writes on their way at once. */
 export const GROUP_COMMITS = 2;
 
+/**
+ * The same on a remote store, and reads of it in all: an operation waits for the way there and back, some milliseconds
+ * to tens of them, so more of them are on their way. What is on its way when the store goes away stays in memory.
+ */
+export const REMOTE_GROUP_COMMITS = 8;
+export const REMOTE_BULK_COMMITS = 8;
+export const REMOTE_GROUPED_READS = 8;
+export const REMOTE_READS = 32;
+
 /** Pieces deleted in one operation when bytes are reclaimed: short enough not to hold up requests. */
 export const RECLAIM_BATCH = 100;
 
@@ -115,6 +131,24 @@ export const PARTS_PER_PAGE = 500;
 export const LOCKED_RETRY_TIME = 5 * SECOND;
 export const LOCKED_RETRY_MIN_DELAY = 2;
 export const LOCKED_RETRY_MAX_DELAY = 20;
+
+/**
+ * How long a remote store may take for a batch of reads, and for a commit of up to 800 KB, before the answer is 503. Both
+ * are a hundred times what they take, and longer than a restart of the store; clients wait for 30 s and more.
+ */
+export const REMOTE_READ_TIME = 5 * SECOND;
+export const REMOTE_COMMIT_TIME = 10 * SECOND;
+
+/** How long the entry lives by which a commit whose answer was lost is recognised: longer than anybody asks for it. */
+export const COMMIT_MARKER_TIME = 10 * MINUTE;
+
+/** How long a question whether the store is back is left unanswered until it is asked anew, and the pause after a failure. */
+export const REMOTE_PROBE_TIME = MINUTE;
+export const REMOTE_PROBE_PAUSE = SECOND;
+
+/** How long a start waits for a remote store that is not there yet, and how often it tries. */
+export const REMOTE_OPEN_TIME = 15 * SECOND;
+export const REMOTE_OPEN_PAUSE = SECOND / 2;
 
 /** Free pages of 4 KiB of the store's file from which on it is made smaller, and down to which. */
 export const COMPACT_FROM_PAGES = 2048;

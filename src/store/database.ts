@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { join } from "@std/path";
-import { BULK_COMMITS } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
-import { commitOperation, type Outcome } from "./commit.ts";
+import type { Outcome } from "./commit.ts";
+import { type Commits, embeddedCommits } from "./commits.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import type { Operation } from "./operation.ts";
@@ -15,6 +15,17 @@ const FILE = "kvdrive.db";
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
 
+/** What differs from store to store. */
+interface Ways {
+  changes?: ChangeProbe;
+  /** How it takes commits; as an embedded one, unless given. */
+  commits?: Commits;
+  /** Groups of small reads on their way at once. */
+  reads?: number;
+  /** Called when the store is closed, before its handles are. */
+  onClose?: () => void;
+}
+
 /**
  * A Deno KV store with a way in for each kind of work: reads, small commits, bulk commits.
  * Each handle has one thread that serves it in order, so reads have a handle of their own and don't wait for writes.
@@ -25,18 +36,28 @@ export class Database {
   readonly reads: ReadQueue;
   /** Tells whether the store changes; a store that is no file has none. */
   readonly changes: ChangeProbe | undefined;
+  /** What the store can take. */
+  readonly commits: Commits;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
-  readonly #bulk = new Semaphore(BULK_COMMITS);
+  readonly #bulk: Semaphore;
+  readonly #onClose: () => void;
   readonly #running = new Set<Promise<unknown>>();
   #closing = false;
 
-  constructor(reader: Deno.Kv, writer: Deno.Kv, changes?: ChangeProbe) {
+  constructor(
+    reader: Deno.Kv,
+    writer: Deno.Kv,
+    { changes, commits = embeddedCommits(writer), reads, onClose = () => {} }: Ways = {},
+  ) {
     this.changes = changes;
     this.reader = reader;
-    this.reads = new ReadQueue(reader);
+    this.reads = new ReadQueue(reader, reads);
     this.#writer = writer;
-    this.#groups = new GroupCommitter(writer);
+    this.commits = commits;
+    this.#groups = new GroupCommitter(writer, commits);
+    this.#bulk = new Semaphore(commits.bulk);
+    this.#onClose = onClose;
   }
 
   /** Commits a small operation, together with others that wait at the same time. */
@@ -44,15 +65,21 @@ export class Database {
     return this.#track(() => this.#groups.commit(operation));
   }
 
-  /** Commits an operation with many bytes or many changes. Few of them run at once. */
+  /**
+   * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
+   * was lost, it has to be as done once, unless it counts.
+   */
   commitBulk(operation: Operation): Promise<Outcome> {
-    return this.#track(() => this.#bulk.run(() => commitOperation(this.#writer, operation)));
+    const { once, again } = this.commits;
+    const commit = operation.counts ? once : again;
+    return this.#track(() => this.#bulk.run(() => commit(operation)));
   }
 
   /** Waits for commits that are on their way, and takes no more; then closes the store. */
   async close(): Promise<void> {
     this.#closing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    this.#onClose();
     this.changes?.[Symbol.dispose]();
     this.#writer.close();
     if (this.reader !== this.#writer) this.reader.close();
@@ -96,7 +123,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     handles.push(reader);
     // The first statement is what reads the file.
     await reader.get([""]);
-    return new Database(reader, writer, new ChangeProbe(path));
+    return new Database(reader, writer, { changes: new ChangeProbe(path) });
   } catch (error) {
     for (const handle of handles) handle.close();
     const reason = error instanceof Error ? error.message : String(error);

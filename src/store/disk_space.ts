@@ -37,6 +37,11 @@ export function volumeOf(folder: string): AskVolume {
   };
 }
 
+/** Of a store on another machine. */
+export function unknownVolume(): Promise<undefined> {
+  return Promise.resolve(undefined);
+}
+
 /**
  * Keeps a reserve of the disk free of uploads. On a full disk the store could not even delete.
  */

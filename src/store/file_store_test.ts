@@ -218,7 +218,7 @@ class Crossed extends Database {
   crossings = 0;
 
   constructor(bench: Bench) {
-    super(bench.db.reader, bench.db.reader);
+    super(bench.db.reader, bench.db.reader, { commits: bench.db.commits });
     this.#bench = bench;
   }
 

@@ -1,5 +1,5 @@
-import { GROUP_COMMITS } from "../drive/limits.ts";
-import { commitOperation, type Outcome } from "./commit.ts";
+import type { Outcome } from "./commit.ts";
+import { type Commits, embeddedCommits } from "./commits.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 import { unmetAmong } from "./unmet_checks.ts";
@@ -25,15 +25,18 @@ interface Group {
  */
 export class GroupCommitter {
   readonly #kv: Deno.Kv;
+  readonly #commits: Commits;
   readonly #queue: Waiting[] = [];
   #running = 0;
   #isStarting = false;
 
-  constructor(kv: Deno.Kv) {
+  /** @param kv Reads why a group was refused. */
+  constructor(kv: Deno.Kv, commits = embeddedCommits(kv)) {
     this.#kv = kv;
+    this.#commits = commits;
   }
 
-  /** Commits an operation, alone or with others. Throws as `commitOperation` does. */
+  /** Commits an operation, alone or with others. Throws as the store's commits do. */
   commit(operation: Operation): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.#queue.push({ operation, resolve, reject });
@@ -52,7 +55,7 @@ export class GroupCommitter {
   }
 
   #start(): void {
-    while (this.#running < GROUP_COMMITS && this.#queue.length > 0) {
+    while (this.#running < this.#commits.groups && this.#queue.length > 0) {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;
@@ -66,7 +69,8 @@ export class GroupCommitter {
     const together = new Operation();
     let count = 0;
     for (const { operation } of this.#queue) {
-      if (count > 0 && !together.hasRoomFor(operation, MAX_GROUP_BYTES)) break;
+      const hasRoom = together.hasRoomFor(operation, MAX_GROUP_BYTES, this.#commits.checks);
+      if (count > 0 && !hasRoom) break;
       together.add(operation);
       count++;
     }
@@ -91,7 +95,7 @@ export class GroupCommitter {
   /** Gives `false` where the group was refused, which changed nothing. */
   async #commitTogether({ together, members }: Group): Promise<boolean> {
     try {
-      const outcome = await commitOperation(this.#kv, together);
+      const outcome = await this.#commits.once(together);
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
@@ -117,7 +121,7 @@ export class GroupCommitter {
 
   async #commitAlone({ operation, resolve, reject }: Waiting): Promise<void> {
     try {
-      resolve(await commitOperation(this.#kv, operation));
+      resolve(await this.#commits.once(operation));
     } catch (error) {
       reject(error);
     }

@@ -134,6 +134,9 @@ export const keys = {
   appRemoval: (project: string, app: string): Deno.KvKey => ["removal", project, "app", app],
 
   adminToken: (): Deno.KvKey => ["admin_token"],
+
+  /** Set by a commit to a remote store, so that it is recognised where its answer was lost. Ends by itself. */
+  commitMarker: (id: string): Deno.KvKey => ["commit", id],
 } as const;
 
 export const prefixes = {

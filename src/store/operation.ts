@@ -107,10 +107,14 @@ export class Operation {
   }
 
   /** Whether another operation can be added without breaking a limit, and without the two meeting on a key. */
-  hasRoomFor(other: Operation, maxBytes = MAX_COMMIT_BYTES): boolean {
+  hasRoomFor(
+    other: Operation,
+    maxBytes = MAX_COMMIT_BYTES,
+    maxChecks = MAX_COMMIT_CHECKS,
+  ): boolean {
     return this.#bytes + other.#bytes <= maxBytes &&
       this.#keyBytes + other.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checkCount + other.#checkCount - this.#inCommon(other) <= MAX_COMMIT_CHECKS &&
+      this.#checkCount + other.#checkCount - this.#inCommon(other) <= maxChecks &&
       this.#mutations + other.#mutations <= MAX_COMMIT_MUTATIONS &&
       this.touched.isDisjointFrom(other.touched) &&
       this.#sharesWith(other) && other.#sharesWith(this);
@@ -149,9 +153,17 @@ export class Operation {
     return [...this.#checks, ...this.#shared.values()];
   }
 
+  /** Whether doing it twice would not be as doing it once, unless a check keeps it from that. */
+  get counts(): boolean {
+    return this.#sums.size > 0;
+  }
+
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
-  async commit(kv: Deno.Kv): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
-    this.#demandWithinLimits();
+  async commit(
+    kv: Deno.Kv,
+    maxChecks = MAX_COMMIT_CHECKS,
+  ): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
+    this.#demandWithinLimits(maxChecks);
     const atomic = kv.atomic().check(...this.checks());
     for (const change of this.#changes) {
       if (change.type === "delete") atomic.delete(change.key);
@@ -172,9 +184,9 @@ export class Operation {
     return this.#changes.length + this.#sums.size;
   }
 
-  #demandWithinLimits(): void {
+  #demandWithinLimits(maxChecks: number): void {
     const within = this.#bytes <= MAX_COMMIT_BYTES && this.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checkCount <= MAX_COMMIT_CHECKS && this.#mutations <= MAX_COMMIT_MUTATIONS;
+      this.#checkCount <= maxChecks && this.#mutations <= MAX_COMMIT_MUTATIONS;
     if (within) return;
     throw new RangeError(
       `Cannot commit ${this.#checkCount} checks and ${this.#mutations} changes of ${this.#bytes} bytes ` +

@@ -175,9 +175,29 @@ export class ProjectStore {
 
   /** Makes the token with this hash the only one. */
   async setAdminToken(hash: string): Promise<void> {
-    await this.#db.commit(new Operation().set(keys.adminToken(), hash));
+    await this.#changeAdminToken(hash, () => true);
+  }
+
+  /** The same where there is none yet; gives whether it did. */
+  async setFirstAdminToken(hash: string): Promise<boolean> {
+    return await this.#changeAdminToken(hash, (present) => present === null);
+  }
+
+  /** Demands the token that was there, so that a commit that comes late never brings an older one back. */
+  async #changeAdminToken(
+    hash: string,
+    mayReplace: (present: string | null) => boolean,
+  ): Promise<boolean> {
+    const changed = await decide(this.#db, async () => {
+      const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
+      if (!mayReplace(value)) return { result: false };
+      const operation = new Operation().check(key, versionstamp).set(key, hash);
+      return { operation, result: true };
+    });
+    if (!changed) return false;
     this.#adminToken.clear();
     this.#revocations.changed();
+    return true;
   }
 
   /** Whether this is the hash of the administrator's token, which is believed for a few seconds. */

@@ -14,11 +14,14 @@ interface Waiting {
  */
 export class ReadQueue {
   readonly #kv: Deno.Kv;
+  readonly #inFlight: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
 
-  constructor(kv: Deno.Kv) {
+  /** @param inFlight How many groups are on their way at once. */
+  constructor(kv: Deno.Kv, inFlight = READS_IN_FLIGHT) {
     this.#kv = kv;
+    this.#inFlight = inFlight;
   }
 
   /** The entries of up to `MAX_GET_MANY` keys, in their order. */
@@ -33,7 +36,7 @@ export class ReadQueue {
   }
 
   #start(): void {
-    while (this.#running < READS_IN_FLIGHT && this.#queue.length > 0) {
+    while (this.#running < this.#inFlight && this.#queue.length > 0) {
       this.#running++;
       this.#run(this.#takeGroup()).finally(() => {
         this.#running--;

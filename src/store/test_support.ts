@@ -1,9 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { GARBAGE_GRACE, WRITE_LEASE } from "../drive/limits.ts";
-import { type Database, openDatabase, openMemoryDatabase } from "./database.ts";
+import { GARBAGE_GRACE, MAX_LIST_BATCH, WRITE_LEASE } from "../drive/limits.ts";
+import { Database, openDatabase, openMemoryDatabase } from "./database.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { FileRecord, Place } from "./records.ts";
+import { Reachability } from "./reachability.ts";
+import { remoteCommits } from "./remote_commits.ts";
+import { openRemoteDatabase } from "./remote_database.ts";
 import { Store } from "./store.ts";
 
 /** A store to test, with a look inside. */
@@ -37,6 +40,78 @@ async function useDatabase(db: Database, work: (bench: Bench) => Promise<void>):
   }
 }
 
+/** A store in memory behind a network that loses the answer to every third commit. */
+async function openForgetfulDatabase(): Promise<Database> {
+  const kv = await Deno.openKv(":memory:");
+  let commits = 0;
+  loseAnswers(kv, () => ++commits % 3 === 0);
+  const reachability = new Reachability(() => kv.get([""]));
+  return new Database(kv, kv, { commits: remoteCommits(kv, reachability) });
+}
+
+/**
+ * Makes a handle behave as one of a store behind a network whose answers are lost now and then: the client sends the
+ * operation again, and gives what comes of that.
+ */
+export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const first = atomic();
+    const again = atomic();
+    const both =
+      <T extends unknown[]>(call: (operation: Deno.AtomicOperation, ...args: T) => void) =>
+      (...args: T) => {
+        for (const operation of [first, again]) call(operation, ...args);
+        return sent;
+      };
+    const sent = Object.assign(Object.create(Object.getPrototypeOf(first)), {
+      check: both((operation, ...args: Parameters<Deno.AtomicOperation["check"]>) =>
+        operation.check(...args)
+      ),
+      set: both((operation, ...args: Parameters<Deno.AtomicOperation["set"]>) =>
+        operation.set(...args)
+      ),
+      delete: both((operation, ...args: Parameters<Deno.AtomicOperation["delete"]>) =>
+        operation.delete(...args)
+      ),
+      sum: both((operation, ...args: Parameters<Deno.AtomicOperation["sum"]>) =>
+        operation.sum(...args)
+      ),
+      commit: async () => {
+        const outcome = await first.commit();
+        return isLost() ? await again.commit() : outcome;
+      },
+    }) as Deno.AtomicOperation;
+    return sent;
+  };
+}
+
+/** A store over KV Connect that is there for the tests, one of which uses it at a time. */
+const SHARED = Deno.env.get("KVDRIVE_TEST_KV");
+
+/** Takes all that the test before has left. */
+async function empty(db: Database): Promise<void> {
+  let operation = new Operation();
+  for await (const { key } of db.reader.list({ prefix: [] }, { batchSize: MAX_LIST_BATCH })) {
+    const step = new Operation().delete(key);
+    if (!operation.hasRoomFor(step)) {
+      await db.commitBulk(operation);
+      operation = new Operation();
+    }
+    operation.add(step);
+  }
+  await db.commitBulk(operation);
+}
+
+const remote: Backend = {
+  name: "remote",
+  use: async (work) => {
+    const db = await openRemoteDatabase({ url: SHARED });
+    await empty(db);
+    await useDatabase(db, work);
+  },
+};
+
 /** Every store that the program can run on: each has to pass the same cases. */
 export const BACKENDS: readonly Backend[] = [
   { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
@@ -51,6 +126,11 @@ export const BACKENDS: readonly Backend[] = [
       }
     },
   },
+  {
+    name: "lost answers",
+    use: async (work) => await useDatabase(await openForgetfulDatabase(), work),
+  },
+  ...(SHARED === undefined ? [] : [remote]),
 ];
 
 export const DRIVE = { project: "p", drive: "d" };
@@ -131,12 +211,12 @@ export async function sweepLater({ store }: Bench): Promise<void> {
   await store.sweeper.sweep(Date.now() + WRITE_LEASE + GARBAGE_GRACE);
 }
 
-/** How many entries of each kind there are, without the projects. Versions and ids differ from run to run, so they are not told. */
+/** How many entries of each kind there are, without the projects, and without what ends by itself. Versions and ids differ from run to run, so they are not told. */
 export async function keyKinds({ db }: Bench): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
   for await (const { key } of db.reader.list({ prefix: [] })) {
     const [kind, , , last] = key;
-    if (kind === "project") continue;
+    if (kind === "project" || kind === "commit") continue;
     const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
     kinds[shape] = (kinds[shape] ?? 0) + 1;
   }

@@ -1,4 +1,5 @@
 import { programWords } from "./program.ts";
+import { joinStore, type Membership } from "./shared_store.ts";
 import { strangerHeader } from "./stranger.ts";
 
 export const PROJECT_ID = "test-project";
@@ -13,6 +14,8 @@ export interface ServerOptions {
   runtime?: string[];
   /** An existing data folder; it is kept when the server is disposed of. */
   data?: string;
+  /** Where the tests are run on shared stores, a second process answers every other request for a drive. */
+  twin?: boolean;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
   readyTimeout?: number;
 }
@@ -20,6 +23,8 @@ export interface ServerOptions {
 /** A server process of its own on a free port, with a data folder of its own. `await using` ends it. */
 export class TestServer implements AsyncDisposable {
   readonly output: string[] = [];
+  #twin: TestServer | undefined;
+  #calls = 0;
 
   private constructor(
     readonly process: Deno.ChildProcess,
@@ -27,6 +32,7 @@ export class TestServer implements AsyncDisposable {
     readonly ownsData: boolean,
     readonly origin: string,
     private readonly drained: Promise<unknown>,
+    private readonly store: Membership,
     chunks: string[],
   ) {
     this.output = chunks;
@@ -34,8 +40,9 @@ export class TestServer implements AsyncDisposable {
 
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-    const args = ["serve", "--port", "0", "--data", data, ...(options.args ?? [])];
-    const [program, ...words] = programWords(args, options.runtime);
+    const store = await joinStore(data);
+    const own = ["serve", "--port", "0", "--data", data, ...store.args];
+    const [program, ...words] = programWords([...own, ...(options.args ?? [])], options.runtime);
     const process = new Deno.Command(program, {
       args: words,
       env: {
@@ -43,6 +50,7 @@ export class TestServer implements AsyncDisposable {
         KVDRIVE_APPS_PORT: "0",
         KVDRIVE_TRUSTED_PROXY: "127.0.0.1",
         NO_COLOR: "1",
+        ...store.env,
         ...options.env,
       },
       stdin: "null",
@@ -65,10 +73,23 @@ export class TestServer implements AsyncDisposable {
     );
     const owns = options.data === undefined;
     try {
-      return new TestServer(process, data, owns, await ready.promise, drained, chunks);
+      const server = new TestServer(
+        process,
+        data,
+        owns,
+        await ready.promise,
+        drained,
+        store,
+        chunks,
+      );
+      if (options.twin && store.isShared) {
+        server.#twin = await TestServer.start({ ...options, data, twin: false });
+      }
+      return server;
     } catch (error) {
       await endProcess(process, "SIGKILL");
       await drained;
+      await store.leave();
       if (owns) await Deno.remove(data, { recursive: true });
       throw error;
     } finally {
@@ -80,14 +101,15 @@ export class TestServer implements AsyncDisposable {
     return Number(new URL(this.origin).port);
   }
 
-  /** Everything that the process printed on standard output and standard error so far. */
+  /** Everything that the process, and its twin, printed on standard output and standard error so far. */
   get text(): string {
-    return this.output.join("");
+    return this.output.join("") + (this.#twin?.text ?? "");
   }
 
   /** The address of something in a drive: `server.url("photos", "/files?name=a")`. */
   url(drive: string, path: string, project = PROJECT_ID): string {
-    return `${this.origin}/v1/${project}/${encodeURIComponent(drive)}${path}`;
+    const origin = this.#calls++ % 2 === 0 ? this.origin : this.#twin?.origin ?? this.origin;
+    return `${origin}/v1/${project}/${encodeURIComponent(drive)}${path}`;
   }
 
   /** `fetch` with the project key; a `null` key sends none. */
@@ -108,8 +130,10 @@ export class TestServer implements AsyncDisposable {
 
   /** Sends a signal and gives the exit status. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
+    await this.#twin?.stop(signal);
     const status = await endProcess(this.process, signal);
     await this.drained;
+    await this.store.leave();
     return status;
   }
 

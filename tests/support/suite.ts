@@ -6,7 +6,7 @@ export type Step = (drive: Drive) => Promise<void>;
 export type AddStep = (sentence: string, run: Step) => void;
 
 /**
- * A test whose steps share one server process, each with a drive of its own. The steps are added
+ * A test whose steps share one server process, and its twin, each with a drive of its own. The steps are added
  * by the function that this gives back, while the module is being loaded.
  */
 export function suite(about: string, options: ServerOptions = {}): AddStep {
@@ -16,7 +16,8 @@ export function suite(about: string, options: ServerOptions = {}): AddStep {
     sanitizeOps: true,
     sanitizeResources: true,
     async fn(t) {
-      await using server = await TestServer.start(options);
+      const isPlain = options.args === undefined && options.env === undefined;
+      await using server = await TestServer.start({ twin: isPlain, ...options });
       for (const [index, [sentence, run]] of steps.entries()) {
         await t.step(sentence, () => run(new Drive(server, `drive-${index}`)));
       }

@@ -36,6 +36,8 @@ interface GarbageValue {
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
   "chunk",
+  // Ends by itself, some minutes after the commit to a shared store that it is of.
+  "commit",
   "completed_upload",
   "content",
   "file",

@@ -1,0 +1,86 @@
+import { REMOTE_PROBE_PAUSE, REMOTE_PROBE_TIME, REMOTE_READS } from "../drive/limits.ts";
+import { StoreUnavailable } from "./errors.ts";
+import { inTime, Overdue } from "./in_time.ts";
+import { Semaphore } from "./semaphore.ts";
+
+/**
+ * Puts a deadline on everything that is asked of a store behind a network, whose client by itself waits and tries again
+ * without end. What passed its deadline stays with that client, so as long as the store does not answer nothing more is
+ * asked of it: that fails at once, and memory is bounded by what was on its way. One question whether the store is back
+ * waits meanwhile.
+ */
+export class Reachability {
+  readonly #probe: () => Promise<unknown>;
+  readonly #reads = new Semaphore(REMOTE_READS);
+  readonly #closed = Promise.withResolvers<void>();
+  #isAway = false;
+  #isClosed = false;
+
+  /** @param probe A read of the store. */
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
+
+  /** Whether the store answered when it was last asked. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /**
+   * Runs some work for at most so many milliseconds.
+   *
+   * @throws {StoreUnavailable} if it takes longer, if the store does not answer anyway, or its answer makes no sense.
+   */
+  async within<T>(time: number, work: () => Promise<T>): Promise<T> {
+    if (this.#isAway) throw new StoreUnavailable("The store does not answer");
+    try {
+      return await inTime(time, work());
+    } catch (error) {
+      if (error instanceof Overdue) this.#wait();
+      throw isOurs(error) ? error : unavailable(error);
+    }
+  }
+
+  /** The same for a read, few of which run at once. */
+  read<T>(time: number, work: () => Promise<T>): Promise<T> {
+    return this.#reads.run(() => this.within(time, work));
+  }
+
+  /** Ends the waiting for a store that is away. */
+  close(): void {
+    this.#isClosed = true;
+    this.#closed.resolve();
+  }
+
+  /** Until the store answers. A question that nobody answers for long may have been lost, and is asked anew. */
+  async #wait(): Promise<void> {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    while (this.#isAway && !this.#isClosed) {
+      try {
+        await inTime(REMOTE_PROBE_TIME, this.#probe(), this.#closed.promise);
+        this.#isAway = false;
+      } catch {
+        await pause(REMOTE_PROBE_PAUSE, this.#closed.promise);
+      }
+    }
+  }
+}
+
+async function pause(time: number, end: Promise<void>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, time);
+  await Promise.race([over.promise, end]);
+  clearTimeout(timer);
+}
+
+/** What never left this process: an operation over a limit, a closed handle. */
+function isOurs(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError ||
+    error instanceof Deno.errors.BadResource ||
+    (error instanceof Error && error.message.includes("(status=400"));
+}
+
+function unavailable(cause: unknown): StoreUnavailable {
+  return new StoreUnavailable("The store cannot be reached", { cause });
+}

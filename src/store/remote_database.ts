@@ -1,0 +1,90 @@
+import { delay } from "@std/async/delay";
+import {
+  REMOTE_GROUPED_READS,
+  REMOTE_OPEN_PAUSE,
+  REMOTE_OPEN_TIME,
+  REMOTE_READ_TIME,
+} from "../drive/limits.ts";
+import { Database } from "./database.ts";
+import { CannotOpenStore } from "./errors.ts";
+import { guardReads } from "./guarded_reads.ts";
+import { inTime, Overdue } from "./in_time.ts";
+import { Reachability } from "./reachability.ts";
+import { remoteCommits } from "./remote_commits.ts";
+
+/** An entry that is never there. */
+const NOTHING: Deno.KvKey = [""];
+
+/** Where a store that any number of processes share is reached. */
+export interface RemoteStore {
+  /** Of KV Connect. Without one it is the database that the platform attaches to the program, as Deno Deploy does. */
+  url?: string | undefined;
+  /** How long to wait for a store that is not there yet, in milliseconds. */
+  patience?: number;
+}
+
+/**
+ * Opens a store behind a network. The runtime takes the token from the variable `DENO_KV_ACCESS_TOKEN`.
+ *
+ * @throws {CannotOpenStore} if there is none in time, or at once where it refuses us.
+ */
+export async function openRemoteDatabase(
+  { url, patience = REMOTE_OPEN_TIME }: RemoteStore,
+): Promise<Database> {
+  const kv = await openPatiently(url, Date.now() + patience);
+  const get = kv.get.bind(kv);
+  const reachability = new Reachability(() => get(NOTHING));
+  guardReads(kv, reachability);
+  return new Database(kv, kv, {
+    commits: remoteCommits(kv, reachability),
+    reads: REMOTE_GROUPED_READS,
+    onClose: () => reachability.close(),
+  });
+}
+
+async function openPatiently(url: string | undefined, until: number): Promise<Deno.Kv> {
+  while (true) {
+    try {
+      return await openAndRead(url);
+    } catch (error) {
+      if (Date.now() >= until || !mayCome(error)) throw cannotOpen(url, error);
+      await delay(REMOTE_OPEN_PAUSE);
+    }
+  }
+}
+
+async function openAndRead(url: string | undefined): Promise<Deno.Kv> {
+  const kv = await inTime(REMOTE_READ_TIME, Deno.openKv(url));
+  try {
+    // Older runtimes ask the store only now.
+    await inTime(REMOTE_READ_TIME, kv.get(NOTHING));
+    return kv;
+  } catch (error) {
+    kv.close();
+    throw error;
+  }
+}
+
+/** Whether it may be that the store is only not there yet. */
+function mayCome(error: unknown): boolean {
+  return error instanceof Overdue ||
+    (error instanceof Error && /failed to connect|status 5\d\d|status=5\d\d/.test(error.message));
+}
+
+function cannotOpen(url: string | undefined, error: unknown): CannotOpenStore {
+  const where = url === undefined ? "that is attached to this program" : `at ${url}`;
+  return new CannotOpenStore(`Cannot open the store ${where}: ${reasonOf(error)}`, {
+    cause: error,
+  });
+}
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/401|invalid access token/i.test(message)) {
+    return "it refuses the access token in DENO_KV_ACCESS_TOKEN";
+  }
+  if (message.startsWith("Missing DENO_KV_ACCESS_TOKEN")) {
+    return "its access token is missing, set DENO_KV_ACCESS_TOKEN";
+  }
+  return error instanceof Overdue ? "it does not answer" : message;
+}
