@@ -104,13 +104,13 @@ async function run(
 }
 
 /** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
-async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
+export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
   await running.none();
   await server.shutdown();
 }
 
 /** Whatever runs still after its time is cut by the end of the process. */
-function ignoreTimeout(error: unknown): void {
+export function ignoreTimeout(error: unknown): void {
   if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
 }
 
