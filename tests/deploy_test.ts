@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { fromFileUrl } from "@std/path";
-import { patternBytes } from "./support/bytes.ts";
+import { MIB, patternBytes } from "./support/bytes.ts";
+import { GatedBody } from "./support/paced_body.ts";
 import { Deployed, Platform, RIGHTS } from "./support/deploy.ts";
 import { environment } from "./support/command.ts";
 import { EXECUTABLE, MAIN } from "./support/program.ts";
@@ -103,16 +104,17 @@ test("At the platform's signal a transfer that runs may end, and all is over wit
   await using platform = new Platform({ isAttached: true });
   await using deployed = await Deployed.start({ ...SETTINGS, ...platform.env });
   const url = `${deployed.origin}${DRIVE}/files?name=slow`;
-  const body = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = body.writable.getWriter();
-  const sent = fetch(url, { method: "POST", headers: KEY, body: body.readable });
-  await writer.write(new Uint8Array(100_000));
-  await delay(300);
+  assertEquals(await status(deployed.origin), 200);
+  const body = new GatedBody(patternBytes(8 * MIB));
+  const sent = fetch(url, { method: "POST", headers: KEY, body: body.stream });
+  await body.halfSent;
+  assertEquals(await status(deployed.origin), 200);
   const began = performance.now();
   const ended = deployed.stop();
-  await delay(300);
-  await writer.write(new Uint8Array(100_000));
-  await writer.close();
+  while (await status(deployed.origin) !== 503) {
+    assert(performance.now() - began < 4000, "The signal is not noticed");
+  }
+  body.open();
   const response = await sent;
   assertEquals(response.status, 201, await response.text());
   assertEquals(await ended, 0);
@@ -122,18 +124,18 @@ test("At the platform's signal a transfer that runs may end, and all is over wit
 test("A transfer that does not end is cut in time.", async () => {
   await using platform = new Platform({ isAttached: true });
   await using deployed = await Deployed.start({ ...SETTINGS, ...platform.env });
-  const body = new TransformStream<Uint8Array, Uint8Array>();
-  const writer = body.writable.getWriter();
+  assertEquals(await status(deployed.origin), 200);
+  const body = new GatedBody(patternBytes(8 * MIB));
   const url = `${deployed.origin}${DRIVE}/files?name=stuck`;
-  const sent = fetch(url, { method: "POST", headers: KEY, body: body.readable });
+  const sent = fetch(url, { method: "POST", headers: KEY, body: body.stream });
   const failed = sent.then((response) => response.status, () => "broken");
-  await writer.write(new Uint8Array(100_000));
-  await delay(300);
+  await body.halfSent;
+  assertEquals(await status(deployed.origin), 200);
   const began = performance.now();
   assertEquals(await deployed.stop(), 0);
   assert(performance.now() - began < 5000, "It ended too late");
-  assert([503, "broken"].includes(await failed));
-  await writer.abort().catch(() => {});
+  body.breakOff();
+  assertEquals(await failed, "broken");
 });
 
 test("A setting that cannot be followed ends the program with a sentence.", async () => {
