@@ -1,6 +1,7 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { DEPLOY_CLOSE_TIME, DEPLOY_REOPEN_PAUSE, DEPLOY_SHUTDOWN_TIME } from "../drive/limits.ts";
+import { RequestGate } from "../gate/request_gate.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { renderError, toHttpError } from "../http/render_error.ts";
@@ -43,12 +44,22 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   let draining = false;
   const running = new RunningUploads();
+  const wrongKeys = new WrongKeys();
   const dashboard = await loadDashboard();
   const opening = new Opening(placeOf(env, options), options, async (store) => {
     print(
       welcomeText(await establish(store.projects, given), "https://<this program's address>", ""),
     );
-    return createApp(depsOf(options, { store, dashboard, running, isDraining: () => draining }));
+    const own = { store, dashboard, running, wrongKeys, isDraining: () => draining };
+    const app = createApp(depsOf(options, own));
+    const { trustedProxies, idleTimeout, appsTimeout } = options;
+    const patience = { trustedProxies, idleTimeout, appsTimeout };
+    const gate = new RequestGate({ store, wrongKeys, ...patience, onError: logFailure });
+    return async (request, info) => {
+      const address = info.remoteAddr as Deno.NetAddr;
+      const answer = draining ? undefined : await gate.answer(request, address);
+      return answer ?? await app(request, info);
+    };
   });
   using signal = new ShutdownSignal();
   const server = listen(options, opening);
@@ -78,7 +89,7 @@ function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpSe
 
 function depsOf(
   options: ServeOptions,
-  own: Pick<Deps, "store" | "dashboard" | "running" | "isDraining">,
+  own: Pick<Deps, "store" | "dashboard" | "running" | "wrongKeys" | "isDraining">,
 ): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
   return {
@@ -89,7 +100,6 @@ function depsOf(
     failedReasons,
     idleTimeout,
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
-    wrongKeys: new WrongKeys(),
     trustedProxies,
     onError: logFailure,
   };
