@@ -138,6 +138,16 @@ test("A transfer that does not end is cut in time.", async () => {
   assertEquals(await failed, "broken");
 });
 
+test("The configuration tells the platform what to install and to start.", async () => {
+  const text = await Deno.readTextFile(new URL("../deno.json", import.meta.url));
+  const { deploy } = JSON.parse(text) as {
+    deploy: { install: string; runtime: { type: string; entrypoint: string } };
+  };
+  assertEquals(deploy.runtime, { type: "dynamic", entrypoint: "main.ts" });
+  assertEquals(deploy.install, "deno install --entrypoint main.ts");
+  assert(MAIN.endsWith(`/${deploy.runtime.entrypoint}`));
+});
+
 test("A setting that cannot be followed ends the program with a sentence.", async () => {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-net", "--allow-env", MAIN],

@@ -62,8 +62,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
     };
   });
   using signal = new ShutdownSignal();
-  const server = listen(options, opening);
+  // What the clock starts has to be known before the server listens.
   sweepBySchedule(opening);
+  const server = listen(options, opening);
   print("kvdrive listening for Deno Deploy\n");
   await signal.first;
   draining = true;
