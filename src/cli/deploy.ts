@@ -17,6 +17,7 @@ import { Store } from "../store/store.ts";
 import { establish, givenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import { type Environment, parseServeOptions, type ServeOptions } from "./options.ts";
 import { logFailure, print, printError } from "./output.ts";
+import { isRecentRuntime, untouched } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 
@@ -76,7 +77,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
 /** Listens where the platform says, in `DENO_SERVE_ADDRESS`, which the runtime follows by itself. */
 function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpServer {
   const quiet = { automaticCompression: false, onListen: () => {} };
-  return Deno.serve({ hostname, port, ...quiet }, async (request, info) => {
+  const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
     try {
       const { app } = await opening.opened();
       return await app(request, info);
@@ -85,7 +86,8 @@ function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpSe
       response.headers.set("X-Request-Id", requestIdOf(request.headers));
       return response;
     }
-  });
+  };
+  return Deno.serve({ hostname, port, ...quiet }, untouched(answer));
 }
 
 function depsOf(
@@ -110,7 +112,7 @@ function depsOf(
 function placeOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefined {
   if (kv !== undefined) return { url: kv, patience: 0 };
   // Without a database some versions of the platform open one that is gone with the instance: nothing may go there.
-  const isDemanded = env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
+  const isDemanded = isRecentRuntime() && env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
   const isAttached = /^https?:/.test(env["DENO_KV_DEFAULT_PATH"] ?? "");
   return isDemanded || isAttached ? { patience: 0 } : undefined;
 }
