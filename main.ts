@@ -1,5 +1,5 @@
 /**
- * The command line of kvdrive.
+ * The command line of kvdrive, and its start on Deno Deploy.
  *
  * @module
  */

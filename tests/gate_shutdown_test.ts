@@ -69,7 +69,8 @@ Deno.test("A usual port of the gate that is taken keeps nobody from storing file
   await using server = await TestServer.start({ env: { KVDRIVE_APPS_PORT: "" } });
   assertMatch(server.text, /^Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
   assert(!server.text.includes("Applications are at"), server.text);
-  assertEquals((await server.fetch("d", "/files")).status, 200);
+  const listed = await server.fetch("d", "/files");
+  assertEquals(listed.status, 200, await listed.text());
 });
 
 /** Makes sure that the usual port is taken, by this test if it is by nobody else. */

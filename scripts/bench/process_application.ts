@@ -15,11 +15,14 @@ function page(): string {
   return JSON.stringify({ entries });
 }
 
+/** Older runtimes have no such option. */
+const QUIET = { automaticCompression: false };
+
 if (import.meta.main) {
   Deno.serve({
     port: 0,
     hostname: "127.0.0.1",
-    automaticCompression: false,
+    ...QUIET,
     onListen: ({ port }) => {
       const line = `listening on http://127.0.0.1:${port}\n`;
       Deno.stdout.writeSync(new TextEncoder().encode(line));

@@ -5,6 +5,9 @@
  */
 import { randomBytes } from "./random.ts";
 
+/** Older runtimes have no such option. */
+const QUIET = { automaticCompression: false };
+
 if (import.meta.main) {
   const size = Number(Deno.args[0]);
   const bytes = randomBytes(size);
@@ -12,7 +15,7 @@ if (import.meta.main) {
   Deno.serve({
     port: 0,
     hostname: "127.0.0.1",
-    automaticCompression: false,
+    ...QUIET,
     onListen: ({ port }) => {
       const line = `listening on http://127.0.0.1:${port}\n`;
       Deno.stdout.writeSync(new TextEncoder().encode(line));

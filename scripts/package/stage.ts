@@ -44,10 +44,11 @@ async function writeConfig(
   imports: Record<string, string>,
   nodeModulesDir: "auto" | "manual",
 ): Promise<void> {
-  const { name, version, license, unstable } = config;
+  const { name, version, license, exports, unstable } = config;
   // A packed file has its modules inside, so there is nothing to lock.
   const lock = nodeModulesDir === "auto" ? undefined : false;
-  const text = JSON.stringify({ name, version, license, unstable, imports, nodeModulesDir, lock });
+  const own = { name, version, license, exports, unstable };
+  const text = JSON.stringify({ ...own, imports, nodeModulesDir, lock });
   await Deno.writeTextFile(join(app, "deno.json"), text);
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../store/errors.ts";
 import type { Command } from "./command.ts";
 import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
+import { isOnDeploy, serveOnDeploy } from "./deploy.ts";
 import { commandHelp, helpText } from "./help.ts";
 import type { Environment } from "./options.ts";
 import { print, printError } from "./output.ts";
@@ -43,7 +44,9 @@ const FAILURES = [
 /** Runs a command line and gives the exit status: 2 for one that cannot be followed, 1 for one that failed. */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   try {
-    await dispatch(args, env);
+    // Deno Deploy starts the program without a word.
+    if (isOnDeploy(args, env)) await serveOnDeploy(env);
+    else await dispatch(args, env);
     return 0;
   } catch (error) {
     if (!(error instanceof Error) || !FAILURES.some((kind) => error instanceof kind)) throw error;

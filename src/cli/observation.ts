@@ -13,9 +13,8 @@ import { VERSION } from "./version.ts";
 /** What the operator chose. */
 export interface ObservationOptions {
   log: LogForm | "off" | undefined;
-  data: string;
-  /** The address of a shared store, if it is one. */
-  kv: string | undefined;
+  /** The store's folder; a shared one has none. */
+  data: string | undefined;
 }
 
 /** How the operator sees what the server does: its log and its metrics. */
@@ -26,12 +25,11 @@ export class Observation {
   readonly onError: LogFailure;
   readonly #http = new HttpMetrics();
   readonly #writer: LogWriter | undefined;
-  /** Of the store; a shared one has none. */
   readonly #folder: string | undefined;
 
-  constructor({ log, data, kv }: ObservationOptions) {
+  constructor({ log, data }: ObservationOptions) {
     const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
-    this.#folder = kv === undefined ? data : undefined;
+    this.#folder = data;
     this.onError = failureLog(form === "json" ? "json" : "text");
     if (form !== "off") {
       this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));

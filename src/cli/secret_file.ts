@@ -15,6 +15,8 @@ export class SecretFile implements Disposable {
 
   /** @throws {CommandError} where there is something of that name already, or no file can be made. */
   static async make(path: string): Promise<SecretFile> {
+    // With some permissions the runtime takes the "/" away, and another file would be made.
+    if (path.endsWith("/")) throw new CommandError(`Cannot make the file ${path}: it is a folder`);
     try {
       const options = { write: true, createNew: true, mode: MODE };
       return new SecretFile(path, await Deno.open(path, options));

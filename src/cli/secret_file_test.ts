@@ -43,6 +43,9 @@ Deno.test("A file that cannot be made is told with the reason", async () => {
     const make = () => SecretFile.make(`${folder}/missing/key`);
     const path = `${folder}/missing/key`;
     await assertRejects(make, CommandError, `Cannot make the file ${path}: No such file`);
+    const folderName = `${folder}/nowhere/`;
+    const reason = `Cannot make the file ${folderName}: it is a folder`;
+    await assertRejects(() => SecretFile.make(folderName), CommandError, reason);
   });
 });
 

@@ -20,6 +20,7 @@ import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./c
 import type { ServeOptions } from "./options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
+import { untouched } from "./runtime.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { StartError, UsageError } from "./usage_error.ts";
 
@@ -36,7 +37,8 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   const tls = await readTls(options);
   for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
-  const observation = new Observation(options);
+  const data = options.kv === undefined ? options.data : undefined;
+  const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
   const store = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
@@ -148,13 +150,13 @@ async function run(
 }
 
 /** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
-async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
+export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
   await running.none();
   await server.shutdown();
 }
 
 /** Whatever runs still after its time is cut by the end of the process. */
-function ignoreTimeout(error: unknown): void {
+export function ignoreTimeout(error: unknown): void {
   if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
 }
 
@@ -199,7 +201,7 @@ function listen(
   try {
     // "Bytes are never changed on the way (no compression of ours)."
     const quiet = { automaticCompression: false, onListen: () => {} };
-    return Deno.serve({ hostname, port, ...quiet, ...options }, app);
+    return Deno.serve({ hostname, port, ...quiet, ...options }, untouched(app));
   } catch (error) {
     throw cannotListen(hostname, port, error);
   }

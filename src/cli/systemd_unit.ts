@@ -74,7 +74,8 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 SystemCallErrorNumber=EPERM
-SystemCallFilter=@system-service
+# "@pkey": the runtime protects the code that it makes.
+SystemCallFilter=@system-service @pkey
 SystemCallFilter=~@privileged
 # No MemoryDenyWriteExecute: the runtime compiles JavaScript to machine code while it runs.
 

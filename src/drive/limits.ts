@@ -286,6 +286,13 @@ export const DEFAULT_APPS_PORT = 8001;
 /** What `Retry-After` says with 503, in seconds. */
 export const RETRY_AFTER = 1;
 
+/** Deno Deploy gives 5 seconds from its signal to the end: for transfers, then for the store to be closed. */
+export const DEPLOY_SHUTDOWN_TIME = 4 * SECOND;
+export const DEPLOY_CLOSE_TIME = SECOND / 2;
+
+/** Between two tries to open the database of Deno Deploy. */
+export const DEPLOY_REOPEN_PAUSE = SECOND;
+
 /** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
 export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
 export const DEFAULT_SHUTDOWN_TIMEOUT = 10 * SECOND;

@@ -1,7 +1,7 @@
 import { errors } from "../http/http_error.ts";
 import type { Visit } from "../http/visit.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
-import type { GateContext } from "./context.ts";
+import type { Doorkeeper } from "./context.ts";
 import { findPlace, type Place } from "./find_place.ts";
 import { type Origin, originOf, type Peer } from "./forwarded.ts";
 import { joinedField } from "./http1/fields.ts";
@@ -25,7 +25,7 @@ export interface Admitted {
 
 /** Lets a request in, or gives the answer of the gate itself. @throws {HttpError} */
 export async function admit(
-  ctx: GateContext,
+  ctx: Doorkeeper,
   head: RequestHead,
   peer: Peer,
   { readBody, visit }: { readBody: ReservedCall["readBody"]; visit: Visit },
@@ -53,7 +53,7 @@ export async function admit(
 
 /** "Everyone else gets 401 …; a browser that navigates gets the sign-in form with status 401." */
 function refusal(
-  { wrongKeys }: GateContext,
+  { wrongKeys }: Doorkeeper,
   head: RequestHead,
   place: Place,
   { address }: Origin,

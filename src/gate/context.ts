@@ -21,6 +21,9 @@ export interface GateDeps {
   onError: (error: unknown, requestId?: string) => void;
 }
 
+/** What it needs to let somebody in. */
+export type Doorkeeper = Pick<GateContext, "store" | "wrongKeys" | "trustedProxies" | "upstreams">;
+
 /** What all connections of the gate share. */
 export interface GateContext extends GateDeps {
   clock: Clock;

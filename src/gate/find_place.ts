@@ -73,7 +73,7 @@ function decode(segment: string): string {
 }
 
 /** The host name of a Host header, as applications have it. */
-function hostName(host: string): string {
+export function hostName(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();

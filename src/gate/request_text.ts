@@ -52,13 +52,26 @@ export function requestText(forwarding: Forwarding): string {
     text += `Content-Length: ${framing.length}\r\n`;
   }
   if (upgrade !== undefined) text += `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`;
-  text += `X-Forwarded-For: ${origin.address}\r\nX-Forwarded-Proto: ${origin.proto}\r\n`;
-  if (origin.host !== undefined) text += `X-Forwarded-Host: ${origin.host}\r\n`;
-  if (prefix !== "") text += `X-Forwarded-Prefix: ${prefix}\r\n`;
-  if (judgement.allowed && judgement.caller === "key") {
-    text += `X-Auth-Key-Name: ${keyNameHeader(judgement.keyName)}\r\n`;
+  for (const [name, value] of ownFields({ origin, prefix, judgement })) {
+    text += `${name}: ${value}\r\n`;
   }
   return `${text}\r\n`;
+}
+
+/** What the gate tells the application of a request. */
+export function ownFields(
+  { origin, prefix, judgement }: Pick<Forwarding, "origin" | "prefix" | "judgement">,
+): [string, string][] {
+  const own: [string, string][] = [
+    ["X-Forwarded-For", origin.address],
+    ["X-Forwarded-Proto", origin.proto],
+  ];
+  if (origin.host !== undefined) own.push(["X-Forwarded-Host", origin.host]);
+  if (prefix !== "") own.push(["X-Forwarded-Prefix", prefix]);
+  if (judgement.allowed && judgement.caller === "key") {
+    own.push(["X-Auth-Key-Name", keyNameHeader(judgement.keyName)]);
+  }
+  return own;
 }
 
 /**
@@ -76,7 +89,7 @@ export function askedUpgrade(
 }
 
 /** What of a header goes on. */
-function passedValue(
+export function passedValue(
   { lower, value }: Field,
   connection: readonly string[],
 ): string | undefined {

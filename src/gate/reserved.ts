@@ -2,7 +2,7 @@ import { MAX_KEY_HEADER, MAX_SIGN_IN_BODY } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { errors } from "../http/http_error.ts";
 import { NoSuchProject } from "../store/errors.ts";
-import type { GateContext } from "./context.ts";
+import type { Doorkeeper } from "./context.ts";
 import type { Place } from "./find_place.ts";
 import type { Origin } from "./forwarded.ts";
 import { joinedField } from "./http1/fields.ts";
@@ -29,7 +29,7 @@ export function isReserved(target: string): boolean {
 }
 
 /** Answers at the gate's own paths. @throws {HttpError} */
-export async function answerReserved(ctx: GateContext, call: ReservedCall): Promise<OwnAnswer> {
+export async function answerReserved(ctx: Doorkeeper, call: ReservedCall): Promise<OwnAnswer> {
   const { head: { method }, place: { target = "" } } = call;
   const [path, query = ""] = target.slice(RESERVED.length).split("?", 2);
   if (path === "/sign-in") {
@@ -45,7 +45,7 @@ export async function answerReserved(ctx: GateContext, call: ReservedCall): Prom
 
 /** "The owner … a browser that signed in with it on the gate's own form." */
 async function signIn(
-  { store, wrongKeys }: GateContext,
+  { store, wrongKeys }: Doorkeeper,
   { head, place, origin, readBody }: ReservedCall,
 ): Promise<OwnAnswer> {
   demandOwnForm(head, origin);
@@ -85,7 +85,7 @@ async function signIn(
 }
 
 async function signOut(
-  { store }: GateContext,
+  { store }: Doorkeeper,
   { head, place, origin }: ReservedCall,
 ): Promise<OwnAnswer> {
   demandOwnForm(head, origin);

@@ -1,7 +1,8 @@
 import { listedTokens } from "./http1/fields.ts";
 import type { ResponseHead } from "./http1/response_head.ts";
 
-const HOP_BY_HOP = new Set([
+/** Headers about one connection (RFC 9110, 7.6.1). */
+export const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",

@@ -237,6 +237,12 @@ export const errors = {
     ),
   unavailable: (cause: unknown) =>
     new HttpError(503, "The store cannot be reached right now: try again", retryLater, cause),
+  noDatabase: () =>
+    new HttpError(
+      503,
+      "No database is attached to this server: attach a Deno KV database to it, in Deno Deploy's dashboard",
+      retryLater,
+    ),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
   overQuota: (message: string) => new HttpError(507, message),

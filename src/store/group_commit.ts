@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { Outcome } from "./commit.ts";
 import { type Commits, embeddedCommits } from "./commits.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import type { ChangeProbe } from "./change_probe.ts";
 import type { FileRecord } from "./records.ts";

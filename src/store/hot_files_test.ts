@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { assert, assertEquals } from "@std/assert";
 import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";

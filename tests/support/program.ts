@@ -1,9 +1,10 @@
 import { fromFileUrl } from "@std/path";
 
-const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
+/** Where the sources begin, for those who start them in another way. */
+export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
 
 /** An executable that stands for the sources: what `deno task pack` or `deno task compile` makes. */
-const EXECUTABLE = Deno.env.get("KVDRIVE_TEST_PROGRAM");
+export const EXECUTABLE = Deno.env.get("KVDRIVE_TEST_PROGRAM");
 
 /**
  * The words that start the program under test with these arguments. The tests know nothing else of the project.

@@ -1,0 +1,25 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { isRecentRuntime, untouched } from "./runtime.ts";
+
+Deno.test("A runtime is recent from 2.9 on", () => {
+  for (const version of ["2.9.0", "2.10.1", "3.0.0"]) assertEquals(isRecentRuntime(version), true);
+  for (const version of ["1.46.3", "2.5.0", "2.8.9"]) assertEquals(isRecentRuntime(version), false);
+});
+
+Deno.test("An older runtime is told to leave an answer as it is", async () => {
+  const answer = () => Promise.resolve(new Response("a", { headers: { "Cache-Control": "b" } }));
+  assertStrictEquals(untouched(answer, true), answer);
+  const told = async (init: RequestInit, handler = answer) => {
+    const { headers } = await untouched(handler, false)(new Request("http://a/", init));
+    return headers.get("cache-control");
+  };
+  const zipping = { headers: { "Accept-Encoding": "gzip" } };
+  assertEquals(await told(zipping), "b, no-transform");
+  assertEquals(await told(zipping, () => Promise.resolve(new Response("a"))), "no-transform");
+  // It changes neither what nobody wants packed nor what is packed.
+  assertEquals(await told({}), "b");
+  assertEquals(await told(zipping, () => Promise.resolve(new Response(null))), null);
+  const packed = { "Cache-Control": "b", "Content-Encoding": "gzip" };
+  const packedAnswer = () => Promise.resolve(new Response("a", { headers: packed }));
+  assertEquals(await told(zipping, packedAnswer), "b");
+});

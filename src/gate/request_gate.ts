@@ -1,0 +1,242 @@
+import { REJUDGE_INTERVAL } from "../drive/limits.ts";
+import { errors } from "../http/http_error.ts";
+import { toHttpError } from "../http/render_error.ts";
+import { requestIdOf } from "../http/request_id.ts";
+import type { Visit } from "../http/visit.ts";
+import { admit, type Admitted } from "./admit.ts";
+import type { Doorkeeper, GateDeps } from "./context.ts";
+import { hostName } from "./find_place.ts";
+import { joinedField, listedTokens } from "./http1/fields.ts";
+import { NO_BODY } from "./http1/framing.ts";
+import type { RequestHead } from "./http1/request_head.ts";
+import { judge } from "./judge.ts";
+import { errorAnswer, type OwnAnswer } from "./own_answer.ts";
+import { ownFields, passedValue } from "./request_text.ts";
+import { HOP_BY_HOP } from "./response_text.ts";
+import { Upstreams } from "./upstreams.ts";
+
+/** Methods that `fetch` does not send. */
+const NOT_SENT = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+/** "A server MUST NOT send" a body with these (RFC 9110, 15.3.5, 15.4.5); with the third it is left to others. */
+const BODILESS = new Set([204, 205, 304]);
+
+/**
+ * The gate on a platform that hands over requests and no connections, all on one port: there "host names alone select
+ * applications", requests go on by `fetch`, and no connection changes its protocol.
+ */
+export class RequestGate {
+  readonly #deps: GateDeps;
+  readonly #doorkeeper: Doorkeeper;
+
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
+    this.#doorkeeper = { ...deps, upstreams: new Upstreams() };
+  }
+
+  /** The answer to a request for the host name of an application; `undefined` where no application has it. */
+  async answer(request: Request, info: Deno.ServeHandlerInfo): Promise<Response | undefined> {
+    const head = headOf(request);
+    const { host = "" } = head;
+    if (await this.#deps.store.apps.findByHost(hostName(host)) === undefined) return undefined;
+    const { watch } = this.#deps;
+    const visit = watch.begin(requestIdOf(request.headers), request.method);
+    watch.route(visit, "gate", "gate");
+    visit.received = Number(request.headers.get("content-length") ?? 0);
+    const response = await this.#answerVisit(request, info.remoteAddr as Deno.NetAddr, visit);
+    visit.status = response.status;
+    const end = () => watch.end(visit);
+    info.completed.then(end, () => {
+      visit.isAborted = true;
+      end();
+    });
+    return response;
+  }
+
+  async #answerVisit(request: Request, address: Deno.NetAddr, visit: Visit): Promise<Response> {
+    try {
+      return await this.#admitAndPass(request, address, visit);
+    } catch (error) {
+      const rendered = toHttpError(error);
+      if (rendered.status >= 500 && rendered.cause !== undefined) {
+        this.#deps.onError(rendered.cause);
+      }
+      return ownResponse(errorAnswer(rendered), request);
+    }
+  }
+
+  async #admitAndPass(
+    request: Request,
+    address: Deno.NetAddr,
+    visit: Visit,
+  ): Promise<Response> {
+    const head = headOf(request);
+    // The platform has taken TLS off.
+    const peer = { address, isSecure: true };
+    const readBody = (limit: number) => readText(request, limit);
+    const admitted = await admit(this.#doorkeeper, head, peer, { readBody, visit });
+    if ("status" in admitted) return ownResponse(admitted, request);
+    if (NOT_SENT.has(head.method)) throw errors.badMessage(501, "its method is not known here");
+    if (head.connection.includes("upgrade")) {
+      throw errors.badMessage(501, "connections do not change their protocol here");
+    }
+    return await this.#pass(request, head, admitted, visit);
+  }
+
+  async #pass(
+    request: Request,
+    head: RequestHead,
+    admitted: Admitted,
+    visit: Visit,
+  ): Promise<Response> {
+    const { upstream: { authority, isSecure }, target } = admitted;
+    const ending = new AbortController();
+    const leave = () => ending.abort();
+    request.signal.addEventListener("abort", leave, { once: true });
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      ending.abort();
+    }, this.#deps.appsTimeout);
+    try {
+      const answer = await fetch(`${isSecure ? "https" : "http"}://${authority}${target}`, {
+        method: head.method,
+        headers: requestHeaders(head, admitted),
+        body: request.body,
+        redirect: "manual",
+        signal: ending.signal,
+      });
+      const stop = this.#watch(admitted, ending);
+      visit.isForwarded = true;
+      return passedResponse(answer, visit, stop);
+    } catch {
+      throw isSlow ? errors.slowUpstream() : errors.deadUpstream();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends an answer that runs when its caller would not be let in any more; gives what ends the watch. */
+  #watch(admitted: Admitted, ending: AbortController): () => void {
+    const judgeAnew = () => {
+      this.#isStillAllowed(admitted)
+        // While the store cannot be asked, its last word holds.
+        .catch(() => true)
+        .then((isAllowed) => isAllowed || ending.abort());
+    };
+    const timer = setInterval(judgeAnew, REJUDGE_INTERVAL);
+    const stopListening = this.#deps.store.revocations.onChange(judgeAnew);
+    const stop = () => {
+      clearInterval(timer);
+      stopListening();
+    };
+    ending.signal.addEventListener("abort", stop, { once: true });
+    return stop;
+  }
+
+  async #isStillAllowed({ place, judgement, credentials }: Admitted): Promise<boolean> {
+    const { store } = this.#deps;
+    const found = await store.apps.find(place.app.project, place.app.app);
+    if (found === undefined) return false;
+    if (judgement.allowed && judgement.caller === "preflight") return true;
+    return (await judge(store, credentials, found)).allowed;
+  }
+}
+
+/** A request as the gate judges it. */
+function headOf({ method, url, headers, body }: Request): RequestHead {
+  const fields = [...headers].map(([name, value]) => ({ name, lower: name, value }));
+  const slash = url.indexOf("/", url.indexOf("://") + "://".length);
+  return {
+    method,
+    target: slash === -1 ? "/" : url.slice(slash),
+    minor: 1,
+    fields,
+    host: joinedField(fields, "host"),
+    framing: body === null ? NO_BODY : { kind: "chunked" },
+    connection: listedTokens(fields, "connection"),
+  };
+}
+
+function requestHeaders(head: RequestHead, admitted: Admitted): Headers {
+  const headers = new Headers();
+  for (const field of head.fields) {
+    const value = passedValue(field, head.connection);
+    if (value !== undefined) headers.append(field.name, value);
+  }
+  const { origin, judgement, place: { prefix } } = admitted;
+  for (const [name, value] of ownFields({ origin, judgement, prefix })) headers.set(name, value);
+  // `fetch` would unpack what is packed.
+  headers.set("Accept-Encoding", "identity");
+  return headers;
+}
+
+function passedResponse(answer: Response, visit: Visit, stop: () => void): Response {
+  const headers = new Headers(answer.headers);
+  const named = (headers.get("connection") ?? "").toLowerCase().split(",").map((one) => one.trim());
+  for (const name of [...headers.keys()]) {
+    if (HOP_BY_HOP.has(name) || named.includes(name)) headers.delete(name);
+  }
+  const { status, statusText } = answer;
+  if (answer.body === null || BODILESS.has(status)) {
+    stop();
+    return new Response(null, { status, statusText, headers });
+  }
+  const onPiece = (size: number) => void (visit.sent += size);
+  return new Response(untilEnd(answer.body, onPiece, stop), { status, statusText, headers });
+}
+
+/** The same stream, with a call for each piece, and one when it is over in whatever way. */
+function untilEnd(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onPiece: (size: number) => void,
+  onEnd: () => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = stream.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          onPiece(value.byteLength);
+          return controller.enqueue(value);
+        }
+        onEnd();
+        controller.close();
+      } catch (error) {
+        onEnd();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      onEnd();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+}
+
+function ownResponse({ status, headers, body }: OwnAnswer, request: Request): Response {
+  const isShown = body !== "" && request.method !== "HEAD";
+  return new Response(isShown ? body : null, {
+    status,
+    headers: {
+      ...headers,
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      "X-Request-Id": requestIdOf(request.headers),
+    },
+  });
+}
+
+/** @throws {HttpError} 413 where there is more. */
+async function readText(request: Request, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const piece of request.body ?? []) {
+    size += piece.byteLength;
+    if (size > limit) throw errors.tooLargeSignIn(limit);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text;
+}
