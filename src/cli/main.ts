@@ -1,3 +1,4 @@
+import { ClientError } from "../client/errors.ts";
 import {
   AccessIsOff,
   AlreadyExists,
@@ -23,6 +24,7 @@ const FAILURES = [
   UsageError,
   StartError,
   CommandError,
+  ClientError,
   CannotOpenStore,
   StoreUnavailable,
   StoreFull,

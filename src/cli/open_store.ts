@@ -1,5 +1,7 @@
 import { resolve } from "@std/path";
+import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
+import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { Store } from "../store/store.ts";
 import { logFailure } from "./output.ts";
 import { CommandError } from "./usage_error.ts";
@@ -32,7 +34,8 @@ export async function withStore<T>(
   folder: string,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = new Store(await openDatabase(folder), { onError: logFailure });
+  const disk = new DiskSpace(freeBytesOf(folder), DEFAULT_DISK_RESERVE);
+  const store = new Store(await openDatabase(folder), { disk, onError: logFailure });
   try {
     return await work(store);
   } finally {
