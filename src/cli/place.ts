@@ -18,7 +18,9 @@ export function parsePlace(text: string, drive: string | undefined): NamedPlace 
   const at = text.indexOf(":");
   if (drive === undefined && at === -1) {
     throw new UsageError(
-      `${quoted(text)} names no place in a drive: write DRIVE:NAME, such as photos:cat.jpg, or DRIVE: for all of it`,
+      `${
+        quoted(text)
+      } names no place in a drive: write DRIVE:NAME, such as photos:cat.jpg, or DRIVE: for all of it`,
     );
   }
   const place = drive === undefined

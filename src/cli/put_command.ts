@@ -92,7 +92,9 @@ class Putting {
       const reason = problem ?? badName(name);
       if (reason !== undefined && !hasFailed) return this.#skip(drive, name, reason);
       if (reason !== undefined) return this.#fail(drive, name, reason);
-      const source: Source = path === PIPE ? pipeSource(Deno.stdin.readable) : await fileSource(path);
+      const source: Source = path === PIPE
+        ? pipeSource(Deno.stdin.readable)
+        : await fileSource(path);
       if (path === PIPE) this.#view.expect(undefined);
       const { size, resumed } = await upload({ side: this.#drives, drive, name }, source, {
         type: this.#call.get("type") ?? contentTypeOf(name),

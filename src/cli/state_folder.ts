@@ -5,9 +5,7 @@ import type { Environment } from "./options.ts";
 export function stateFolder(env: Environment, system: typeof Deno.build.os): string | undefined {
   const home = env["HOME"] || undefined;
   const inHome = (...path: string[]) => home && join(home, ...path);
-  const base = system === "windows"
-    ? env["LOCALAPPDATA"] || undefined
-    : env["XDG_STATE_HOME"] ||
-      (system === "darwin" ? inHome("Library", "Application Support") : inHome(".local", "state"));
+  const base = system === "windows" ? env["LOCALAPPDATA"] || undefined : env["XDG_STATE_HOME"] ||
+    (system === "darwin" ? inHome("Library", "Application Support") : inHome(".local", "state"));
   return base && join(base, "kvdrive", "uploads");
 }
