@@ -1,6 +1,6 @@
 import { parseProjectKey } from "../drive/secrets.ts";
 import { ANSWER_TIME } from "../drive/limits.ts";
-import { ClientError, Refused, Transient } from "./errors.ts";
+import { ClientError, Refused, Transient, Unreached } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
 /** Where a server is, and how it is asked. */
@@ -132,7 +132,7 @@ export class Connection implements Disposable {
         cause: error,
       });
     }
-    return new Transient(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
+    return new Unreached(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
   }
 
   async #refusal(answer: Response): Promise<ClientError> {

@@ -5,12 +5,17 @@ export class ClientError extends Error {
 
 /** The server or the network cannot do it now, and may be able to soon. */
 export class Transient extends ClientError {
-  override readonly name = "Transient";
+  override readonly name: string = "Transient";
 
   /** @param wait How long the server asks to wait, in milliseconds. */
   constructor(message: string, readonly wait = 0, options?: ErrorOptions) {
     super(message, options);
   }
+}
+
+/** Nobody answers there. */
+export class Unreached extends Transient {
+  override readonly name = "Unreached";
 }
 
 /** What failed was tried again until its time was over. */

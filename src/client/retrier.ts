@@ -4,7 +4,7 @@ import {
   RETRY_MAX_DELAY,
   RETRY_MIN_DELAY,
 } from "../drive/limits.ts";
-import { GaveUp, Transient } from "./errors.ts";
+import { GaveUp, Transient, Unreached } from "./errors.ts";
 
 /** What trying again needs to know. */
 export interface RetryOptions {
@@ -58,6 +58,7 @@ export class Retrier {
         return result;
       } catch (error) {
         if (!(error instanceof Transient)) throw error;
+        if (!(error instanceof Unreached)) this.#wasReached = true;
         failingSince ??= now();
         const wait = Math.max(error.wait, this.#delay(tries++));
         const left = failingSince + this.#patience - now();

@@ -16,6 +16,8 @@ export interface ServerOptions {
   runtime?: string[];
   /** An existing data folder; it is kept when the server is disposed of. */
   data?: string;
+  /** The port to listen on; a free one unless given. */
+  fixedPort?: number;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
   readyTimeout?: number;
 }
@@ -44,7 +46,7 @@ export class TestServer implements AsyncDisposable {
         MAIN,
         "serve",
         "--port",
-        "0",
+        String(options.fixedPort ?? 0),
         "--data",
         data,
         ...(options.args ?? []),
