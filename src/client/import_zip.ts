@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { resolve } from "@std/path";
-// Reads archives with the directory at their end alone, with sizes compared, 64-bit fields and bounded memory; it has been
-// kept for ten years, and has no code but JavaScript. Archives come from anywhere, so a tried reader is worth more than
+// Reads archives by the directory at their end alone, with 64-bit fields and bounded memory; it has been kept for ten years,
+// and has no code but JavaScript. Archives come from anywhere, so a tried reader is worth more than
 // one of our own.
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { MAX_DEFLATE_RATIO } from "../drive/limits.ts";
@@ -54,7 +54,7 @@ export class ZipSource implements ImportSource, Disposable {
       for await (const entry of this.#zip.eachEntry()) {
         const path = pathOf(entry);
         if (!isFile(path) || path === INDEX_NAME) continue;
-        const problem = seen.has(path) ? "it is in the archive twice" : problemOf(entry, path);
+        const problem = seen.has(path) ? "it is in the archive twice" : problemOf(entry);
         seen.add(path);
         yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
       }
@@ -94,7 +94,7 @@ async function contentsOf(path: string): Promise<Contents> {
     let index = new Map<string, IndexEntry>();
     for await (const entry of zip.eachEntry()) {
       const name = pathOf(entry);
-      if (name === INDEX_NAME && problemOf(entry, `${DRIVES_FOLDER}/a/b`) === undefined) {
+      if (name === INDEX_NAME && problemOf(entry) === undefined) {
         index = await indexBy(readEntry(zip, entry, name), ({ path }) => path);
       } else if (isFile(name)) {
         bytes += entry.uncompressedSize;
@@ -106,18 +106,27 @@ async function contentsOf(path: string): Promise<Contents> {
   }
 }
 
-/** Names are judged by us: one that leads elsewhere is reported, and the other files are taken. */
+/** Names and sizes are judged by us: an entry that lies is reported, and the others are taken. */
 async function openZip(path: string): Promise<ZipFile> {
   return await openPromise(path, {
     autoClose: false,
     decodeStrings: false,
-    validateEntrySizes: true,
+    validateEntrySizes: false,
   });
 }
 
-/** Names are UTF-8, whether the archive says so or not; what is none shows by the sign for that. */
+/** Names are UTF-8, whether the archive says so or not. */
 function pathOf({ fileNameRaw }: Entry): string {
   return new TextDecoder().decode(fileNameRaw);
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Folders are entries as well, and other things may be beside the drives. */
@@ -125,8 +134,8 @@ function isFile(path: string): boolean {
   return path.startsWith(`${DRIVES_FOLDER}/`) && !path.endsWith("/");
 }
 
-function problemOf(entry: Entry, path: string): string | undefined {
-  if (path.includes("\ufffd")) return "its path is not UTF-8";
+function problemOf(entry: Entry): string | undefined {
+  if (!isUtf8(entry.fileNameRaw)) return "its path is not UTF-8";
   if ((entry.externalFileAttributes / 0x10000 & KIND) === LINK) return "it is a symbolic link";
   if (entry.isEncrypted()) return "it is encrypted";
   if (!entry.canDecodeFileData()) {
@@ -135,15 +144,21 @@ function problemOf(entry: Entry, path: string): string | undefined {
   return undefined;
 }
 
+/** The bytes of an entry, no more of them than it is said to have. */
 async function* readEntry(zip: ZipFile, entry: Entry, path: string): AsyncIterable<Uint8Array> {
+  const { uncompressedSize, crc32: wanted } = entry;
   let crc = 0;
+  let size = 0;
   try {
     for await (const bytes of await zip.openReadStreamPromise(entry)) {
+      size += bytes.byteLength;
+      if (size > uncompressedSize) break;
       crc = crc32(bytes, crc);
       yield bytes;
     }
   } catch (error) {
     throw cannot("read from the archive", path, error);
   }
-  if (crc !== entry.crc32) throw new ClientError("It is damaged: its CRC is another one");
+  if (size !== uncompressedSize) throw new ClientError("It is damaged: it has another size");
+  if (crc !== wanted) throw new ClientError("It is damaged: its CRC is another one");
 }
