@@ -16,11 +16,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   drive: ["drive", "types"],
   // The description of the API is data, which takes nothing but the limits from the program.
   openapi: ["openapi", "drive", "types"],
+  // It knows the server by its API alone.
+  client: ["client", "drive", "types"],
   store: ["store", "drive", "types"],
   http: ["http", "store", "drive", "types"],
   gate: ["gate", "http", "store", "drive", "types"],
   routes: ["routes", "openapi", "gate", "http", "store", "drive", "types"],
-  top: ["top", "routes", "openapi", "gate", "http", "store", "drive", "types"],
+  top: ["top", "client", "routes", "openapi", "gate", "http", "store", "drive", "types"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -113,7 +115,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/gate/, src/routes/, src/cli/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -197,9 +199,8 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  return ["src/http/", "src/gate/", "src/routes/", "src/cli/", "src/dashboard/"].some((folder) =>
-    file.startsWith(folder)
-  );
+  const folders = ["http", "gate", "routes", "cli", "client", "dashboard"];
+  return folders.some((folder) => file.startsWith(`src/${folder}/`));
 }
 
 /** Whether an identifier is only the name of a member or of a key, and not the global of that name. */

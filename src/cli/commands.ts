@@ -2,12 +2,15 @@ import { adminTokenCommands } from "./admin_token_commands.ts";
 import { appCommands } from "./app_commands.ts";
 import { authCommands } from "./auth_commands.ts";
 import { backupCommands } from "./backup_command.ts";
+import { clientCommand } from "./client_command.ts";
 import type { Command } from "./command.ts";
 import { givenCredentials } from "./credentials.ts";
-import { healthcheckCommand } from "./healthcheck_command.ts";
 import { editionOf } from "./edition.ts";
+import { fileCommands } from "./file_commands.ts";
+import { healthcheckCommand } from "./healthcheck_command.ts";
 import { INSTALL } from "./install.ts";
 import { keyCommands } from "./key_commands.ts";
+import { moveCommands } from "./move_commands.ts";
 import { parseServeOptions, SERVE_OPTIONS } from "./options.ts";
 import { print } from "./output.ts";
 import { projectCommands } from "./project_commands.ts";
@@ -26,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
     options: SERVE_OPTIONS,
     run: (args, env) => serve(parseServeOptions(args, env), givenCredentials(env)),
   },
+  ...[...fileCommands, ...moveCommands].map(clientCommand),
   ...[...projectCommands, ...keyCommands, ...appCommands, ...authCommands, ...adminTokenCommands]
     .map(storeCommand),
   healthcheckCommand,

@@ -11,7 +11,9 @@ Usage:
 ${rows.join("\n")}
   kvdrive help [COMMAND]        print this, or more of a command
 
-The commands between serve and version work on the store itself, while the server runs or not.
+The commands put to stat ask a server: KVDRIVE_URL says where it is, KVDRIVE_KEY is the project key.
+So do export and import, unless --data names a store.
+The commands behind them work on the store itself, while the server runs or not.
 
 ${serveHelp()}`;
 }

@@ -1,3 +1,4 @@
+import { ClientError } from "../client/errors.ts";
 import {
   AccessIsOff,
   AlreadyExists,
@@ -27,6 +28,7 @@ const FAILURES = [
   UsageError,
   StartError,
   CommandError,
+  ClientError,
   CannotOpenStore,
   CannotBackUp,
   BackupRuns,

@@ -1,5 +1,8 @@
 import { resolve } from "@std/path";
+import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
+
+import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { logFailure } from "./output.ts";
@@ -39,10 +42,11 @@ export async function withStore<T>(
   { data, kv }: StorePlace,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const database = kv === undefined
-    ? await openDatabase(data)
-    : await openRemoteDatabase({ url: kv, patience: 0 });
-  const store = new Store(database, { onError: logFailure });
+  const local = { disk: new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE) };
+  const [database, options] = kv === undefined
+    ? [await openDatabase(data), local]
+    : [await openRemoteDatabase({ url: kv, patience: 0 }), {}];
+  const store = new Store(database, { ...options, onError: logFailure });
   try {
     return await work(store);
   } finally {

@@ -64,6 +64,11 @@ export class ProgressBar implements Disposable {
     ];
   }
 
+  /** Whether there is a screen to draw on. */
+  get isDrawn(): boolean {
+    return this.#screen !== undefined;
+  }
+
   /** Tells how far the work is. Another unit begins another rate. */
   show(progress: Progress): void {
     if (this.#screen === undefined || this.#stop.length === 0) return;

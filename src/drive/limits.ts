@@ -352,3 +352,27 @@ export const VERIFY_BATCH = 10_000;
 
 /** How long it stays known that counters were put right: much longer than counting takes. */
 export const RECOUNT_MEMORY = 24 * 60 * MINUTE;
+/** Parts, or small files, that a client sends or fetches at once: 4 × 10 MB in memory. */
+export const TRANSFERS = 4;
+
+/** How long a client tries again what fails, unless configured, and what has never been reached; and its pauses. */
+export const DEFAULT_RETRY_TIME = 5 * MINUTE;
+export const FIRST_CONTACT_TIME = 3 * SECOND;
+export const RETRY_MIN_DELAY = 250;
+export const RETRY_MAX_DELAY = 10 * SECOND;
+
+/** How long a client waits for an answer, for the next bytes of one, and for the answer to a part that it sends. */
+export const ANSWER_TIME = MINUTE;
+export const SENT_ANSWER_TIME = 10 * MINUTE;
+
+/** How long a client remembers an upload that was interrupted: no server keeps it for longer, as far as is known. */
+export const UPLOAD_STATE_TIME = 7 * 24 * 60 * MINUTE;
+
+/** Bytes of one segment of a path that common file systems hold. */
+export const MAX_SEGMENT = 255;
+
+/** How often a file that others keep writing is read from its beginning. */
+export const MAX_READ_TRIES = 5;
+
+/** The highest compression of deflate; an archive that claims more has one stretch of bytes for many files. */
+export const MAX_DEFLATE_RATIO = 1032;

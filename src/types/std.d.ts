@@ -79,6 +79,7 @@ declare module "@std/media-types/type-by-extension" {
 }
 
 declare module "@std/path" {
+  export function basename(path: string): string;
   export function dirname(path: string): string;
   export function fromFileUrl(url: string | URL): string;
   export function join(path: string, ...paths: string[]): string;

@@ -17,6 +17,8 @@ export interface ServerOptions {
   data?: string;
   /** Where the tests are run on shared stores, a second process answers every other request for a drive. */
   twin?: boolean;
+  /** The port to listen on; a free one unless given. */
+  fixedPort?: number;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
   readyTimeout?: number;
 }
@@ -42,7 +44,8 @@ export class TestServer implements AsyncDisposable {
   static async start(options: ServerOptions = {}): Promise<TestServer> {
     const data = options.data ?? await Deno.makeTempDir({ prefix: "kvdrive-test-" });
     const store = await joinStore(data, options.args ?? []);
-    const args = ["serve", "--port", "0", "--data", data, ...store.args, ...(options.args ?? [])];
+    const port = String(options.fixedPort ?? 0);
+    const args = ["serve", "--port", port, "--data", data, ...store.args, ...(options.args ?? [])];
     const [program, ...words] = programWords(args, options.runtime);
     const process = new Deno.Command(program, {
       args: words,

@@ -51,6 +51,90 @@ export async function runOnTerminal(
   }
 }
 
+/** The program on a terminal of a known size, which a test looks at while it runs. */
+export class TerminalProgram {
+  /** Told of what the terminal gets. */
+  onText: (text: string) => void = () => {};
+  readonly #process: Deno.ChildProcess;
+  readonly #keyboard: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  readonly #read: Promise<void>;
+  readonly #device = Promise.withResolvers<string>();
+
+  private constructor(process: Deno.ChildProcess) {
+    this.#process = process;
+    this.#keyboard = process.stdin.getWriter();
+    this.#read = this.#readAll();
+  }
+
+  /** @param columns How wide the terminal is. */
+  static async start(
+    args: readonly string[],
+    { columns, env = {} }: { columns: number; env?: Record<string, string> },
+  ): Promise<TerminalProgram> {
+    const words = programWords(args).map(shellQuoted);
+    const line = `stty cols ${columns}; tty; exec ${words.join(" ")}`;
+    const [program, ...programArgs] = await onTerminal(line);
+    return new TerminalProgram(
+      new Deno.Command(program, {
+        args: programArgs,
+        env: { ...environment(env), SHELL: "/bin/sh" },
+        clearEnv: true,
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn(),
+    );
+  }
+
+  /** Makes the terminal wider or narrower, as a person does who pulls at its window. */
+  async resize(columns: number): Promise<void> {
+    const args = ["-F", await this.#device.promise, "cols", String(columns)];
+    const { success } = await new Deno.Command("stty", { args }).output();
+    if (!success) throw new Error("The terminal could not be resized");
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#keyboard.write(new TextEncoder().encode(text));
+  }
+
+  /** The exit status. */
+  async ended(): Promise<number> {
+    const { code } = await deadline(this.#process.status, PATIENCE * 3);
+    await this.#read;
+    return code;
+  }
+
+  /** Ends it, if it runs. */
+  async kill(): Promise<void> {
+    try {
+      this.#process.kill("SIGKILL");
+    } catch (error) {
+      // It had ended by itself.
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await this.#process.status;
+    await this.#read;
+    await this.#keyboard.close().catch(() => {});
+  }
+
+  /** The first line is that of `tty`. */
+  async #readAll(): Promise<void> {
+    let first: string | undefined = "";
+    for await (const text of this.#process.stdout.pipeThrough(new TextDecoderStream())) {
+      if (first === undefined) {
+        this.onText(text);
+        continue;
+      }
+      first += text;
+      const end = first.indexOf("\n");
+      if (end === -1) continue;
+      this.#device.resolve(first.slice(0, end).trim());
+      this.onText(first.slice(end + 1));
+      first = undefined;
+    }
+  }
+}
+
 async function converse(process: Deno.ChildProcess, answer: string): Promise<Typed> {
   const keyboard = process.stdin.getWriter();
   let text = "";

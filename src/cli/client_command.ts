@@ -1,0 +1,159 @@
+import { resolve } from "@std/path";
+import { Connection } from "../client/connection.ts";
+import { RemoteDrives } from "../client/remote_drives.ts";
+import { Retrier } from "../client/retrier.ts";
+import { UploadStates } from "../client/upload_states.ts";
+import { parseDuration } from "../drive/duration.ts";
+import { DEFAULT_RETRY_TIME } from "../drive/limits.ts";
+import type { Command } from "./command.ts";
+import { type OptionSpec, parseFlags } from "./flags.ts";
+import type { Environment } from "./options.ts";
+import { print } from "./output.ts";
+import { stateFolder } from "./state_folder.ts";
+import { TransferView } from "./transfer_view.ts";
+import { UsageError } from "./usage_error.ts";
+import { visible, visibleJson } from "./visible.ts";
+
+/** Where a server is unless somebody says. */
+const DEFAULT_URL = "http://127.0.0.1:8000";
+
+const EVERYWHERE: readonly OptionSpec[] = [
+  { name: "url", value: "URL", help: `address of the server (KVDRIVE_URL, else ${DEFAULT_URL})` },
+  { name: "key-file", value: "FILE", help: "file with the project key (else KVDRIVE_KEY)" },
+  { name: "cacert", value: "FILE", help: "certificates of authorities to believe, in PEM" },
+  { name: "retry-for", value: "TIME", help: "how long to try again what fails (5m)" },
+  { name: "json", help: "print what happened as JSON, one object a line" },
+];
+
+/** A command that works with files of drives. */
+export interface ClientCommand {
+  name: string;
+  /** What stands behind its name, as the help shows it. */
+  operands: string;
+  /** How many words that are at least and at the most. */
+  count: readonly [min: number, max: number];
+  options?: readonly OptionSpec[];
+  summary: string;
+  run(call: ClientCall): Promise<void>;
+}
+
+/** Makes a command of the program of one that works with files of drives. */
+export function clientCommand(command: ClientCommand): Command {
+  const { name, summary, operands, count: [min, max], options = [] } = command;
+  const specs = [...options, ...EVERYWHERE];
+  const flags = options.map(({ name, value }) => value ? `[--${name} ${value}]` : `[--${name}]`);
+  const form = ["kvdrive", name, operands, ...flags].filter((word) => word !== "").join(" ");
+  return {
+    name,
+    form,
+    summary,
+    options: specs,
+    async run(args, env) {
+      const advice = `the form is ${form}`;
+      const { options, operands } = parseFlags(specs, args, advice);
+      if (operands.length < min) throw new UsageError(`Something is missing: ${advice}`);
+      if (operands.length > max) throw new UsageError(`There are too many words: ${advice}`);
+      await command.run(new ClientCall(form, options, operands, env));
+    },
+  };
+}
+
+/** Such a command as it was typed. */
+export class ClientCall {
+  readonly form: string;
+  readonly operands: readonly string[];
+  readonly env: Environment;
+  readonly #values: ReadonlyMap<string, string>;
+
+  constructor(
+    form: string,
+    values: ReadonlyMap<string, string>,
+    operands: readonly string[],
+    env: Environment,
+  ) {
+    this.form = form;
+    this.#values = values;
+    this.operands = operands;
+    this.env = env;
+  }
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  /** Whether a switch is on. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** A word that has to be there. */
+  operand(index: number): string {
+    return this.operands[index] ?? "";
+  }
+
+  /** Connects to the server. @throws {UsageError} where nobody says with which key. */
+  async connect(view: TransferView): Promise<Remote> {
+    const patience = this.#patience();
+    const key = await this.#key();
+    const cacert = this.get("cacert");
+    const connection = new Connection({
+      url: this.get("url") ?? (this.env["KVDRIVE_URL"] || DEFAULT_URL),
+      key,
+      retrier: new Retrier({ patience, onWait: (sentence) => view.say(sentence) }),
+      ...(cacert === undefined ? {} : { authorities: await readOption("--cacert", cacert) }),
+    });
+    if (connection.isExposed) {
+      view.say(`The key goes to ${connection.origin} unencrypted: others on the way can read it`);
+    }
+    return { connection, drives: new RemoteDrives(connection) };
+  }
+
+  /** What was interrupted before. */
+  async states(): Promise<UploadStates> {
+    const states = new UploadStates(stateFolder(this.env, Deno.build.os));
+    await states.clean();
+    return states;
+  }
+
+  /** Prints a result: an object of its own line as JSON where that is asked for, else a line for people, if any. */
+  answer(view: TransferView, json: unknown, line?: string): void {
+    const text = this.has("json") ? visibleJson(json) : line === undefined ? line : visible(line);
+    if (text !== undefined) view.bar.aside(() => print(`${text}\n`));
+  }
+
+  async #key(): Promise<string> {
+    const file = this.get("key-file");
+    const key = file === undefined
+      ? this.env["KVDRIVE_KEY"] ?? ""
+      : (await readOption("--key-file", file)).trim();
+    if (key !== "") return key;
+    throw new UsageError(
+      "There is no project key: put it into the variable KVDRIVE_KEY, or name a file that has it with --key-file",
+    );
+  }
+
+  #patience(): number {
+    const text = this.get("retry-for");
+    if (text === undefined) return DEFAULT_RETRY_TIME;
+    const time = text === "0" ? 0 : parseDuration(text);
+    if (time === undefined) {
+      throw new UsageError("The value of --retry-for must be a time like 30s or 5m, or 0");
+    }
+    return time;
+  }
+}
+
+/** A server and its drives. */
+export interface Remote {
+  connection: Connection;
+  drives: RemoteDrives;
+}
+
+async function readOption(option: string, path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(resolve(path));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
+  }
+}

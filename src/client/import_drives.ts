@@ -1,0 +1,159 @@
+import { TRANSFERS } from "../drive/limits.ts";
+import { contentTypeOf } from "../drive/content_type.ts";
+import { driveNameProblem, fileNameProblem } from "../drive/names.ts";
+import { createHash } from "node:crypto";
+import { digestOfAll } from "./digest.ts";
+import { copyVersion } from "./download.ts";
+import type { DriveSide, FileInfo } from "./drive_side.ts";
+import { Changed, isFatal } from "./errors.ts";
+import type { IndexEntry } from "./export_index.ts";
+import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
+import { isSameTime } from "./same_time.ts";
+import { eachAtOnce, Slots } from "./slots.ts";
+import type { TransferReport } from "./transfer_report.ts";
+import { stateKey, upload } from "./upload.ts";
+import type { UploadStates } from "./upload_states.ts";
+
+/** How an import goes. */
+export interface ImportOptions {
+  /** The only drive that is imported; all unless given. */
+  drive?: string;
+  /** Whether other files of the same names are replaced. */
+  force: boolean;
+  states: UploadStates;
+}
+
+/** Where a file of an export belongs. */
+interface Destination {
+  drive: string;
+  name: string;
+  type: string;
+  /** What the index says of it. */
+  known: IndexEntry | undefined;
+}
+
+/** Copies an export into drives. What fails for one file alone is reported, and the others are copied. */
+export async function importDrives(
+  side: DriveSide,
+  source: ImportSource,
+  report: TransferReport,
+  options: ImportOptions,
+): Promise<void> {
+  const slots = new Slots(TRANSFERS);
+  const found = new Set<string>();
+  await eachAtOnce(source.files(), TRANSFERS, async (file) => {
+    found.add(file.path);
+    const place = destinationOf(file, source.index);
+    if (options.drive !== undefined && place.drive !== options.drive) return;
+    if ("problem" in file) {
+      const { problem, hasFailed = false } = file;
+      if (hasFailed) return report.fail(place.drive, place.name, problem);
+      return report.skip(place.drive, place.name, problem);
+    }
+    const problem = problemOf(place);
+    if (problem !== undefined) return report.skip(place.drive, place.name, problem);
+    await new FileImport(side, file, place, { ...options, slots }, report).run();
+  });
+  for (const { drive, name, path } of source.index.values()) {
+    const isMissing = !found.has(path) && (options.drive ?? drive) === drive;
+    if (isMissing) report.skip(drive, name, `there is no ${path}, of which the index speaks`);
+  }
+}
+
+/** What the index says, else what the path does. */
+function destinationOf(
+  { path }: ImportFile | ImportProblem,
+  index: ReadonlyMap<string, IndexEntry>,
+): Destination {
+  const known = index.get(path);
+  const [, drive = "", ...segments] = path.split("/");
+  const place = known ?? { drive, name: segments.join("/") };
+  const type = known?.content_type || contentTypeOf(place.name);
+  return { drive: place.drive, name: place.name, type, known };
+}
+
+function problemOf({ drive, name }: Destination): string | undefined {
+  const driveProblem = driveNameProblem(drive);
+  if (driveProblem !== undefined) return `The drive name ${driveProblem}`;
+  // A file beside the folders of the drives.
+  if (name === "") return "it is in no drive";
+  const problem = fileNameProblem(name);
+  return problem && `The file name ${problem}`;
+}
+
+class FileImport {
+  readonly #side: DriveSide;
+  readonly #file: ImportFile;
+  readonly #place: Destination;
+  readonly #options: ImportOptions & { slots: Slots };
+  readonly #report: TransferReport;
+
+  constructor(
+    side: DriveSide,
+    file: ImportFile,
+    place: Destination,
+    options: ImportOptions & { slots: Slots },
+    report: TransferReport,
+  ) {
+    this.#side = side;
+    this.#file = file;
+    this.#place = place;
+    this.#options = options;
+    this.#report = report;
+  }
+
+  async run(): Promise<void> {
+    const { drive, name } = this.#place;
+    const report = this.#report;
+    report.begin(drive, name);
+    let counted = 0;
+    try {
+      const there = await this.#side.stat(drive, name);
+      if (there !== undefined && await this.#isSame(there)) return report.same(this.#file.size);
+      const target = { side: this.#side, drive, name };
+      const { size } = await upload(target, this.#file.source, {
+        ...this.#options,
+        type: this.#place.type,
+        isNew: !this.#options.force,
+        remembersEnd: true,
+        onBytes: (count) => {
+          counted += count;
+          report.progress(count);
+        },
+      });
+      report.add(size);
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      report.progress(-counted);
+      report.fail(drive, name, error);
+    }
+  }
+
+  async #isSame(there: FileInfo): Promise<boolean> {
+    const { source, size, modified } = this.#file;
+    const { type, known } = this.#place;
+    if (there.size !== size || there.type !== type) return false;
+    if (there.sha256 !== undefined) return await digestOfAll(source.read()) === there.sha256;
+    // What came from this drive and was not touched since.
+    const isUntouched = known !== undefined && known.etag === there.etag &&
+      modified !== undefined && isSameTime(modified, Date.parse(known.modified));
+    if (isUntouched) return true;
+    const key = stateKey({ side: this.#side, ...this.#place }, source, type);
+    if (await this.#options.states.doneAs(key, source.stamp) === there.etag) return true;
+    // Where it cannot be replaced, sending it would be in vain; where it can, that would be all the same.
+    return !this.#options.force && await this.#hasSameBytes(there);
+  }
+
+  async #hasSameBytes(there: FileInfo): Promise<boolean> {
+    const hash = createHash("sha256");
+    const { drive } = this.#place;
+    try {
+      const from = { side: this.#side, drive, file: there };
+      await copyVersion(from, 0, (bytes) => void hash.update(bytes));
+    } catch (error) {
+      if (error instanceof Changed) return false;
+      throw error;
+    }
+    return hash.digest("base64") === await digestOfAll(this.#file.source.read());
+  }
+}

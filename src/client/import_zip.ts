@@ -1,0 +1,164 @@
+import { crc32 } from "node:zlib";
+import { resolve } from "@std/path";
+// Reads archives by the directory at their end alone, with 64-bit fields and bounded memory; it has been kept for ten years,
+// and has no code but JavaScript. Archives come from anywhere, so a tried reader is worth more than
+// one of our own.
+import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { MAX_DEFLATE_RATIO } from "../drive/limits.ts";
+import { cannot, ClientError } from "./errors.ts";
+import { DRIVES_FOLDER, INDEX_NAME, indexBy, type IndexEntry } from "./export_index.ts";
+import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
+
+/** The kind of a file in the attributes of UNIX, and that of a link. */
+const KIND = 0o170000;
+const LINK = 0o120000;
+
+/** An export in a zip archive. Nothing of it is written to this machine's file system, whatever its paths are. */
+export class ZipSource implements ImportSource, Disposable {
+  readonly bytes: number;
+  readonly index: ReadonlyMap<string, IndexEntry>;
+  readonly #path: string;
+  readonly #stamp: string;
+  readonly #zip: ZipFile;
+
+  private constructor(
+    { path, stamp, zip }: { path: string; stamp: string; zip: ZipFile },
+    { bytes, index }: Contents,
+  ) {
+    this.#path = path;
+    this.#stamp = stamp;
+    this.#zip = zip;
+    this.bytes = bytes;
+    this.index = index;
+  }
+
+  /** @throws {ClientError} where it is no archive, or one that lies. */
+  static async open(path: string): Promise<ZipSource> {
+    try {
+      const { size, mtime } = await Deno.stat(path);
+      const stamp = `${size} ${mtime?.getTime() ?? 0}`;
+      const contents = await contentsOf(path);
+      // Where few bytes are many files, each of them would be sent.
+      if (contents.bytes > size * MAX_DEFLATE_RATIO) {
+        throw new ClientError(`The archive ${path} claims more bytes than can be in it`);
+      }
+      return new ZipSource({ path: resolve(path), stamp, zip: await openZip(path) }, contents);
+    } catch (error) {
+      throw cannot("read the archive", path, error);
+    }
+  }
+
+  async *files(): AsyncIterable<ImportFile | ImportProblem> {
+    const seen = new Set<string>();
+    try {
+      for await (const entry of this.#zip.eachEntry()) {
+        const path = pathOf(entry);
+        if (!isFile(path) || path === INDEX_NAME) continue;
+        const problem = seen.has(path) ? "it is in the archive twice" : problemOf(entry);
+        seen.add(path);
+        yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
+      }
+    } catch (error) {
+      throw cannot("read the archive", this.#path, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#zip.close();
+  }
+
+  #fileOf(entry: Entry, path: string): ImportFile {
+    const read = () => readEntry(this.#zip, entry, path);
+    const source = {
+      size: entry.uncompressedSize,
+      identity: `${this.#path}\0${path}`,
+      stamp: `${this.#stamp} ${entry.crc32}`,
+      read,
+      // Size and CRC were compared while it was read.
+      verify: () => Promise.resolve(),
+    };
+    return { path, size: entry.uncompressedSize, source };
+  }
+}
+
+/** What is known of an archive before its files are read. */
+interface Contents {
+  bytes: number;
+  index: ReadonlyMap<string, IndexEntry>;
+}
+
+async function contentsOf(path: string): Promise<Contents> {
+  const zip = await openZip(path);
+  try {
+    let bytes = 0;
+    let index = new Map<string, IndexEntry>();
+    for await (const entry of zip.eachEntry()) {
+      const name = pathOf(entry);
+      if (name === INDEX_NAME && problemOf(entry) === undefined) {
+        index = await indexBy(readEntry(zip, entry, name), ({ path }) => path);
+      } else if (isFile(name)) {
+        bytes += entry.uncompressedSize;
+      }
+    }
+    return { bytes, index };
+  } finally {
+    zip.close();
+  }
+}
+
+/** Names and sizes are judged by us: an entry that lies is reported, and the others are taken. */
+async function openZip(path: string): Promise<ZipFile> {
+  return await openPromise(path, {
+    autoClose: false,
+    decodeStrings: false,
+    validateEntrySizes: false,
+  });
+}
+
+/** Names are UTF-8, whether the archive says so or not. */
+function pathOf({ fileNameRaw }: Entry): string {
+  return new TextDecoder().decode(fileNameRaw);
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Folders are entries as well, and other things may be beside the drives. */
+function isFile(path: string): boolean {
+  return path.startsWith(`${DRIVES_FOLDER}/`) && !path.endsWith("/");
+}
+
+function problemOf(entry: Entry): string | undefined {
+  if (!isUtf8(entry.fileNameRaw)) return "its path is not UTF-8";
+  if ((entry.externalFileAttributes / 0x10000 & KIND) === LINK) return "it is a symbolic link";
+  if (entry.isEncrypted()) return "it is encrypted";
+  if (!entry.canDecodeFileData()) {
+    return `it is compressed in a way that is not known here (${entry.compressionMethod})`;
+  }
+  return undefined;
+}
+
+/** The bytes of an entry, no more of them than it is said to have. */
+async function* readEntry(zip: ZipFile, entry: Entry, path: string): AsyncIterable<Uint8Array> {
+  const { uncompressedSize, crc32: wanted } = entry;
+  let crc = 0;
+  let size = 0;
+  try {
+    for await (const bytes of await zip.openReadStreamPromise(entry)) {
+      size += bytes.byteLength;
+      if (size > uncompressedSize) break;
+      crc = crc32(bytes, crc);
+      yield bytes;
+    }
+  } catch (error) {
+    throw cannot("read from the archive", path, error);
+  }
+  if (size !== uncompressedSize) throw new ClientError("It is damaged: it has another size");
+  if (crc !== wanted) throw new ClientError("It is damaged: its CRC is another one");
+}

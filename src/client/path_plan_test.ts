@@ -1,0 +1,105 @@
+import { assert, assertEquals } from "@std/assert";
+import { byteLength } from "../drive/names.ts";
+import { PathPlan } from "./path_plan.ts";
+import { safeSegment } from "./safe_segment.ts";
+
+Deno.test("Plain names are paths as they are", () => {
+  const plan = new PathPlan("posix");
+  const names = [
+    "a.txt",
+    "b/c d/é.jpg",
+    "b/c d/e",
+    "100%",
+    "what?",
+    "日本/語",
+    "a b ",
+    "...",
+    "CON",
+  ];
+  assertEquals(names.map((name) => plan.place(name)), names);
+});
+
+Deno.test("What no file system can hold is written in another way", () => {
+  const cases: [name: string, path: string][] = [
+    ["/etc/passwd", "%/etc/passwd"],
+    ["../x", "%2E%2E/x"],
+    ["a//b/./c", "a/%/b/%2E/c"],
+    ["line\none", "line%0Aone"],
+    ["c:\\temp", "c:%5Ctemp"],
+  ];
+  for (const [name, path] of cases) assertEquals(new PathPlan("posix").place(name), path);
+});
+
+Deno.test("Windows holds less", () => {
+  const cases = [
+    ["CON", "%43ON"],
+    ["nul.txt", "%6Eul.txt"],
+    ["a:b?", "a%3Ab%3F"],
+    ["end.", "end%2E"],
+    ["end ", "end%20"],
+    ["console", "console"],
+  ] as const;
+  for (const [segment, safe] of cases) assertEquals(safeSegment(segment, "windows"), safe);
+});
+
+Deno.test("Names that would be one file get two", () => {
+  const plan = new PathPlan("posix");
+  const names = ["README", "Readme", "caf\u00e9", "cafe\u0301", "a", "a.txt", "a/b", "A/c"];
+  const paths = names.map((name) => plan.place(name));
+  assertEquals(paths, [
+    "README",
+    "Readme%1",
+    "caf\u00e9",
+    "cafe\u0301%1",
+    "a",
+    "a.txt",
+    "a%1/b",
+    "A%2/c",
+  ]);
+});
+
+Deno.test("A path that was taken before stays taken", () => {
+  const plan = new PathPlan("posix");
+  plan.keep("x/y");
+  assertEquals([plan.place("x"), plan.place("x/y"), plan.place("x/z")], ["x%1", "x/y%1", "x/z"]);
+});
+
+/** The same numbers in every run. */
+function* numbers(): Generator<number, never> {
+  let state = 1;
+  for (;;) {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0;
+    yield (state >>> 8) / 2 ** 24;
+  }
+}
+
+Deno.test("Whatever the names, no path leaves the folder, is too long, or is another's file or folder", () => {
+  const random = numbers();
+  const letters = [..."aAéE\u0301.%/\\\0\n ß:*日🦖", "..", "//", "long".repeat(70), "CON"];
+  const names = new Set<string>();
+  while (names.size < 3000) {
+    const length = 1 + Math.floor(random.next().value * 6);
+    const pick = () => letters[Math.floor(random.next().value * letters.length)] ?? "";
+    names.add(Array.from({ length }, pick).join(""));
+  }
+  for (const system of ["posix", "windows"] as const) {
+    const plan = new PathPlan(system);
+    const files = new Set<string>();
+    const folders = new Set<string>();
+    for (const name of names) {
+      const path = plan.place(name);
+      const segments = path.split("/");
+      for (const segment of segments) {
+        assert(!["", ".", ".."].includes(segment), path);
+        assert(!/[\p{Cc}\\]/u.test(segment) && byteLength(segment) <= 255, path);
+      }
+      const same = path.normalize("NFC").toLowerCase();
+      assert(!files.has(same), path);
+      files.add(same);
+      for (let count = 1; count < segments.length; count++) {
+        folders.add(segments.slice(0, count).join("/").normalize("NFC").toLowerCase());
+      }
+    }
+    for (const file of files) assert(!folders.has(file), file);
+  }
+});

@@ -1,0 +1,75 @@
+import { assert, assertEquals } from "@std/assert";
+import { ClientError, GaveUp, Transient, Unreached } from "./errors.ts";
+import { Retrier } from "./retrier.ts";
+
+/** A clock that passes while somebody waits. */
+function setUp(patience = 60_000) {
+  const pauses: number[] = [];
+  const told: string[] = [];
+  let time = 0;
+  const retrier = new Retrier({
+    patience,
+    now: () => time,
+    random: () => 1,
+    onWait: (sentence) => told.push(sentence),
+    pause: (milliseconds) => {
+      pauses.push(milliseconds);
+      time += milliseconds;
+      return Promise.resolve();
+    },
+  });
+  return { retrier, pauses, told };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not fail");
+}
+
+Deno.test("Pauses grow, and are as long as the server asks", async () => {
+  const { retrier, pauses, told } = setUp();
+  const waits = [0, 0, 5000, 0, 0, 0, 0];
+  const result = await retrier.run(() => {
+    const wait = waits.shift();
+    if (wait !== undefined) return Promise.reject(new Transient("busy", wait));
+    return Promise.resolve("done");
+  });
+  assertEquals(result, "done");
+  assertEquals(pauses, [250, 500, 5000, 2000, 4000, 8000, 10000]);
+  assertEquals(told, ["busy: trying again for 60 seconds at the most"]);
+});
+
+Deno.test("What goes on has as much time again", async () => {
+  const { retrier, pauses } = setUp(1000);
+  let tries = 0;
+  await retrier.run((goesOn) => {
+    tries++;
+    if (tries % 2 === 0) goesOn();
+    return tries < 20 ? Promise.reject(new Transient("broke")) : Promise.resolve();
+  });
+  assert(pauses.reduce((sum, pause) => sum + pause, 0) > 5000, String(pauses));
+});
+
+Deno.test("Who fails for too long is given up; who was never reached soon", async () => {
+  const busy = setUp();
+  const error = await failureOf(busy.retrier.run(() => Promise.reject(new Transient("busy"))));
+  assert(error instanceof GaveUp && error.message.includes("run the same command again"));
+  const total = busy.pauses.reduce((sum, pause) => sum + pause, 0);
+  assert(total > 45_000 && total <= 60_000, String(total));
+  const absent = setUp();
+  const lost = await failureOf(absent.retrier.run(() => Promise.reject(new Unreached("nobody"))));
+  assert(lost instanceof GaveUp && lost.message.includes("is the server running"));
+  assertEquals(absent.pauses, [250, 500, 1000]);
+  assertEquals(absent.told, []);
+});
+
+Deno.test("What will not get better is thrown at once", async () => {
+  const { retrier, pauses } = setUp();
+  const error = new ClientError("no");
+  assertEquals(await failureOf(retrier.run(() => Promise.reject(error))), error);
+  assertEquals(pauses, []);
+});

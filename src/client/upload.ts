@@ -1,0 +1,212 @@
+import { MAX_PARTS, MAX_PAYLOAD } from "../drive/limits.ts";
+import type { PartSize } from "../drive/parts.ts";
+import { type CutPart, cutParts } from "./cut_parts.ts";
+import { digestOf } from "./digest.ts";
+import type { DriveSide, WriteOptions } from "./drive_side.ts";
+import { Changed, ClientError } from "./errors.ts";
+import type { Slots } from "./slots.ts";
+import type { Source } from "./source.ts";
+import type { UploadState, UploadStates } from "./upload_states.ts";
+
+/** Where a file goes. */
+export interface UploadTarget {
+  side: DriveSide;
+  drive: string;
+  name: string;
+}
+
+/** How it gets there. */
+export interface UploadOptions extends WriteOptions {
+  /** Parts and small files of all transfers that are in memory at once. */
+  slots: Slots;
+  states: UploadStates;
+  /** Whether the version that came of a large file is remembered. */
+  remembersEnd?: boolean;
+  onBytes: (count: number) => void;
+}
+
+/** What was sent. */
+export interface Uploaded {
+  /** Bytes. */
+  size: number;
+  /** Bytes of them that the server had already. */
+  resumed: number;
+}
+
+/** What an upload is remembered by. */
+export function stateKey(
+  { side, drive, name }: UploadTarget,
+  source: Source,
+  type: string,
+): string[] {
+  return [side.identity, drive, name, type, source.identity ?? ""];
+}
+
+/**
+ * Sends a file: up to 10 MB in one request, more in parts, several at once. An upload that was interrupted goes on with
+ * the parts that the server does not have. What changes while it is read is not stored.
+ *
+ * @throws {Changed}
+ * @throws {NotNew}
+ */
+export async function upload(
+  target: UploadTarget,
+  source: Source,
+  options: UploadOptions,
+): Promise<Uploaded> {
+  const { side, drive, name } = target;
+  const { slots, onBytes } = options;
+  const parts = cutParts(source.read(), MAX_PAYLOAD);
+  const letGo = await slots.take();
+  try {
+    const { value: first } = await parts.next();
+    if (first === undefined) throw new TypeError("There is always a first part");
+    if (!first.isLast) {
+      return await new PartsUpload(target, source, options).send(first, letGo, parts);
+    }
+    await source.verify();
+    await side.putFile(drive, name, first.bytes, options);
+    onBytes(first.bytes.byteLength);
+    return { size: first.bytes.byteLength, resumed: 0 };
+  } finally {
+    letGo();
+    await parts.return();
+  }
+}
+
+/** An upload in parts. */
+class PartsUpload {
+  readonly #target: UploadTarget;
+  readonly #source: Source;
+  readonly #options: UploadOptions;
+  readonly #there = new Map<number, number>();
+  readonly #running = new Set<Promise<void>>();
+  #failure: { error: unknown } | undefined;
+  #size = 0;
+  #resumed = 0;
+
+  constructor(target: UploadTarget, source: Source, options: UploadOptions) {
+    this.#target = target;
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** Sends the first part, which has a slot, and the others. */
+  async send(
+    first: CutPart,
+    letGo: () => void,
+    others: AsyncGenerator<CutPart, void>,
+  ): Promise<Uploaded> {
+    const state = await this.#open();
+    const last = await this.#sendAll(state, first, letGo, others);
+    if ([...this.#there.keys()].some((part) => part > last)) {
+      await this.#giveUp(state);
+      throw new Changed("The upload that was to go on is one of a longer file: try again");
+    }
+    try {
+      await this.#source.verify();
+    } catch (error) {
+      if (error instanceof Changed) await this.#giveUp(state);
+      throw error;
+    }
+    await this.#complete(state);
+    return { size: this.#size, resumed: this.#resumed };
+  }
+
+  /** The upload that was interrupted, if the server has it still, or a new one. */
+  async #open(): Promise<UploadState> {
+    const { side, drive, name } = this.#target;
+    const { states, type } = this.#options;
+    const { stamp, identity } = this.#source;
+    const key = stateKey(this.#target, this.#source, type);
+    const state = identity === undefined ? undefined : await states.find(key, stamp);
+    const parts = state && await side.partsOf(drive, name, state.id);
+    if (state !== undefined && parts !== undefined) {
+      parts.forEach(({ part, size }: PartSize) => this.#there.set(part, size));
+      return state;
+    }
+    const id = await side.startUpload(drive, name, type);
+    const remembered = identity === undefined ? noStates : states;
+    return await remembered.begin(key, stamp, id);
+  }
+
+  /** Gives the number of the last part. A failure is thrown when all that run have ended. */
+  async #sendAll(
+    state: UploadState,
+    first: CutPart,
+    letGoFirst: () => void,
+    others: AsyncGenerator<CutPart, void>,
+  ): Promise<number> {
+    let part: CutPart | undefined = first;
+    let letGo = letGoFirst;
+    let last = 0;
+    try {
+      while (part !== undefined && this.#failure === undefined) {
+        if (part.number > MAX_PARTS) {
+          throw new ClientError(`It is larger than ${MAX_PARTS} parts of 10 MB: no drive takes it`);
+        }
+        last = part.number;
+        this.#start(state, part, letGo);
+        letGo = await this.#options.slots.take();
+        part = this.#failure === undefined ? (await others.next()).value ?? undefined : undefined;
+      }
+    } finally {
+      letGo();
+      await Promise.all(this.#running);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return last;
+  }
+
+  #start(state: UploadState, part: CutPart, letGo: () => void): void {
+    const running = this.#sendPart(state, part).catch((error: unknown) => {
+      this.#failure ??= { error };
+    }).finally(() => {
+      this.#running.delete(running);
+      letGo();
+    });
+    this.#running.add(running);
+  }
+
+  async #sendPart(state: UploadState, { number, bytes }: CutPart): Promise<void> {
+    const { side, drive, name } = this.#target;
+    const sha256 = digestOf(bytes);
+    const isThere = this.#there.get(number) === bytes.byteLength &&
+      state.digests.get(number) === sha256;
+    if (isThere) {
+      this.#resumed += bytes.byteLength;
+    } else {
+      await side.putPart(drive, name, state.id, { number, bytes, sha256 });
+      await state.note(number, sha256);
+    }
+    this.#size += bytes.byteLength;
+    this.#options.onBytes(bytes.byteLength);
+  }
+
+  async #complete(state: UploadState): Promise<void> {
+    const { side, drive, name } = this.#target;
+    const { isNew, remembersEnd = false } = this.#options;
+    await side.complete(drive, name, state.id, { isNew });
+    const stored = await side.stat(drive, name);
+    await state.end(remembersEnd ? stored?.etag : undefined);
+    if (stored?.size !== this.#size) {
+      throw new Changed("Somebody else wrote or deleted the file at the same time");
+    }
+  }
+
+  async #giveUp(state: UploadState): Promise<void> {
+    const { side, drive, name } = this.#target;
+    await side.abort(drive, name, state.id);
+    await state.end();
+  }
+}
+
+const noStates: Pick<UploadStates, "begin"> = {
+  begin: (_key, _stamp, id) =>
+    Promise.resolve({
+      id,
+      digests: new Map(),
+      note: () => Promise.resolve(),
+      end: () => Promise.resolve(),
+    }),
+};
