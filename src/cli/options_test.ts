@@ -190,7 +190,13 @@ Deno.test("A shared store is named by an address, which is not repeated where it
     assertEquals(parseServeOptions(["--data", "d"], { KVDRIVE_KV: url }).kv, undefined);
   }
   for (const text of ["secret.example.com", "ftp://secret", "https://me:secret@kv.example.com"]) {
-    for (const [args, env, source] of [[["--kv", text], {}, "--kv"], [[], { KVDRIVE_KV: text }, "KVDRIVE_KV"]] as const) {
+    for (
+      const [args, env, source] of [[["--kv", text], {}, "--kv"], [
+        [],
+        { KVDRIVE_KV: text },
+        "KVDRIVE_KV",
+      ]] as const
+    ) {
       const error = assertThrows(() => parseServeOptions([...args], env), UsageError);
       assertStringIncludes(error.message, `Bad value of ${source}: it must be an address like`);
       assertEquals(error.message.includes("secret"), false);

@@ -7,8 +7,7 @@ import type { Reach } from "./remote_handle.ts";
  * it does not.
  */
 export function guardReads(kv: Deno.Kv, way: () => Reach, reachability: Reachability): void {
-  kv.get = (key, options) =>
-    reachability.read(REMOTE_READ_TIME, () => way().get(key, options));
+  kv.get = (key, options) => reachability.read(REMOTE_READ_TIME, () => way().get(key, options));
   kv.getMany = (keys, options) =>
     reachability.read(REMOTE_READ_TIME, () => way().getMany(keys, options));
   kv.list = (selector, options) => new GuardedList(way().list(selector, options), reachability);

@@ -78,7 +78,10 @@ Deno.test("Few reads are on their way at once, and the others come after them", 
     await Promise.resolve();
     running--;
   };
-  const reads = Array.from({ length: 3 * REMOTE_READS }, () => reachability.read(30 * SECOND, read));
+  const reads = Array.from(
+    { length: 3 * REMOTE_READS },
+    () => reachability.read(30 * SECOND, read),
+  );
   await Promise.all(reads);
   assertEquals(most, REMOTE_READS);
 });

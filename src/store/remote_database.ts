@@ -1,9 +1,5 @@
 import { delay } from "@std/async/delay";
-import {
-  REMOTE_GROUPED_READS,
-  REMOTE_OPEN_PAUSE,
-  REMOTE_OPEN_TIME,
-} from "../drive/limits.ts";
+import { REMOTE_GROUPED_READS, REMOTE_OPEN_PAUSE, REMOTE_OPEN_TIME } from "../drive/limits.ts";
 import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 import { guardReads } from "./guarded_reads.ts";

@@ -58,11 +58,12 @@ export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
   kv.atomic = () => {
     const first = atomic();
     const again = atomic();
-    const both = <T extends unknown[]>(call: (operation: Deno.AtomicOperation, ...args: T) => void) =>
-    (...args: T) => {
-      for (const operation of [first, again]) call(operation, ...args);
-      return sent;
-    };
+    const both =
+      <T extends unknown[]>(call: (operation: Deno.AtomicOperation, ...args: T) => void) =>
+      (...args: T) => {
+        for (const operation of [first, again]) call(operation, ...args);
+        return sent;
+      };
     const sent = Object.assign(Object.create(Object.getPrototypeOf(first)), {
       check: both((operation, ...args: Parameters<Deno.AtomicOperation["check"]>) =>
         operation.check(...args)

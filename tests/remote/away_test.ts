@@ -108,8 +108,10 @@ Deno.test("What is asked while the store is away does not gather in memory.", as
   const ask = async (count: number): Promise<void> => {
     const body = patternBytes(60_000);
     for (let i = 0; i < count; i += 20) {
-      const calls = Array.from({ length: 20 }, (_, n) =>
-        drive.send("POST", `/files?name=${i + n}`, { body }));
+      const calls = Array.from(
+        { length: 20 },
+        (_, n) => drive.send("POST", `/files?name=${i + n}`, { body }),
+      );
       for (const answer of await Promise.all(calls)) answer.expect(503);
     }
   };

@@ -43,7 +43,9 @@ Deno.test("Writes whose answers are lost on the way from the store are answered 
     const parts = [patternBytes(MIN_PART), patternBytes(1000)];
     for (let i = 0; i < 3; i++) {
       const upload = await Upload.start(drive, `film ${i}`);
-      for (const [index, bytes] of parts.entries()) (await upload.send(index + 1, bytes)).expect(200);
+      for (const [index, bytes] of parts.entries()) {
+        (await upload.send(index + 1, bytes)).expect(200);
+      }
       (await upload.complete({ "If-None-Match": "*" })).expect(200);
       assertEquals((await drive.get(`film ${i}`)).expect(200).bytes.byteLength, MIN_PART + 1000);
     }

@@ -33,7 +33,11 @@ Deno.test("A start says at once what is wrong with the address or the token of t
 Deno.test("A command on a store that is not there says so, and a start after some patience.", async () => {
   for (const args of [["project", "list"], ["serve", "--port", "0"]]) {
     const run = await runCommand([...args, "--kv", nowhere()], TOKEN);
-    assertRefused(run, 1, /Cannot open the store at http:\/\/127\.0\.0\.1:\d+: .*failed to connect/);
+    assertRefused(
+      run,
+      1,
+      /Cannot open the store at http:\/\/127\.0\.0\.1:\d+: .*failed to connect/,
+    );
   }
 });
 
