@@ -88,10 +88,9 @@ async function pause(time: number, end: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** What never left this process: an operation over a limit, a closed handle. */
+/** What is a defect of ours: an operation over a limit. A handle that was closed was one that led nowhere. */
 function isOurs(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError ||
-    error instanceof Deno.errors.BadResource ||
     (error instanceof Error && error.message.includes("(status=400"));
 }
 
