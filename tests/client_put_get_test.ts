@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { equals } from "@std/bytes/equals";
-import { Desk, filesBelow, someBytes } from "./support/client.ts";
+import { Desk, filesBelow, Running, someBytes } from "./support/client.ts";
 import { Proxy } from "./support/proxy.ts";
-import { PROJECT_KEY } from "./support/server.ts";
+import { Folder, runCommand } from "./support/command.ts";
+import { PROJECT_KEY, TestServer } from "./support/server.ts";
+import { TlsFiles } from "./support/tls.ts";
 
 const PART = 10 * 2 ** 20;
 
@@ -184,4 +186,38 @@ Deno.test("The key is sent to the named server alone, and who sends it in the cl
     open.stderr,
     /^kvdrive: The key goes to http:\/\/0\.0\.0\.0:\d+ unencrypted[^\n]*\n$/,
   );
+});
+
+Deno.test("Over https the server's authority has to be one that is believed.", async () => {
+  await using files = await TlsFiles.make();
+  await using folder = await Folder.make();
+  await using server = await TestServer.start({ args: files.args });
+  const env = { KVDRIVE_URL: `https://localhost:${server.port}`, KVDRIVE_KEY: PROJECT_KEY };
+  await folder.write("a", "x");
+  const run = (args: string[], more: Record<string, string> = {}) =>
+    new Running(args, { ...env, ...more }, folder.path, undefined).finished();
+  const put = await run(["put", "a", "d:", "--cacert", files.authority]);
+  assertEquals([put.code, put.stderr], [0, ""]);
+  const got = await run(["get", "d:a", "-"], { DENO_CERT: files.authority });
+  assertEquals([got.code, got.stdout], [0, "x"], got.stderr);
+  const refused = await run(["get", "d:a", "-"]);
+  assertEquals([refused.code, refused.stdout], [1, ""]);
+  assertMatch(refused.stderr, /^kvdrive: The certificate of \S+ is not trusted: [^\n]*--cacert/);
+});
+
+Deno.test("The permissions of the task that runs commands are enough.", async () => {
+  await using desk = await Desk.open();
+  await desk.folder.write("a", someBytes(11_000_000));
+  const config = JSON.parse(await Deno.readTextFile(new URL("../deno.json", import.meta.url)));
+  const task = (config as { tasks: { kvdrive: { command: string } } }).tasks.kvdrive.command;
+  const runtime = task.split(" ").filter((word) => /^--(allow|no-prompt)/.test(word));
+  const data = desk.server.data;
+  for (const args of [["put", "a", "d:"], ["get", "d:a", "b"], ["export", "x.zip"]]) {
+    const paths = args.map((arg) => ["a", "b", "x.zip"].includes(arg) ? desk.folder.at(arg) : arg);
+    const run = await runCommand(paths, desk.env(), runtime);
+    assertEquals([run.code, run.stderr], [0, ""], args.join(" "));
+  }
+  const args = ["import", desk.folder.at("x.zip"), "--data", data];
+  const run = await runCommand(args, desk.env(), runtime);
+  assertEquals([run.code, run.stderr], [0, ""]);
 });

@@ -87,7 +87,10 @@ Deno.test("A server that is not there is given up soon, and with the right advic
   await desk.server.stop();
   const run = await desk.run(["ls"], { url: `http://127.0.0.1:${port}` });
   assertEquals(run.code, 1);
-  assertMatch(run.stderr, /^kvdrive: Cannot reach http:[^\n]*is the server running[^\n]*\n$/);
+  assertMatch(
+    run.stderr,
+    /^kvdrive: Cannot reach http:[^\n]*refused[^\n]*is the server running[^\n]*\n$/,
+  );
 });
 
 Deno.test("A server that stays away is given up with what is left to do.", async () => {

@@ -281,3 +281,42 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     assert(!await desk.folder.has("new"), args.join(" "));
   }
 });
+
+Deno.test("An import that was interrupted goes on with what is missing, also inside a large file.", async () => {
+  await using desk = await Desk.open();
+  const part = 10 * 2 ** 20;
+  const film = someBytes(3 * part + 1);
+  await desk.folder.write("film", film);
+  await desk.text("put", "film", "d:film");
+  for (const name of ["a", "z"]) await desk.store("d", name, `bytes of ${name}`);
+  for (const source of ["out", "out.zip"]) {
+    await desk.text("export", source);
+    await emptyAll(desk);
+    await using proxy = Proxy.start(desk.server.origin);
+    const partOf = (request: Request) => new URL(request.url).searchParams.get("part");
+    proxy.intercept = (request, pass) => partOf(request) === "2" ? NEVER : pass();
+    const running = desk.start(["import", source], { url: proxy.origin });
+    await until("three parts and a file are there", async () => {
+      const folder = desk.folder.at("state/kvdrive/uploads");
+      const states = await filesBelow(folder).catch(() => new Map<string, string>());
+      const lines = [...states.values()].flatMap((text) => text.split("\n"));
+      const noted = lines.filter((line) => line.startsWith('{"part"')).length;
+      return noted === 3 && await desk.stored("d", "a") !== undefined;
+    });
+    await running.kill();
+    assertEquals(await desk.stored("d", "film"), undefined);
+    proxy.seen.length = 0;
+    proxy.intercept = (_request, pass) => pass();
+    const run = await desk.run(["import", source, "--json"], { url: proxy.origin });
+    assertEquals(run.code, 0, run.stderr);
+    assertEquals(proxy.count("POST", /\/parts\?/), 1);
+    assert(equals(await desk.stored("d", "film") ?? new Uint8Array(), film));
+    assertEquals(await desk.stored("d", "z"), new TextEncoder().encode("bytes of z"));
+    // What is large and there is known by what is remembered: it is not read again to compare.
+    proxy.seen.length = 0;
+    const again = await desk.run(["import", source], { url: proxy.origin });
+    assertEquals([again.code, again.stdout], [0, "Copied 0 files (0 B), 3 there already\n"]);
+    assertEquals(proxy.count("GET", /download/), 0);
+    await Deno.remove(desk.folder.at("state"), { recursive: true });
+  }
+});

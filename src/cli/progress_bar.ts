@@ -27,7 +27,7 @@ export interface Screen {
   /** Writes at once. */
   write(text: string): void;
   columns(): number;
-  /** Calls back when the size changes, until what it gives is called. */
+  /** Calls back when the size changes, until what it gives is called. It is called when the first line is drawn. */
   onResize(listener: () => void): () => void;
 }
 
@@ -49,7 +49,8 @@ export interface ProgressClock {
 export class ProgressBar implements Disposable {
   readonly #screen: Screen | undefined;
   readonly #clock: ProgressClock;
-  readonly #stop: (() => void)[];
+  #stop: (() => void)[] | undefined;
+  #isOver = false;
   #rate = new RateMeter();
   #progress: Progress | undefined;
   #drawn: string | undefined;
@@ -58,10 +59,6 @@ export class ProgressBar implements Disposable {
   constructor(screen: Screen | undefined, clock: ProgressClock) {
     this.#screen = screen;
     this.#clock = clock;
-    this.#stop = screen === undefined ? [] : [
-      clock.every(DRAW_INTERVAL, () => this.#tick()),
-      screen.onResize(() => this.#resize()),
-    ];
   }
 
   /** Whether there is a screen to draw on. */
@@ -71,7 +68,13 @@ export class ProgressBar implements Disposable {
 
   /** Tells how far the work is. Another unit begins another rate. */
   show(progress: Progress): void {
-    if (this.#screen === undefined || this.#stop.length === 0) return;
+    const screen = this.#screen;
+    if (screen === undefined || this.#isOver) return;
+    // Not before: somebody may be asked something first, and end the program then.
+    this.#stop ??= [
+      this.#clock.every(DRAW_INTERVAL, () => this.#tick()),
+      screen.onResize(() => this.#resize()),
+    ];
     if (progress.unit !== this.#progress?.unit) this.#rate = new RateMeter();
     this.#progress = progress;
     this.#rate.note(this.#clock.now(), progress.done);
@@ -96,7 +99,8 @@ export class ProgressBar implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const stop of this.#stop.splice(0)) stop();
+    this.#isOver = true;
+    this.#stop?.splice(0).forEach((stop) => stop());
     this.clear();
     this.#progress = undefined;
   }
@@ -156,22 +160,23 @@ const clock: ProgressClock = {
 export function openProgressBar(env: Environment, onEnd: () => void = () => {}): ProgressBar {
   const isDrawn = Deno.stderr.isTerminal() && env["TERM"] !== "dumb";
   if (!isDrawn) return new ProgressBar(undefined, clock);
-  const stops: (() => void)[] = [];
   const bar = new ProgressBar({
     write: printError,
     columns,
     onResize(listener) {
-      stops.push(onSignal("SIGWINCH", listener));
-      return () => stops.splice(0).forEach((stop) => stop());
+      const stops = [
+        onSignal("SIGWINCH", listener),
+        ...ENDS.map(([signal, status]) => {
+          return onSignal(signal, () => {
+            bar[Symbol.dispose]();
+            onEnd();
+            Deno.exit(status);
+          });
+        }),
+      ];
+      return () => stops.forEach((stop) => stop());
     },
   }, clock);
-  for (const [signal, status] of ENDS) {
-    stops.push(onSignal(signal, () => {
-      bar[Symbol.dispose]();
-      onEnd();
-      Deno.exit(status);
-    }));
-  }
   return bar;
 }
 

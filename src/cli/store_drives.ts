@@ -77,7 +77,7 @@ export class StoreDrives implements DriveSide {
         accept: () => {},
       })
     );
-    if (stored === "refused") throw notNew();
+    if (stored === "refused") throw new NotNew();
   }
 
   async startUpload(drive: string, name: string, type: string): Promise<string> {
@@ -115,7 +115,7 @@ export class StoreDrives implements DriveSide {
     const result = await this.#run(() =>
       this.#store.uploads.complete(place, id, conditionOf(isNew))
     );
-    if (result === "refused") throw notNew();
+    if (result === "refused") throw new NotNew();
   }
 
   async abort(drive: string, name: string, id: string): Promise<void> {
@@ -164,10 +164,6 @@ function conditionOf(isNew: boolean): WriteCondition {
 
 function changed(): Changed {
   return new Changed("The file was changed or deleted meanwhile");
-}
-
-function notNew(): NotNew {
-  return new NotNew("There is another file of that name: --force replaces it");
 }
 
 /** What concerns one file, or passes; everything else ends the command. */

@@ -13,6 +13,7 @@ export class TransferView implements Disposable {
 
   constructor(env: Environment) {
     const advice = "kvdrive: Interrupted: the same command goes on where this one ended\n";
+    // The bar listens for signals from the first line on that it draws.
     this.bar = openProgressBar(env, () => printError(advice));
   }
 

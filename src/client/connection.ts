@@ -162,10 +162,12 @@ function parseAddress(url: string): URL {
   throw new ClientError("The server's address must be like https://files.example.com:8000");
 }
 
-/** The innermost of what the runtime says; what stands before it repeats the request's address. */
+/** What went wrong, without the request's address, which the runtime repeats. */
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split(": ").slice(-1)[0] ?? message;
+  const cause = error instanceof Error ? error.cause ?? error : error;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return message.replace(/^error sending request (from .* )?for url \(.*?\): /, "")
+    .replace(/^client error \([A-Za-z]+\): /, "");
 }
 
 /** What the server says of an error, in one line. */

@@ -17,7 +17,7 @@ export async function* cutParts(
     while (piece.byteLength > 0) {
       if (filled === size) {
         yield { number: number++, bytes: buffer, isLast: false };
-        buffer = new Uint8Array(0);
+        buffer = new Uint8Array(size);
         filled = 0;
       }
       const taken = piece.subarray(0, size - filled);
@@ -30,7 +30,7 @@ export async function* cutParts(
   yield { number, bytes: buffer.subarray(0, filled), isLast: true };
 }
 
-/** Grows by doubling: most files are small. */
+/** Grows by doubling: most files are smaller than one part. */
 function withRoom(
   buffer: Uint8Array<ArrayBuffer>,
   filled: number,

@@ -40,6 +40,10 @@ export class Changed extends ClientError {
 /** There is a file of that name already. */
 export class NotNew extends ClientError {
   override readonly name = "NotNew";
+
+  constructor() {
+    super("There is another file of that name, which is not to be replaced");
+  }
 }
 
 /** Whether no other file can be transferred either. */

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { digestOfAll } from "./digest.ts";
 import { copyVersion } from "./download.ts";
 import type { DriveSide, FileInfo } from "./drive_side.ts";
-import { Changed, isFatal } from "./errors.ts";
+import { Changed, isFatal, NotNew } from "./errors.ts";
 import type { IndexEntry } from "./export_index.ts";
 import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
 import { isSameTime } from "./same_time.ts";
@@ -125,7 +125,8 @@ class FileImport {
     } catch (error) {
       if (isFatal(error)) throw error;
       report.progress(-counted);
-      report.fail(drive, name, error);
+      const isOther = error instanceof NotNew;
+      report.fail(drive, name, isOther ? `${error.message} without --force` : error);
     }
   }
 

@@ -140,7 +140,7 @@ export class RemoteDrives implements DriveSide {
       if (!(error instanceof Refused && error.status === 412)) throw error;
       // An answer that was lost on its way: the file that is there is this one.
       const isOurs = tries > 1 && (await this.stat(drive, name))?.sha256 === sha256;
-      if (!isOurs) throw notNew();
+      if (!isOurs) throw new NotNew();
     }
   }
 
@@ -184,7 +184,7 @@ export class RemoteDrives implements DriveSide {
       const path = uploadPath(drive, name, id);
       await this.#connection.tell({ method: "PATCH", path, headers, time: SENT_ANSWER_TIME });
     } catch (error) {
-      throw error instanceof Refused && error.status === 412 ? notNew() : error;
+      throw error instanceof Refused && error.status === 412 ? new NotNew() : error;
     }
   }
 
@@ -275,8 +275,4 @@ function entryOf({ name, size, content_type = "", etag = "", modified = "" }: Li
 
 function digestIn(headers: Headers): string | undefined {
   return /sha-256=:([A-Za-z0-9+/]{43}=):/.exec(headers.get("repr-digest") ?? "")?.[1];
-}
-
-function notNew(): NotNew {
-  return new NotNew("There is another file of that name: --force replaces it");
 }

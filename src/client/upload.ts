@@ -3,7 +3,7 @@ import type { PartSize } from "../drive/parts.ts";
 import { type CutPart, cutParts } from "./cut_parts.ts";
 import { digestOf } from "./digest.ts";
 import type { DriveSide, WriteOptions } from "./drive_side.ts";
-import { Changed, ClientError } from "./errors.ts";
+import { Changed, ClientError, NotNew } from "./errors.ts";
 import type { Slots } from "./slots.ts";
 import type { Source } from "./source.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
@@ -97,6 +97,7 @@ class PartsUpload {
     letGo: () => void,
     others: AsyncGenerator<CutPart, void>,
   ): Promise<Uploaded> {
+    await this.#demandNew();
     const state = await this.#open();
     const last = await this.#sendAll(state, first, letGo, others);
     if ([...this.#there.keys()].some((part) => part > last)) {
@@ -111,6 +112,13 @@ class PartsUpload {
     }
     await this.#complete(state);
     return { size: this.#size, resumed: this.#resumed };
+  }
+
+  /** Decided for good with the last call; asked before, it spares parts that would be refused. */
+  async #demandNew(): Promise<void> {
+    const { side, drive, name } = this.#target;
+    if (!this.#options.isNew || await side.stat(drive, name) === undefined) return;
+    throw new NotNew();
   }
 
   /** The upload that was interrupted, if the server has it still, or a new one. */
@@ -186,7 +194,12 @@ class PartsUpload {
   async #complete(state: UploadState): Promise<void> {
     const { side, drive, name } = this.#target;
     const { isNew, remembersEnd = false } = this.#options;
-    await side.complete(drive, name, state.id, { isNew });
+    try {
+      await side.complete(drive, name, state.id, { isNew });
+    } catch (error) {
+      if (error instanceof NotNew) await this.#giveUp(state);
+      throw error;
+    }
     const stored = await side.stat(drive, name);
     await state.end(remembersEnd ? stored?.etag : undefined);
     if (stored?.size !== this.#size) {
