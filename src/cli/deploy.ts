@@ -17,7 +17,7 @@ import { Store } from "../store/store.ts";
 import { establish, givenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import { type Environment, parseServeOptions, type ServeOptions } from "./options.ts";
 import { logFailure, print, printError } from "./output.ts";
-import { isRecentRuntime, untouched } from "./runtime.ts";
+import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 
@@ -87,7 +87,7 @@ function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpSe
       return response;
     }
   };
-  return Deno.serve({ hostname, port, ...quiet }, untouched(answer));
+  return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
 }
 
 function depsOf(
