@@ -74,7 +74,8 @@ Deno.test("Keys that are made at the same time beside a busy server are all ther
   const uploads = Array.from({ length: 4 }, async (_, i) => {
     while (!isDone) {
       const init = { method: "POST", body: "x".repeat(1000) };
-      assertEquals((await server.fetch("drive", `/files?name=${i}`, init)).status, 201);
+      const stored = await server.fetch("drive", `/files?name=${i}`, init);
+      assertEquals(stored.status, 201, await stored.text());
     }
   });
   const names = Array.from({ length: 6 }, (_, i) => `key ${i}`);

@@ -102,7 +102,8 @@ Deno.test("The list tells what each project holds, as the server does.", async (
   await using server = await TestServer.start({ env: { KVDRIVE_ADMIN_TOKEN: token } });
   for (const name of ["a", "b"]) {
     const init = { method: "POST", body: "12345" };
-    assertEquals((await server.fetch("drive", `/files?name=${name}`, init)).status, 201);
+    const stored = await server.fetch("drive", `/files?name=${name}`, init);
+    assertEquals(stored.status, 201, await stored.text());
   }
   const commands = new StoreCommands(server.data);
   await commands.json("project", "create", "Überholt", "--id", "second");

@@ -112,7 +112,8 @@ Deno.test("The question tells how much is lost.", async () => {
   await using server = await TestServer.start();
   for (const [drive, name] of [["one", "a"], ["one", "b"], ["two", "a"]] as const) {
     const init = { method: "POST", body: "x" };
-    assertEquals((await server.fetch(drive, `/files?name=${name}`, init)).status, 201);
+    const stored = await server.fetch(drive, `/files?name=${name}`, init);
+    assertEquals(stored.status, 201, await stored.text());
   }
   const args = ["project", "delete", "test-project", "--data", server.data];
   const { text } = await runOnTerminal(args, { answer: "n\n" });

@@ -20,7 +20,7 @@ import { establish, givenCredentials, weaknessesOf, welcomeText } from "./creden
 import { Observation } from "./observation.ts";
 import { type Environment, parseServeOptions, type ServeOptions } from "./options.ts";
 import { print, printError } from "./output.ts";
-import { isRecentRuntime, untouched } from "./runtime.ts";
+import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 
@@ -93,7 +93,7 @@ function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpSe
       return response;
     }
   };
-  return Deno.serve({ hostname, port, ...quiet }, untouched(answer));
+  return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
 }
 
 function depsOf(

@@ -5,16 +5,20 @@ export function isRecentRuntime(version: string = Deno.version.deno): boolean {
 }
 
 /**
- * "Bytes are never changed on the way (no compression of ours)." Recent runtimes have an option for that; older ones keep
- * their hands off an answer that says so to all on its way.
+ * Makes up for what older runtimes do otherwise. "Bytes are never changed on the way (no compression of ours)": recent ones
+ * have an option for that, older ones keep their hands off an answer that says so to all on its way. And they end a
+ * connection of which they have not read all, without a word to the caller, who would send the next request over it.
  */
-export function untouched<Rest extends unknown[]>(
+export function forOlderRuntimes<Rest extends unknown[]>(
   handler: (request: Request, ...rest: Rest) => Promise<Response>,
   isRecent: boolean = isRecentRuntime(),
 ): (request: Request, ...rest: Rest) => Promise<Response> {
   if (isRecent) return handler;
   return async (request, ...rest) => {
     const response = await handler(request, ...rest);
+    if (request.body !== null && response.status >= 400) {
+      response.headers.set("Connection", "close");
+    }
     if (!request.headers.has("accept-encoding") || !isPackable(response)) return response;
     // One header, as of several only the first is read.
     const told = response.headers.get("cache-control");

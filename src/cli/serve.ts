@@ -20,7 +20,7 @@ import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./c
 import type { ServeOptions } from "./options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
-import { untouched } from "./runtime.ts";
+import { forOlderRuntimes } from "./runtime.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { StartError, UsageError } from "./usage_error.ts";
 
@@ -201,7 +201,7 @@ function listen(
   try {
     // "Bytes are never changed on the way (no compression of ours)."
     const quiet = { automaticCompression: false, onListen: () => {} };
-    return Deno.serve({ hostname, port, ...quiet, ...options }, untouched(app));
+    return Deno.serve({ hostname, port, ...quiet, ...options }, forOlderRuntimes(app));
   } catch (error) {
     throw cannotListen(hostname, port, error);
   }
