@@ -9,10 +9,10 @@ import { filesBelow, findParts, isPart, ROOT } from "./package/parts.ts";
 const SCRIPT = fromFileUrl(new URL("./compile.ts", import.meta.url));
 const NAME = executableName(undefined);
 
-Deno.test("An executable has the program, the dashboard and the one package it needs, and nothing else", async () => {
+Deno.test("An executable has the program, the dashboard and the packages it needs, and nothing else", async () => {
   const { files } = await dryRun();
-  const packages = ".deno_compile_node_modules/localhost/deno-std/";
-  const inside = files.filter((path) => !path.startsWith(packages));
+  const packages = /^\.deno_compile_node_modules\/localhost\/(?:deno-std|pend|yauzl)\//;
+  const inside = files.filter((path) => !packages.test(path));
   const own = (await filesBelow(ROOT, "src")).filter(isPart);
   const known = new Set(["deno.json", "main.ts", ...own]);
   assertEquals(inside.filter((path) => !known.has(path)), []);

@@ -34,15 +34,16 @@ function assertInside(paths: string[]): void {
     assert(app.includes(path), path);
   }
   assert(app.includes("src/store/compact_worker.ts"));
+  assert(app.includes("src/store/backup_worker.ts"));
   const others = app.filter((path) =>
     /_test\.ts$|test_support/.test(path) || /^(tests|scripts|docs)\//.test(path)
   );
   assertEquals(others, []);
   const packages = app.flatMap((path) =>
-    /^node_modules\/\.deno\/([^.][^/]*)\//.exec(path)?.[1] ?? []
+    /^node_modules\/\.deno\/([^./][^/]*@[^/]*)\//.exec(path)?.[1] ?? []
   );
   // Of tests and scripts there is nothing.
-  assertEquals([...new Set(packages)], ["deno-std@1.4.0"]);
+  assertEquals([...new Set(packages)], ["deno-std@1.4.0", "pend@1.2.0", "yauzl@3.4.0"]);
 }
 
 async function run(

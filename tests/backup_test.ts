@@ -222,7 +222,7 @@ Deno.test("A backup that fails is told of, and the server goes on.", async () =>
     async () => (await namesIn(backups)).some((it) => NAMED.test(it)),
   );
   await Deno.rename(backups, folder.at("elsewhere"));
-  await until("The failure is in the log", () => /error: .*backups/.test(server.text));
+  await until("The failure is in the log", () => /"level":"error".*backups/.test(server.text));
   await new Drive(server, DRIVE).put("a", "a");
   const { length } = await namesIn(folder.at("elsewhere"));
   await Deno.rename(folder.at("elsewhere"), backups);

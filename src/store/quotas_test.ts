@@ -310,9 +310,12 @@ testOnAll("A project that is made sure of keeps its limit", async (bench) => {
 });
 
 testOnAll("A project without a limit pays nothing for those that have one", async (bench) => {
+  // As often as makes it the same where every third answer of the store is lost.
   const writes = async () => {
-    await put(bench, "a", bytes(1000));
-    await bench.store.files.delete(place("a"));
+    for (let round = 0; round < 3; round++) {
+      await put(bench, "a", bytes(1000));
+      await bench.store.files.delete(place("a"));
+    }
   };
   await writes();
   const before = await countReads(bench, writes);
