@@ -19,7 +19,7 @@ export function forOlderRuntimes<Rest extends unknown[]>(
     if (request.body !== null && response.status >= 400) {
       response.headers.set("Connection", "close");
     }
-    if (!request.headers.has("accept-encoding") || !isPackable(response)) return response;
+    if (!mayBePacked(request, response)) return response;
     // One header, as of several only the first is read.
     const told = response.headers.get("cache-control");
     response.headers.set("Cache-Control", told === null ? "no-transform" : `${told}, no-transform`);
@@ -27,6 +27,8 @@ export function forOlderRuntimes<Rest extends unknown[]>(
   };
 }
 
-function isPackable({ body, headers }: Response): boolean {
-  return body !== null && !headers.has("content-encoding");
+/** A request for the head alone gets the same headers as one for all. */
+function mayBePacked(request: Request, { body, headers }: Response): boolean {
+  if (!request.headers.has("accept-encoding") || headers.has("content-encoding")) return false;
+  return body !== null || request.method === "HEAD";
 }

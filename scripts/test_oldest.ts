@@ -1,0 +1,40 @@
+/**
+ * Checks the types on the oldest Deno that the program is for, and lets the black-box suite drive the sources on it:
+ * `deno task test:oldest [OPTIONS OF deno test]`. It needs npm.
+ *
+ * @module
+ */
+import { join } from "@std/path";
+import { runBlackBox } from "./package/black_box.ts";
+import { MAIN, ROOT } from "./package/parts.ts";
+
+/** What Deno Deploy runs. */
+const OLDEST = "deno@2.5.0";
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
+
+async function main(args: string[]): Promise<number> {
+  const deno = await oldestDeno();
+  // The lock file has no types of Node.js, which newer ones have inside.
+  const check = new Deno.Command(deno, { args: ["check", "--quiet", "--no-lock", "."], cwd: ROOT });
+  const { code } = await check.spawn().status;
+  if (code !== 0) return code;
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-oldest-" });
+  try {
+    const program = join(folder, "kvdrive");
+    const text = `#!/bin/sh\nexec '${deno}' run -A '${join(ROOT, MAIN)}' "$@"\n`;
+    await Deno.writeTextFile(program, text, { mode: 0o755 });
+    return await runBlackBox(program, {}, args);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Where npm has put it. */
+async function oldestDeno(): Promise<string> {
+  const args = ["-y", OLDEST, "eval", "console.log(Deno.execPath())"];
+  const command = new Deno.Command("npx", { args, stdin: "null", stderr: "inherit" });
+  const { success, stdout } = await command.output();
+  if (!success) throw new Error(`npm has no ${OLDEST}`);
+  return new TextDecoder().decode(stdout).trim();
+}
