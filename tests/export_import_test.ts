@@ -320,3 +320,26 @@ Deno.test("An import that was interrupted goes on with what is missing, also ins
     await Deno.remove(desk.folder.at("state"), { recursive: true });
   }
 });
+
+Deno.test("Where a project has no room for more, it is told, and the import goes on when there is some.", async () => {
+  await using desk = await Desk.open();
+  await desk.store("d", "a", "1".repeat(400));
+  await desk.store("d", "b", "2".repeat(700));
+  await desk.text("export", "out");
+  const data = ["--data", desk.server.data];
+  const limit = async (size: string) =>
+    await desk.text("project", "change", PROJECT_ID, "--max-bytes", size, ...data);
+  for (const way of [[], [...data, "--project", PROJECT_ID]]) {
+    await emptyAll(desk);
+    await limit("1000");
+    const run = await desk.run(["import", "out", ...way]);
+    assertEquals([run.code, run.stdout], [1, ""]);
+    assertMatch(
+      run.stderr,
+      /^kvdrive: [^\n]*of 1000 bytes in use and cannot take \d00 more[^\n]*\n$/,
+    );
+    await limit("none");
+    assertEquals((await report(desk, "import", "out", ...way)).failed, []);
+    assertEquals((await desk.stored("d", "b"))?.byteLength, 700);
+  }
+});

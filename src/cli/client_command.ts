@@ -7,7 +7,7 @@ import { parseDuration } from "../drive/duration.ts";
 import { DEFAULT_RETRY_TIME } from "../drive/limits.ts";
 import type { Command } from "./command.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 import { print } from "./output.ts";
 import { stateFolder } from "./state_folder.ts";
 import { TransferView } from "./transfer_view.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "./call.ts";
 import type { OptionSpec } from "./flags.ts";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 
 /** A command of the program, as the help shows it and as it is run. */
 export interface Command {

@@ -1,24 +1,23 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { DEPLOY_CLOSE_TIME, DEPLOY_REOPEN_PAUSE, DEPLOY_SHUTDOWN_TIME } from "../drive/limits.ts";
-import { hashSecret } from "../drive/secrets.ts";
 import { RequestGate } from "../gate/request_gate.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
-import { Readiness } from "../http/readiness.ts";
 import { renderError, toHttpError } from "../http/render_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
-import type { Deps } from "../http/router.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
-import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { unknownVolume } from "../store/disk_space.ts";
 import { CannotOpenStore, StoreUnavailable } from "../store/errors.ts";
 import { openRemoteDatabase, type RemoteStore } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
+import { depsOf } from "./app_deps.ts";
 import { establish, givenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import { Observation } from "./observation.ts";
-import { type Environment, parseServeOptions, type ServeOptions } from "./options.ts";
+import type { Environment } from "./given_values.ts";
+import { parseServeOptions } from "./options.ts";
+import type { ServeOptions } from "./serve_options.ts";
 import { print, printError } from "./output.ts";
 import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
@@ -57,8 +56,15 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       welcomeText(await establish(store.projects, given), "https://<this program's address>", ""),
     );
     observation.begin();
-    const own = { store, dashboard, running, wrongKeys, isDraining: () => draining };
-    const app = createApp(depsOf(options, observation, own));
+    const app = createApp(depsOf(options, observation, {
+      store,
+      dashboard,
+      volume: unknownVolume,
+      gate: undefined,
+      running,
+      wrongKeys,
+      isDraining: () => draining,
+    }));
     const { trustedProxies, idleTimeout, appsTimeout } = options;
     const patience = { trustedProxies, idleTimeout, appsTimeout };
     const gate = new RequestGate({ store, wrongKeys, ...patience, watch, onError });
@@ -94,29 +100,6 @@ function listen({ hostname, port }: ServeOptions, opening: Opening): Deno.HttpSe
     }
   };
   return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
-}
-
-function depsOf(
-  options: ServeOptions,
-  observation: Observation,
-  own: Pick<Deps, "store" | "dashboard" | "running" | "wrongKeys" | "isDraining">,
-): Deps {
-  const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
-  return {
-    ...own,
-    volume: unknownVolume,
-    gate: undefined,
-    corsOrigins,
-    failedReasons,
-    idleTimeout,
-    slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
-    trustedProxies,
-    watch: observation.watch,
-    metrics: observation.pageOf(own.store),
-    metricsToken: options.metricsToken && hashSecret(options.metricsToken),
-    readiness: new Readiness((signal) => own.store.probe(signal)),
-    onError: observation.onError,
-  };
 }
 
 /** Where the store is: the database that is attached to the program, unless the settings name another one. */

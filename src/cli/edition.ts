@@ -1,5 +1,5 @@
 import { fromFileUrl } from "@std/path";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 
 /**
  * The runtime's options that the program needs: no questions, and no right to run programs or to load libraries.

@@ -3,7 +3,8 @@ import { DEFAULT_HEALTHCHECK_TIMEOUT } from "../drive/limits.ts";
 import type { Command } from "./command.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import { askReadiness, type ServerPlace } from "./healthcheck.ts";
-import { type Environment, parseServeOptions } from "./options.ts";
+import type { Environment } from "./given_values.ts";
+import { parseServeOptions } from "./options.ts";
 import { print } from "./output.ts";
 import { CommandError, UsageError } from "./usage_error.ts";
 

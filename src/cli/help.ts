@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import type { OptionSpec } from "./flags.ts";
-import { SERVE_OPTIONS, variableOf } from "./options.ts";
+import { variableOf } from "./given_values.ts";
+import { SERVE_OPTIONS } from "./serve_options.ts";
 
 /** What `kvdrive help` prints. */
 export function helpText(version: string, commands: readonly Command[]): string {

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { COMMANDS, commandsOf } from "./commands.ts";
 import { commandHelp, helpText } from "./help.ts";
-import { SERVE_OPTIONS, variableOf } from "./options.ts";
+import { variableOf } from "./given_values.ts";
+import { SERVE_OPTIONS } from "./serve_options.ts";
 import { VERSION } from "./version.ts";
 
 Deno.test("The help names the version, every command and every option with its variable", () => {

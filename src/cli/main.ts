@@ -9,6 +9,7 @@ import {
   CannotRestore,
   NoSuchApp,
   NoSuchProject,
+  QuotaExceeded,
   StoreDamaged,
   StoreFull,
   StoreUnavailable,
@@ -17,7 +18,7 @@ import type { Command } from "./command.ts";
 import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
 import { isOnDeploy, serveOnDeploy } from "./deploy.ts";
 import { commandHelp, helpText } from "./help.ts";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 import { print, printError } from "./output.ts";
 import { CommandError, StartError, UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
@@ -35,6 +36,7 @@ const FAILURES = [
   CannotRestore,
   StoreUnavailable,
   StoreFull,
+  QuotaExceeded,
   StoreDamaged,
   AlreadyExists,
   BeingRemoved,

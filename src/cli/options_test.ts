@@ -1,6 +1,8 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { TrustedProxies } from "../http/client_address.ts";
-import { parseServeOptions, SERVE_OPTIONS, type ServeOptions, variableOf } from "./options.ts";
+import { variableOf } from "./given_values.ts";
+import { parseServeOptions } from "./options.ts";
+import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
 
 const DEFAULTS: ServeOptions = {

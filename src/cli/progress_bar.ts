@@ -1,4 +1,4 @@
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 import { printError } from "./output.ts";
 import { progressLine } from "./progress_line.ts";
 import { RateMeter } from "./rate_meter.ts";

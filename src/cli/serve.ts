@@ -2,12 +2,9 @@ import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
 import { PageFiles } from "../http/page_files.ts";
-import { Readiness } from "../http/readiness.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
-import { UploadSlots } from "../http/upload_slots.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
-import { hashSecret } from "../drive/secrets.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
@@ -16,13 +13,15 @@ import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_s
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
+import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
-import type { ServeOptions } from "./options.ts";
+import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
 import { forOlderRuntimes } from "./runtime.ts";
 import { ShutdownSignal } from "./shutdown.ts";
-import { StartError, UsageError } from "./usage_error.ts";
+import { readTls, type TlsFiles } from "./tls_files.ts";
+import { StartError } from "./usage_error.ts";
 
 /** The page for people. Beside the program, also in an executable that includes it. */
 const DASHBOARD = new URL("../dashboard/", import.meta.url);
@@ -106,7 +105,7 @@ async function openBackups(
 /** Serves until the first signal, then until running transfers have ended or their time is over. */
 async function run(
   options: ServeOptions,
-  tls: { cert: string; key: string } | undefined,
+  tls: TlsFiles | undefined,
   { dashboard, store, observation, backups }: Parts,
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
@@ -115,25 +114,15 @@ async function run(
   const wrongKeys = new WrongKeys();
   const scheme = tls === undefined ? "http" : "https";
   const gate = openGate(options, tls, { store, wrongKeys, observation });
-  const app = createApp({
+  const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     gate: gate && { port: gate.address.port, scheme },
     running,
-    corsOrigins: options.corsOrigins,
-    failedReasons: options.failedReasons,
-    idleTimeout: options.idleTimeout,
-    slots: new UploadSlots({ max: options.maxUploads, patience: options.idleTimeout }),
     wrongKeys,
-    trustedProxies: options.trustedProxies,
     isDraining: () => draining,
-    watch: observation.watch,
-    metrics: observation.pageOf(store),
-    metricsToken: options.metricsToken && hashSecret(options.metricsToken),
-    readiness: new Readiness((signal) => store.probe(signal)),
-    onError: observation.onError,
-  });
+  }));
   using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, { ...tls }, app);
   await onReady(
@@ -166,7 +155,7 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 
 function openGate(
   options: ServeOptions,
-  tls: { cert: string; key: string } | undefined,
+  tls: TlsFiles | undefined,
   { store, wrongKeys, observation: { watch, onError } }: {
     store: Store;
     wrongKeys: WrongKeys;
@@ -205,27 +194,4 @@ function listen(
   } catch (error) {
     throw cannotListen(hostname, port, error);
   }
-}
-
-async function readTls(
-  { tlsCert, tlsKey }: ServeOptions,
-): Promise<{ cert: string; key: string } | undefined> {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined;
-  const cert = await readPem("--tls-cert", tlsCert, "CERTIFICATE");
-  const key = await readPem("--tls-key", tlsKey, "PRIVATE KEY");
-  return { cert, key };
-}
-
-async function readPem(option: string, path: string, label: string): Promise<string> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
-  }
-  if (!text.includes(`${label}-----`)) {
-    throw new UsageError(`The file of ${option}, ${path}, holds no ${label.toLowerCase()} in PEM`);
-  }
-  return text;
 }

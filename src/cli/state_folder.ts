@@ -1,5 +1,5 @@
 import { join } from "@std/path";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 
 /** Where this system keeps what a program remembers between two runs; `undefined` where nobody says. */
 export function stateFolder(env: Environment, system: typeof Deno.build.os): string | undefined {

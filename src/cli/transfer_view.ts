@@ -1,5 +1,5 @@
 import type { Remark, TransferEvents } from "../client/transfer_report.ts";
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 import { printError } from "./output.ts";
 import { openProgressBar, type ProgressBar } from "./progress_bar.ts";
 import { visible } from "./visible.ts";

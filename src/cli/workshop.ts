@@ -1,4 +1,4 @@
-import type { Environment } from "./options.ts";
+import type { Environment } from "./given_values.ts";
 import { openProgressBar, type ProgressBar } from "./progress_bar.ts";
 
 /** Signals that end a program, and its exit status then: 128 and the signal's number. */

@@ -1,0 +1,30 @@
+import { hashSecret } from "../drive/secrets.ts";
+import { Readiness } from "../http/readiness.ts";
+import type { Deps } from "../http/router.ts";
+import { UploadSlots } from "../http/upload_slots.ts";
+import type { Observation } from "./observation.ts";
+import type { ServeOptions } from "./serve_options.ts";
+
+/** What depends on where the program runs. */
+type Own = Pick<
+  Deps,
+  "store" | "dashboard" | "volume" | "gate" | "running" | "wrongKeys" | "isDraining"
+>;
+
+/** What the options make of the service. */
+export function depsOf(options: ServeOptions, observation: Observation, own: Own): Deps {
+  const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
+  return {
+    ...own,
+    corsOrigins,
+    failedReasons,
+    idleTimeout,
+    slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
+    trustedProxies,
+    watch: observation.watch,
+    metrics: observation.pageOf(own.store),
+    metricsToken: options.metricsToken && hashSecret(options.metricsToken),
+    readiness: new Readiness((signal) => own.store.probe(signal)),
+    onError: observation.onError,
+  };
+}

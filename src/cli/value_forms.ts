@@ -1,0 +1,103 @@
+import { parseDuration } from "../drive/duration.ts";
+import { TrustedProxies } from "../http/client_address.ts";
+import type { CorsOrigins } from "../http/cors.ts";
+import type { LogForm } from "../http/request_log.ts";
+
+/** What the value of an option has to be. */
+export interface Form<T> {
+  /** The value of a text; `undefined` where it has another form. */
+  parse: (text: string) => T | undefined;
+  /** The form, as the end of a sentence. */
+  wanted: string;
+}
+
+export const PORT: Form<number> = { parse: parsePort, wanted: "a whole number from 0 to 65535" };
+
+export const APPS_PORT: Form<number | "off"> = {
+  parse: parseAppsPort,
+  wanted: "auto, or a whole number from 0 to 65535",
+};
+
+export const SHORT_TIME: Form<number> = {
+  parse: parseDuration,
+  wanted: "a time like 500ms or 60s",
+};
+
+export const SHUTDOWN_TIME: Form<number> = {
+  parse: parseDuration,
+  wanted: "a time like 500ms or 10s",
+};
+
+export const LONG_TIME: Form<number> = {
+  parse: parseDuration,
+  wanted: "a time like 90s, 30m or 24h",
+};
+
+export const BACKUP_TIME: Form<number> = {
+  parse: parseBackupTime,
+  wanted: "a time from 1s on, like 30m, 24h or 7d",
+};
+
+export const COUNT: Form<number> = { parse: parseCount, wanted: "a whole number from 1 on" };
+
+export const BYTES: Form<number> = { parse: parseBytes, wanted: "a whole number of bytes" };
+
+export const SWITCH: Form<boolean> = { parse: parseSwitch, wanted: "1, 0, true or false" };
+
+export const ORIGINS: Form<CorsOrigins> = {
+  parse: parseOrigins,
+  wanted: "* or origins like https://app.example.com",
+};
+
+export const PROXIES: Form<TrustedProxies> = {
+  parse: (text) => TrustedProxies.parse(text),
+  wanted: "addresses or networks like 127.0.0.1, 10.0.0.0/8",
+};
+
+const LOG_FORMS = ["text", "json", "off"] as const;
+
+export const LOG: Form<LogForm | "off"> = {
+  parse: (text) => LOG_FORMS.find((form) => form === text),
+  wanted: "text, json or off",
+};
+
+function parsePort(text: string): number | undefined {
+  const port = Number(text);
+  return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
+}
+
+function parseAppsPort(text: string): number | "off" | undefined {
+  if (text === "auto") return 0;
+  const port = parsePort(text);
+  return port === 0 ? "off" : port;
+}
+
+/** Backups are named by the second. */
+function parseBackupTime(text: string): number | undefined {
+  const time = parseDuration(text);
+  return time !== undefined && time >= 1000 ? time : undefined;
+}
+
+function parseCount(text: string): number | undefined {
+  const count = parseBytes(text);
+  return count === 0 ? undefined : count;
+}
+
+function parseBytes(text: string): number | undefined {
+  const bytes = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);
+
+function parseSwitch(text: string): boolean | undefined {
+  return SWITCHES.get(text);
+}
+
+function parseOrigins(text: string): CorsOrigins | undefined {
+  if (text === "*") return "*";
+  const origins = text.split(",").map((origin) => origin.trim());
+  return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? origins
+    : undefined;
+}
