@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path";
+import { fromFileUrl, resolve } from "@std/path";
 import type { Environment } from "./given_values.ts";
 
 /**
@@ -25,7 +25,7 @@ export interface Edition {
 export function editionOf(env: Environment): Edition {
   if (Deno.build.standalone) return { kind: "compiled", command: [Deno.execPath()] };
   const pack = env["KVDRIVE_PACKED"];
-  if (pack !== undefined && pack !== "") return { kind: "packed", command: [pack] };
+  if (pack !== undefined && pack !== "") return { kind: "packed", command: [resolve(pack)] };
   const main = fromFileUrl(Deno.mainModule);
   return { kind: "from source", command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, main] };
 }
