@@ -19,6 +19,16 @@ const LEFT_OUT = new Map([
   ["first_start_test.ts", "is about the data folder"],
   ["admin_commands_test.ts", "is about the data folder"],
   ["terminal_commands_test.ts", "is about the data folder"],
+  ["backup_test.ts", "is about the store's file"],
+  ["restore_test.ts", "the same"],
+  ["verify_test.ts", "the same"],
+  ["health_test.ts", "holds the lock of the store's file"],
+  ["metrics_test.ts", "tells how large that file is"],
+  ["export_import_test.ts", "works on the data folder, beside the wire"],
+  ["progress_bar_terminal_test.ts", "is about the terminal"],
+  ["deploy_test.ts", "starts the program on a store of its own"],
+  ["deploy_gate_test.ts", "the same"],
+  ["openapi_test.ts", "is about the description"],
   ["api_coverage_test.ts", "is about the tests themselves"],
 ]);
 

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { LOCKED_RETRY_TIME } from "../drive/limits.ts";
 import type { Outcome } from "./commit.ts";
 import type { Database } from "./database.ts";
