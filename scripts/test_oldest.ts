@@ -11,6 +11,9 @@ import { MAIN, ROOT } from "./package/parts.ts";
 /** What Deno Deploy runs. */
 const OLDEST = "deno@2.5.0";
 
+/** Backups copy with a function of SQLite that this version has not. */
+const LEFT_OUT = new Set(["backup_test.ts", "restore_test.ts"]);
+
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
@@ -24,7 +27,7 @@ async function main(args: string[]): Promise<number> {
     const program = join(folder, "kvdrive");
     const text = `#!/bin/sh\nexec '${deno}' run -A '${join(ROOT, MAIN)}' "$@"\n`;
     await Deno.writeTextFile(program, text, { mode: 0o755 });
-    return await runBlackBox(program, {}, args);
+    return await runBlackBox(program, { KVDRIVE_TEST_OLDEST: "1" }, args, LEFT_OUT);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

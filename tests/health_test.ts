@@ -4,6 +4,7 @@ import { MIB, patternBytes } from "./support/bytes.ts";
 import { assertRefused, Folder, runCommand } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
 import { GatedBody } from "./support/paced_body.ts";
+import { IS_OLDEST } from "./support/program.ts";
 import { TestServer } from "./support/server.ts";
 import { TlsFiles } from "./support/tls.ts";
 
@@ -27,7 +28,7 @@ Deno.test("A server that runs is healthy and ready, for everybody, and no cache 
   for (const [path, body] of [["/healthz", '{"status":"ok"}'], ["/readyz", '{"status":"ready"}']]) {
     const answer = await ask(server, path ?? "");
     assertEquals([answer.status, await answer.text()], [200, body]);
-    assertEquals(answer.headers.get("cache-control"), "no-store");
+    assertMatch(answer.headers.get("cache-control") ?? "", /^no-store\b/);
     assertEquals(answer.headers.get("access-control-allow-origin"), null);
     const head = await ask(server, path ?? "", "HEAD");
     assertEquals([head.status, await head.text()], [200, ""]);
@@ -90,22 +91,26 @@ Deno.test("healthcheck says whether the server is ready, by its settings or by i
   assertRefused(await runCommand(["healthcheck"], { KVDRIVE_PORT: port }), 1, /not ready: /);
 });
 
-Deno.test("healthcheck believes a server of this machine its own certificate and no other.", async () => {
-  await using files = await TlsFiles.make();
-  await using others = await TlsFiles.make();
-  await using server = await TestServer.start({ args: files.args });
-  const cert = (args: readonly string[]) => args[args.indexOf("--tls-cert") + 1] ?? "";
-  const key = (args: readonly string[]) => args[args.indexOf("--tls-key") + 1] ?? "";
-  const env = (args: readonly string[]) => ({
-    KVDRIVE_PORT: String(server.port),
-    KVDRIVE_TLS_CERT: cert(args),
-    KVDRIVE_TLS_KEY: key(args),
-  });
-  const { code, stderr } = await runCommand(["healthcheck"], env(files.args));
-  assertEquals([code, stderr], [0, ""]);
-  assertRefused(await runCommand(["healthcheck"], env(others.args)), 1, /another certificate/);
-  const url = ["healthcheck", "--url", `https://localhost:${server.port}`];
-  assertRefused(await runCommand(url), 1, /certificate/);
+Deno.test({
+  name: "healthcheck believes a server of this machine its own certificate and no other.",
+  ignore: IS_OLDEST,
+  async fn() {
+    await using files = await TlsFiles.make();
+    await using others = await TlsFiles.make();
+    await using server = await TestServer.start({ args: files.args });
+    const cert = (args: readonly string[]) => args[args.indexOf("--tls-cert") + 1] ?? "";
+    const key = (args: readonly string[]) => args[args.indexOf("--tls-key") + 1] ?? "";
+    const env = (args: readonly string[]) => ({
+      KVDRIVE_PORT: String(server.port),
+      KVDRIVE_TLS_CERT: cert(args),
+      KVDRIVE_TLS_KEY: key(args),
+    });
+    const { code, stderr } = await runCommand(["healthcheck"], env(files.args));
+    assertEquals([code, stderr], [0, ""]);
+    assertRefused(await runCommand(["healthcheck"], env(others.args)), 1, /another certificate/);
+    const url = ["healthcheck", "--url", `https://localhost:${server.port}`];
+    assertRefused(await runCommand(url), 1, /certificate/);
+  },
 });
 
 Deno.test("healthcheck waits no longer than it is told, and refuses what is no URL.", async () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { backup, DatabaseSync } from "node:sqlite";
+import * as sqliteModule from "node:sqlite";
 import {
   BACKUP_PAUSE,
   BACKUP_STEP_PAGES,
@@ -36,6 +36,11 @@ interface WorkerScope {
 
 class Stopped extends Error {}
 
+const { DatabaseSync } = sqliteModule;
+
+/** The first versions of Deno 2.5 have none. */
+const backup: typeof sqliteModule.backup | undefined = sqliteModule.backup;
+
 const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = async ({ data }) => {
@@ -50,6 +55,9 @@ scope.onmessage = async ({ data }) => {
 };
 
 async function copy({ source, target, state }: BackupTask): Promise<void> {
+  if (backup === undefined) {
+    throw new Error("this version of Deno cannot copy a store that is in use: take a newer one");
+  }
   using written = Deno.openSync(target, { read: true, write: true });
   const sqlite = new DatabaseSync(source);
   try {
