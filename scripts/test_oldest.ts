@@ -11,8 +11,12 @@ import { MAIN, ROOT } from "./package/parts.ts";
 /** What Deno Deploy runs. */
 const OLDEST = "deno@2.5.0";
 
-/** Backups copy with a function of SQLite that this version has not. */
-const LEFT_OUT = new Set(["backup_test.ts", "restore_test.ts"]);
+/** Tests that this version cannot pass, and why. */
+const LEFT_OUT = new Map([
+  ["backup_test.ts", "a backup needs a function of SQLite that it has not"],
+  ["restore_test.ts", "the same"],
+  ["verify_test.ts", "changes entries with the newer Deno, whose form of values it cannot read"],
+]);
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
@@ -27,7 +31,7 @@ async function main(args: string[]): Promise<number> {
     const program = join(folder, "kvdrive");
     const text = `#!/bin/sh\nexec '${deno}' run -A '${join(ROOT, MAIN)}' "$@"\n`;
     await Deno.writeTextFile(program, text, { mode: 0o755 });
-    return await runBlackBox(program, { KVDRIVE_TEST_OLDEST: "1" }, args, LEFT_OUT);
+    return await runBlackBox(program, { KVDRIVE_TEST_OLDEST: "1" }, args, new Set(LEFT_OUT.keys()));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
