@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
 import { join, resolve } from "@std/path";
 import { publish, withWorkshop } from "./package/checksum.ts";
 import { compileWords, executableName, TARGETS } from "./package/compile_command.ts";
 import { type Contents, readContents } from "./package/executable.ts";
+import { readOptions } from "./package/options.ts";
 import { findParts, ROOT } from "./package/parts.ts";
 import { print } from "./package/print.ts";
 
@@ -33,15 +33,8 @@ const OPTIONS = {
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
-  const options = parsed(args);
-  if (typeof options === "string") {
-    print(`${options}\n\n${HELP}`);
-    return 2;
-  }
-  if (options.help) {
-    print(HELP);
-    return 0;
-  }
+  const options = readOptions(args, OPTIONS, HELP, unknownTarget);
+  if (typeof options === "number") return options;
   if (options["dry-run"]) {
     print(`${JSON.stringify(await dryRun(), null, 2)}\n`);
     return 0;
@@ -54,16 +47,9 @@ async function main(args: string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** Reads the command line; a sentence on what is wrong with it where it cannot be followed. */
-function parsed(args: string[]) {
-  try {
-    const { values } = parseArgs({ args, options: OPTIONS });
-    const unknown = values.target.find((target) => !TARGETS.includes(target));
-    return unknown === undefined ? values : `Unknown target "${unknown}"`;
-  } catch (error) {
-    if (error instanceof TypeError) return error.message;
-    throw error;
-  }
+function unknownTarget({ target }: { target: string[] }): string | undefined {
+  const unknown = target.find((one) => !TARGETS.includes(one));
+  return unknown === undefined ? undefined : `Unknown target "${unknown}"`;
 }
 
 /** Makes one executable; the one that was there stays where that fails. */

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { parseArgs } from "node:util";
 import { join, resolve } from "@std/path";
 import config from "../deno.json" with { type: "json" };
 import { publish, withWorkshop } from "./package/checksum.ts";
+import { readOptions } from "./package/options.ts";
 import { packFile } from "./package/pack_file.ts";
 import { print } from "./package/print.ts";
 import { stage } from "./package/stage.ts";
@@ -27,27 +27,11 @@ const OPTIONS = {
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
-  const options = parsed(args);
-  if (typeof options === "string") {
-    print(`${options}\n\n${HELP}`);
-    return 2;
-  }
-  if (options.help) {
-    print(HELP);
-    return 0;
-  }
+  const options = readOptions(args, OPTIONS, HELP);
+  if (typeof options === "number") return options;
   const path = await pack(resolve(options.out));
   print(`${path}: ${Math.round((await Deno.stat(path)).size / 1e6)} MB\n`);
   return 0;
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS }).values;
-  } catch (error) {
-    if (error instanceof TypeError) return error.message;
-    throw error;
-  }
 }
 
 /** Makes the packed file in a folder and gives its path; the one that was there stays where that fails. */

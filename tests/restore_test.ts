@@ -126,6 +126,9 @@ Deno.test("What is no whole backup is refused, and nothing changes.", async () =
   await refuse(/damaged|no backup|not whole/, stock.at("damaged.db"), "--damaged");
   await refuse(/not complete without .*logged\.db-wal/, stock.at("logged.db"));
   await refuse(/There is no backup/, stock.at("none.db"));
+  const elsewhere = new StoreCommands(stock.at("elsewhere"));
+  await elsewhere.refused(1, /There is no backup/, "restore", stock.at("none.db"));
+  assert(!await stock.has("elsewhere"));
   await refuse(/is the store itself/, `${data}/kvdrive.db`);
   assertMatch(await commands.text("verify"), /^All is well: 3 files/);
 });

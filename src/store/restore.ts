@@ -42,10 +42,12 @@ const REPLACED = ".replaced-";
 export async function restore(options: RestoreOptions): Promise<string | undefined> {
   const { folder, file } = options;
   try {
+    const size = await sizeOf(file);
+    if (size === undefined) throw new CannotRestore(`There is no backup ${file}`);
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     using lock = await FolderLock.take(folder, "exclusive");
     if (lock === undefined) throw inUse(folder);
-    await demandBackup(options);
+    await demandBackup(options, size);
     return await bringBack(options);
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
@@ -54,10 +56,11 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
   }
 }
 
-async function demandBackup({ file, folder, overwrites, reserve }: RestoreOptions): Promise<void> {
+async function demandBackup(
+  { file, folder, overwrites, reserve }: RestoreOptions,
+  size: number,
+): Promise<void> {
   const path = databasePath(folder);
-  const size = await sizeOf(file);
-  if (size === undefined) throw new CannotRestore(`There is no backup ${file}`);
   const isStore = await exists(path) && await Deno.realPath(path) === await Deno.realPath(file);
   if (isStore) throw new CannotRestore(`${file} is the store itself and no backup of it`);
   if (await sizeOf(`${file}-wal`)) {
