@@ -14,7 +14,7 @@ import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
-import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
+import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
@@ -34,7 +34,6 @@ const DASHBOARD = new URL("../dashboard/", import.meta.url);
  */
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
-  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });

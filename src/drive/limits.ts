@@ -211,11 +211,10 @@ export const SESSION_TIME = 24 * 60 * MINUTE;
 /** Drives of one project that are being removed at once: their names are in its record, which every request needs. */
 export const MAX_REMOVED_DRIVES = 100;
 
-/** Wrong keys that are answered as such to one address within the time; further ones are told to wait. */
+/** Wrong keys of one network (IPv4 /24, IPv6 /64) before further ones are told to wait. */
 export const MAX_WRONG_KEYS = 20;
-export const WRONG_KEY_WINDOW = MINUTE;
 
-/** Addresses whose wrong keys are remembered: some 2 MB. */
+/** Networks whose wrong keys are remembered: some 6 MB with the wider networks around them. */
 export const WRONG_KEY_ADDRESSES = 10_000;
 
 /** A JSON body of the administration: its longest fields together have some 4000 characters. */

@@ -79,7 +79,7 @@ export class FileStore {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
     if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       const record = await this.#publishReceived(place, received, { type, condition, begun });

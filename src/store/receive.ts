@@ -34,14 +34,16 @@ export function isVersion(text: string): boolean {
  * Where the body or the store fails, what was written is given up and the failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
+ * @param announced How many bytes it has, where that is known before.
  */
 export async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
+  announced?: number,
 ): Promise<Received> {
   const writing: Writing = {};
-  const chunks = cutIntoChunks(keepLeaseOf(writing, body));
+  const chunks = cutIntoChunks(keepLeaseOf(writing, body), announced);
   try {
     const first = await chunks.next();
     const second = await chunks.next();

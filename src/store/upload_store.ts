@@ -106,7 +106,7 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       if (announced === undefined) await room(received.size);
