@@ -80,6 +80,11 @@ export class Database {
     this.#onClose = onClose;
   }
 
+  /** Whether commits are on their way. */
+  get isCommitting(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Commits a small operation, together with others that wait at the same time. */
   commit(operation: Operation): Promise<Outcome> {
     return this.#track(() => this.#groups.commit(operation));

@@ -44,9 +44,25 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** Bytes that a record speaks of are not there, or not all of them. */
+/** Bytes that a record speaks of are missing or are other ones. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";
+  /** What is wrong with the file, as the end of a sentence. */
+  readonly problem: string;
+
+  /**
+   * @param file The file, as a message names it.
+   * @param problem What is wrong with it, as the end of a sentence.
+   */
+  constructor(file: string, problem: string) {
+    super(`The file ${file} is damaged: ${problem}`);
+    this.problem = problem;
+  }
+}
+
+/** Whether SQLite or the disk could not read a part of the store's file. */
+export function isCorruption(error: unknown): error is TypeError {
+  return error instanceof TypeError && /malformed|disk I\/O error/.test(error.message);
 }
 
 /** The data folder or the store in it cannot be used. The message is a sentence for the person who started us. */

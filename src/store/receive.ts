@@ -89,9 +89,10 @@ async function writeChunks(
       size += chunk.byteLength;
       await writer.write(chunk);
     }
-    const lease = await writer.finish();
+    const sha256 = hash.digest("base64");
+    const lease = await writer.finish(sha256);
     const bytes = { kind: "chunks" as const, version: writer.version, lease };
-    return { size, sha256: hash.digest("base64"), bytes };
+    return { size, sha256, bytes };
   } catch (error) {
     await cleanUpAfter(error, () => writer.abandon());
     throw error;

@@ -10,6 +10,7 @@ import type { Readers } from "./readers.ts";
 import type { Remover } from "./remover.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
+import { versionKeys } from "./version_keys.ts";
 import { chunksOf } from "./write_lease.ts";
 
 type GarbageEntry = Deno.KvEntry<Garbage>;
@@ -134,7 +135,7 @@ export class Sweeper {
     const { value } = entry;
     switch (value.kind) {
       case "chunks":
-        await this.#deleteAll(chunkKeys(value, value.version, value.chunks));
+        await this.#deleteAll(versionKeys(value, value.version, value.chunks));
         break;
       case "manifest":
         await this.#removeManifest(value);
@@ -156,7 +157,7 @@ export class Sweeper {
     const pages = { prefix: prefixes.manifest(place, place.file) };
     for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
-        await this.#deleteAll(chunkKeys(place, version, chunkCount(value.sizes[i] ?? 0)));
+        await this.#deleteAll(versionKeys(place, version, chunkCount(value.sizes[i] ?? 0)));
       }
       await this.#deleteAll([key]);
     }
@@ -178,7 +179,9 @@ export class Sweeper {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
     const found: Deno.KvKey[] = [];
     for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (withBytes) await this.#deleteAll(chunkKeys(place, value.version, chunkCount(value.size)));
+      if (withBytes) {
+        await this.#deleteAll(versionKeys(place, value.version, chunkCount(value.size)));
+      }
       found.push(key);
     }
     await this.#deleteAll(found);
@@ -193,8 +196,4 @@ export class Sweeper {
       await this.#db.commitBulk(operation);
     }
   }
-}
-
-function* chunkKeys(place: Garbage, version: string, count: number): Generator<Deno.KvKey> {
-  for (let index = 0; index < count; index++) yield keys.chunk(place, version, index);
 }

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { GARBAGE_GRACE, MAX_LIST_BATCH, WRITE_LEASE } from "../drive/limits.ts";
 import { Database, openDatabase, openMemoryDatabase } from "./database.ts";
 import { keys } from "./keys.ts";
@@ -214,12 +214,17 @@ export async function sweepLater({ store }: Bench): Promise<void> {
 /** How many entries of each kind there are, without the projects, and without what ends by itself. Versions and ids differ from run to run, so they are not told. */
 export async function keyKinds({ db }: Bench): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
+  const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
   for await (const { key } of db.reader.list({ prefix: [] })) {
     const [kind, , , last] = key;
     if (kind === "project" || kind === "commit") continue;
+    const version = key.slice(1, 5).join("\0");
+    if (kind === "chunk" || kind === "checksums") versions[kind].add(version);
+    if (kind === "checksums") continue;
     const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
     kinds[shape] = (kinds[shape] ?? 0) + 1;
   }
+  assert(versions.checksums.isSubsetOf(versions.chunk), "There are checksums without chunks");
   return kinds;
 }
 
