@@ -38,13 +38,7 @@ export class ChunkWriter {
   /** Takes a chunk, which must not be changed afterwards; waits where enough is on its way. */
   async write(chunk: Uint8Array): Promise<void> {
     this.#waiting.push(chunk);
-    await this.keepLease();
     if (this.#waiting.length >= this.#chunksPerCommit) await this.#flush();
-  }
-
-  /** To be called at every sign of life of whoever sends the bytes: keeps the claim on those written so far. */
-  async keepLease(): Promise<void> {
-    await (await this.#lease).keep();
   }
 
   /** Waits until every chunk is on disk, and gives the lease to publish them with. */

@@ -15,7 +15,7 @@ import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, digest, receive, type Received, release } from "./receive.ts";
 import type { FileRecord, Place, ProjectRecord } from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
@@ -88,6 +88,8 @@ export class FileStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 

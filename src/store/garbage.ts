@@ -38,3 +38,8 @@ export function discardLayout(
       break;
   }
 }
+
+/** The keys of all bytes of a version, each of which can be deleted without reading it. */
+export function* chunkKeys(place: Place, version: string, count: number): Generator<Deno.KvKey> {
+  for (let index = 0; index < count; index++) yield keys.chunk(place, version, index);
+}
