@@ -171,14 +171,17 @@ export const COMPACT_PAUSE = 20;
 /** How often a publish whose check failed is tried again from the read before the answer is 503. */
 export const MAX_PUBLISH_TRIES = 50;
 
-/** How long bytes being written stay claimed without a sign of life of their writer. */
+/** How long bytes being written stay claimed when their writer's process has died; a live one renews its claims. */
 export const WRITE_LEASE = 2 * MINUTE;
 
 /** How long replaced bytes stay for readers in other processes; readers in this one are waited for. */
 export const GARBAGE_GRACE = MINUTE;
 
-/** Time between two sweeps. */
-export const SWEEP_INTERVAL = MINUTE;
+/**
+ * Time between two sweeps. Together with `GARBAGE_GRACE` it leaves 15 s for the sweep itself, so that replaced bytes are
+ * reclaimed within 90 s.
+ */
+export const SWEEP_INTERVAL = 15 * SECOND;
 
 /** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;

@@ -21,6 +21,9 @@ const FILE = "kvdrive.db";
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
 
+/** Bulk commits of the background at once: one that reclaims bytes and one that removes a drive or a project. */
+const BACKGROUND_COMMITS = 2;
+
 /** What differs from store to store. */
 interface Ways {
   /** Tells whether the store changes; a store that is no file has none. */
@@ -49,11 +52,14 @@ export class Database {
   readonly changes: ChangeProbe | undefined;
   /** What the store can take. */
   readonly commits: Commits;
+  /** The versions whose bytes this process is writing. */
+  readonly writing = new Set<string>();
   /** Is told of every commit. */
   meter: StoreMeter = NO_METER;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
   readonly #bulk: Semaphore;
+  readonly #background = new Semaphore(BACKGROUND_COMMITS);
   readonly #onClose: () => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #locks: LockProbe | undefined;
@@ -93,11 +99,14 @@ export class Database {
   /**
    * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
    * was lost, it has to be as done once, unless it counts.
+   *
+   * @param kind Work in the background has slots of its own, so that it does not wait for the uploads, however many run.
    */
-  commitBulk(operation: Operation): Promise<Outcome> {
+  commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
     const { once, again } = this.commits;
     const commit = operation.counts ? once : again;
-    return this.#track(() => this.#bulk.run(() => commit(operation)));
+    const slots = kind === "upload" ? this.#bulk : this.#background;
+    return this.#track(() => slots.run(() => commit(operation)));
   }
 
   /**

@@ -12,7 +12,7 @@ import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, newVersion, receive, type Received, release } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
@@ -121,6 +121,8 @@ export class UploadStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 
