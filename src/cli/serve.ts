@@ -8,7 +8,7 @@ import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -66,6 +66,8 @@ async function openStore(
       return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
     }
     const database = await openDatabase(data);
+    const warning = await openFolderWarning(data);
+    if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
     return new Store(database, { uploadTtl, disk, compactor, meter, onError });
