@@ -116,7 +116,9 @@ Deno.test("Chunks are committed many at a time, and few commits are on their way
   await withDatabase(async (db) => {
     const writers = ["v1", "v2"].map((version) => new ChunkWriter(db, PLACE, version, 160));
     await Promise.all(writers.map((writer) => writeAll(writer, 60)));
-    for (const lease of await Promise.all(writers.map((writer) => writer.finish(DIGEST)))) lease.end();
+    for (const lease of await Promise.all(writers.map((writer) => writer.finish(DIGEST)))) {
+      lease.end();
+    }
   }, async (chunks) => {
     sizes.push(chunks);
     most = Math.max(most, ++running);
@@ -143,7 +145,7 @@ Deno.test("A writer waits where enough of its commits are on their way", async (
     assertEquals(done, false);
     gate.resolve();
     await next;
-      (await writer.finish(DIGEST)).end();
+    (await writer.finish(DIGEST)).end();
     assertEquals((await readChunks(db, PLACE, "v1")).length, 48);
   }, () => gate.promise);
 });
@@ -215,7 +217,7 @@ Deno.test("What was given up is removed, also 70 MiB of it", async () => {
     const count = 70 * 2 ** 20 / CHUNK;
     const writer = new ChunkWriter(db, LONGEST, "v1", count);
     await writeAll(writer, count);
-      (await writer.finish(DIGEST)).end();
+    (await writer.finish(DIGEST)).end();
     assertEquals((await readChunks(db, LONGEST, "v1")).length, count);
     await writer.abandon();
     await sweep(db);
