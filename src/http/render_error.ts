@@ -2,6 +2,7 @@ import {
   AccessIsOff,
   AlreadyExists,
   BeingRemoved,
+  MemoryExhausted,
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
@@ -33,6 +34,7 @@ export function toHttpError(error: unknown): HttpError {
   }
   if (isConflict(error)) return errors.conflict(error.message);
   if (error instanceof StoreUnavailable) return errors.unavailable(error);
+  if (error instanceof MemoryExhausted) return errors.noMemory(error.part);
   if (error instanceof QuotaExceeded) return errors.overQuota(error.message);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);

@@ -4,7 +4,7 @@ import { chunkCount } from "./chunks.ts";
 import { StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
 import { manifestParts } from "./manifest.ts";
-import type { Readers } from "./readers.ts";
+import type { ReadAhead } from "./read_ahead.ts";
 import type { FileRecord, Place } from "./records.ts";
 
 /** Consecutive bytes of a file that lie in the chunks of one version. */
@@ -15,16 +15,18 @@ interface Segment {
   range: ByteRange;
 }
 
-/** Where bytes are read from, and who else reads. */
+/** Where bytes are read from, and into which memory. */
 export interface Source {
   kv: Deno.Kv;
-  readers: Readers;
+  /** Of this reader alone. */
+  ahead: ReadAhead;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. One batch is read ahead.
+ * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read ahead before the first one
+ * is taken.
  *
  * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
  */
@@ -73,30 +75,23 @@ async function* readSegment(
   segment: Segment,
 ): AsyncGenerator<Piece> {
   const { start, end } = segment.range;
-  const last = chunkCount(end);
   let index = Math.floor(start / CHUNK);
-  const read = (from: number) =>
-    from < last ? readBatch(source, place, segment, from, last) : undefined;
-  let ahead = read(index);
-  while (ahead !== undefined) {
-    const batch: Piece[] = await ahead;
-    const next: number = index + batch.length;
-    ahead = read(next);
-    // A reader that leaves does not wait for it; one that stays gets its error above.
-    ahead?.catch(() => {});
-    for (const chunk of batch) yield cut(chunk, index++ * CHUNK, segment.range);
-  }
+  const chunks = source.ahead.read(
+    index,
+    chunkCount(end),
+    (from, to) => readBatch(source, place, segment, from, to),
+  );
+  for await (const chunk of chunks) yield cut(chunk, index++ * CHUNK, segment.range);
 }
 
 /** A batch of whole chunks, each exactly as long as it has to be. */
 async function readBatch(
-  { kv, readers }: Source,
+  { kv }: Source,
   place: Place,
   { version, size }: Segment,
   from: number,
-  last: number,
+  to: number,
 ): Promise<Piece[]> {
-  const to = Math.min(from + readers.batchSize, last);
   const batch: Piece[] = [];
   const options = { batchSize: to - from };
   for await (

@@ -1,4 +1,4 @@
-import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import { AppKeyStore } from "./app_key_store.ts";
 import { AppStore } from "./app_store.ts";
 import type { Database } from "./database.ts";
@@ -10,6 +10,7 @@ import { FileStore } from "./file_store.ts";
 import { KeyStore } from "./key_store.ts";
 import { KnownProjects } from "./known_projects.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
+import { MemoryBudget, MIN_MEMORY_BUDGET } from "./memory_budget.ts";
 import { ProjectStore } from "./project_store.ts";
 import { Quotas } from "./quotas.ts";
 import { Readers } from "./readers.ts";
@@ -27,6 +28,8 @@ export interface StoreOptions {
   disk?: DiskSpace;
   /** Gives free space of the store back; without it the store keeps it for later. */
   compactor?: Compactor;
+  /** What may be in memory of files and messages; unless given, as little as may be. */
+  memory?: MemoryBudget;
   /** Is told what the store does. */
   meter?: StoreMeter;
   /** Told of failures in the background. */
@@ -44,6 +47,7 @@ export class Store {
   readonly sessions: SessionStore;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
+  readonly memory: MemoryBudget;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #known: KnownProjects;
@@ -53,14 +57,20 @@ export class Store {
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
+    this.memory = options.memory ??
+      new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
+    const { memory } = this;
     const readers = new Readers();
     const known = new KnownProjects(db);
     const remover = new Remover(db, known);
     this.#db = db;
     this.#known = known;
     const quotas = new Quotas(db);
-    this.files = new FileStore(db, known, quotas, readers);
-    this.uploads = new UploadStore(db, known, quotas, this.files, uploadTtl);
+    this.files = new FileStore(db, { projects: known, quotas, readers, memory });
+    this.uploads = new UploadStore(db, known, quotas, this.files, {
+      memory: memory.uploads,
+      ttl: uploadTtl,
+    });
     this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);

@@ -11,7 +11,15 @@ import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import type { MemoryPart } from "./memory_budget.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  newVersion,
+  receive,
+  type Received,
+  reserveUpload,
+} from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
@@ -33,20 +41,25 @@ export class UploadStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
+  readonly #memory: MemoryPart;
   readonly #ttl: number;
 
-  /** @param ttl How long a session lives, in milliseconds. */
+  /**
+   * @param memory For bodies that come in.
+   * @param ttl How long a session lives, in milliseconds.
+   */
   constructor(
     db: Database,
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    ttl: number,
+    { memory, ttl }: { memory: MemoryPart; ttl: number },
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
+    this.#memory = memory;
     this.#ttl = ttl;
   }
 
@@ -89,6 +102,7 @@ export class UploadStore {
    * @param accept Called with the digest before the part counts; what it throws is thrown.
    * @throws {QuotaExceeded} if the project has no room for the parts so far and this one, before the body is read or after.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
@@ -106,7 +120,8 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body, announced);
+    using memory = await reserveUpload(this.#memory, place, announced);
+    const received = await receive(this.#db, place, body, { announced, memory });
     try {
       accept(received);
       if (announced === undefined) await room(received.size);
