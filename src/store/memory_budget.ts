@@ -124,9 +124,16 @@ export class MemoryPart {
    * @throws {MemoryExhausted} where there is not enough for too long, or too many wait already.
    */
   async reserve(project: string, bytes: number): Promise<MemoryShare> {
+    const share = new MemoryShare(this, project);
+    await share.extend(bytes);
+    return share;
+  }
+
+  /** Waits until it could take so many bytes, at most the whole part, and gives how many. @throws {MemoryExhausted} */
+  async acquire(project: string, bytes: number): Promise<number> {
     const wanted = Math.min(bytes, this.limit);
     if (this.#queues.has(project) || !this.take(project, wanted)) await this.#wait(project, wanted);
-    return new MemoryShare(this, project, wanted);
+    return wanted;
   }
 
   /** Takes bytes if they are to be had at once. @returns Whether they were. */
@@ -214,17 +221,23 @@ export class MemoryPart {
 export class MemoryShare implements Disposable {
   readonly #part: MemoryPart;
   readonly #project: string;
-  #bytes: number;
+  #bytes = 0;
   #isClosed = false;
 
-  constructor(part: MemoryPart, project: string, bytes: number) {
+  constructor(part: MemoryPart, project: string) {
     this.#part = part;
     this.#project = project;
-    this.#bytes = bytes;
   }
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Waits for more bytes. @throws {MemoryExhausted} where there is not enough for too long. */
+  async extend(bytes: number): Promise<void> {
+    this.#bytes += await this.#part.acquire(this.#project, bytes);
+    // It may have been given up while bytes were waited for.
+    if (this.#isClosed) this.shrink(this.#bytes);
   }
 
   /** Takes up to `count` units of so many bytes, as many as are to be had at once; gives how many. */
