@@ -47,6 +47,7 @@ export class Observation {
     return new MetricsPage({
       http: this.#http,
       store: this.store,
+      memory: () => store.memory.uses(),
       usage: () => store.usage(),
       storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),

@@ -20,6 +20,7 @@ const DEFAULTS: ServeOptions = {
   failedReasons: false,
   idleTimeout: 60_000,
   maxUploads: 64,
+  memoryBudget: undefined,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
@@ -101,6 +102,12 @@ const CASES: readonly Case[] = [
     field: "maxUploads",
     good: [["1", 1], ["1000", 1000]],
     bad: ["0", "-1", "1.5", "many", "99999999999999999999"],
+  },
+  {
+    name: "memory-budget",
+    field: "memoryBudget",
+    good: [["64MiB", 67_108_864], ["1gb", 1_000_000_000], ["134217728", 134_217_728]],
+    bad: ["63MiB", "0", "-1", "lots", "25%", "99999999999999999999"],
   },
   {
     name: "disk-reserve",

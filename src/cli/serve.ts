@@ -26,6 +26,7 @@ import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./des
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
+import { memoryBudgetOf } from "./machine_memory.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -65,19 +66,19 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 }
 
 async function openStore(
-  { data, kv, uploadTtl, diskReserve }: ServeOptions,
+  options: ServeOptions,
   { onError, store: meter }: Observation,
 ): Promise<Store> {
+  const { data, kv, uploadTtl, diskReserve } = options;
+  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError };
   try {
-    if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
-    }
+    if (kv !== undefined) return new Store(await openRemoteDatabase({ url: kv }), both);
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    return new Store(database, { ...both, disk, compactor });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;

@@ -26,6 +26,8 @@ export interface ServeOptions {
   /** Milliseconds. */
   idleTimeout: number;
   maxUploads: number;
+  /** Bytes; `undefined` where it depends on the machine. */
+  memoryBudget: number | undefined;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -81,6 +83,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "how long a sender may be silent, a tenth of what a reader may (60s)",
   },
   { name: "max-uploads", value: "N", help: "uploads at once; more of them wait (64)" },
+  {
+    name: "memory-budget",
+    value: "BYTES",
+    help: "memory for transfers and caches, like 256MiB (a quarter of the machine's, up to 512MiB)",
+  },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {
     name: "shutdown-timeout",

@@ -166,7 +166,7 @@ testOnAll("Who has begun to read gets that version to the end", async (bench) =>
   await put(bench, "a", data);
   const file = await bench.store.files.open(place("a"));
   assert(file !== undefined);
-  const pieces = file.read({ start: 0, end: data.byteLength });
+  const pieces = await file.read({ start: 0, end: data.byteLength });
   const first = await pieces[Symbol.asyncIterator]().next();
   assertEquals(first.done, false);
   await put(bench, "a", bytes(5, 2));

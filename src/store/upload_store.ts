@@ -12,7 +12,16 @@ import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received, release } from "./receive.ts";
+import type { MemoryPart } from "./memory_budget.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  newVersion,
+  receive,
+  type Received,
+  release,
+  reserveUpload,
+} from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
@@ -34,10 +43,12 @@ export class UploadStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
+  readonly #memory: MemoryPart;
   readonly #ttl: number;
   readonly #onUndigested: () => void;
 
   /**
+   * @param memory For bodies that come in.
    * @param ttl How long a session lives, in milliseconds.
    * @param onUndigested Called when a file was made whose digest has to be computed.
    */
@@ -46,14 +57,18 @@ export class UploadStore {
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    ttl: number,
-    onUndigested: () => void = () => {},
+    { memory, ttl, onUndigested = () => {} }: {
+      memory: MemoryPart;
+      ttl: number;
+      onUndigested?: () => void;
+    },
   ) {
     this.#onUndigested = onUndigested;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
+    this.#memory = memory;
     this.#ttl = ttl;
   }
 
@@ -96,6 +111,7 @@ export class UploadStore {
    * @param accept Called with the digest before the part counts; what it throws is thrown.
    * @throws {QuotaExceeded} if the project has no room for the parts so far and this one, before the body is read or after.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
@@ -113,7 +129,8 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body, announced);
+    using memory = await reserveUpload(this.#memory, place, announced);
+    const received = await receive(this.#db, place, body, { announced, memory });
     try {
       accept(received);
       if (announced === undefined) await room(received.size);

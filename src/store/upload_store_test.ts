@@ -86,7 +86,7 @@ testOnAll("A range of a file of parts is read from the parts that hold it", asyn
   assert(file !== undefined);
   for (const start of edges) {
     for (const end of edges.filter((edge) => edge >= start)) {
-      const pieces = await Array.fromAsync(file.read({ start, end }));
+      const pieces = await Array.fromAsync(await file.read({ start, end }));
       const received = await new Blob(pieces).arrayBuffer();
       const expected = await whole.slice(start, end).arrayBuffer();
       assertEquals(received.byteLength, end - start);
