@@ -12,6 +12,7 @@ import { databasePath, openDatabase } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
+import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
@@ -59,17 +60,27 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 }
 
 async function openStore(
-  { data, kv, uploadTtl, diskReserve }: ServeOptions,
-  { onError, store: meter }: Observation,
+  { data, kv, uploadTtl, diskReserve, scrubEvery }: ServeOptions,
+  { onError, onNotice, store: meter }: Observation,
 ): Promise<Store> {
   try {
     if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+      const every = scrubEvery === "off" ? undefined : scrubEvery;
+      const remote = { uploadTtl, meter, onError, onNotice, scrubEvery: every };
+      return new Store(await openRemoteDatabase({ url: kv }), remote);
     }
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    return new Store(database, {
+      uploadTtl,
+      disk,
+      compactor,
+      meter,
+      onError,
+      onNotice,
+      scrubEvery: scrubEvery === "off" ? undefined : scrubEvery ?? DEFAULT_SCRUB_EVERY,
+    });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -130,6 +141,7 @@ async function run(
     gate === undefined ? undefined : addressOf(gate.address, scheme),
   );
   store.sweeper.start();
+  store.scrub.start();
   backups?.start();
   await signal.first;
   draining = true;
