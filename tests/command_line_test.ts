@@ -115,6 +115,22 @@ Deno.test("A malformed KVDRIVE_PROJECT_KEY is refused without being repeated.", 
   }
 });
 
+Deno.test("A secret or token of fewer than 22 characters keeps the server from starting.", async () => {
+  await using folder = await Folder.make();
+  const args = ["serve", "--port", "0", "--data", folder.at("data")];
+  const cases: Record<string, string>[] = [
+    { KVDRIVE_PROJECT_KEY: "p_swordfish" },
+    { KVDRIVE_ADMIN_TOKEN: "swordfish" },
+    { KVDRIVE_METRICS_TOKEN: "swordfish" },
+  ];
+  for (const env of cases) {
+    const run = await runCommand(args, env);
+    assertRefused(run, 2, new RegExp(`${Object.keys(env)[0]}.*22.*openssl rand -hex 16`));
+    assert(!run.stderr.includes("swordfish"), run.stderr);
+    assert(!await folder.has("data"));
+  }
+});
+
 Deno.test("A data folder that cannot be used is refused with one sentence.", async () => {
   await using folder = await Folder.make();
   const file = await folder.write("file", "not a folder");

@@ -13,12 +13,12 @@ import { CannotOpenStore, StoreUnavailable } from "../store/errors.ts";
 import { openRemoteDatabase, type RemoteStore } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
-import { establish, givenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
+import { establish, givenCredentials, welcomeText } from "./credentials.ts";
 import { Observation } from "./observation.ts";
 import type { Environment } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import type { ServeOptions } from "./serve_options.ts";
-import { print, printError } from "./output.ts";
+import { print } from "./output.ts";
 import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
@@ -44,7 +44,6 @@ export function isOnDeploy(args: readonly string[], env: Environment): boolean {
 export async function serveOnDeploy(env: Environment): Promise<void> {
   const options = parseServeOptions([], env);
   const given = givenCredentials(env);
-  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();

@@ -111,7 +111,7 @@ function metricsTokenOf(given: GivenValues): string | undefined {
     return found?.text;
   }
   throw new UsageError(
-    `Bad value of ${found.source}: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII without blanks`,
+    `Bad value of ${found.source}: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII without blanks; make one with: openssl rand -hex 16`,
   );
 }
 

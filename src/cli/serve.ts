@@ -8,14 +8,14 @@ import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
 import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
-import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
+import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
@@ -35,7 +35,6 @@ const DASHBOARD = new URL("../dashboard/", import.meta.url);
  */
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
-  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
@@ -70,6 +69,8 @@ async function openStore(
       return new Store(await openRemoteDatabase({ url: kv }), remote);
     }
     const database = await openDatabase(data);
+    const warning = await openFolderWarning(data);
+    if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
     return new Store(database, {

@@ -60,10 +60,8 @@ function refusal(
   sentKey: boolean,
 ): OwnAnswer {
   if (sentKey) {
-    const wait = wrongKeys.refused(address);
-    if (wait !== undefined) return errorAnswer(errors.tooManyWrongKeys(wait));
-    wrongKeys.note(address);
-    return errorAnswer(errors.wrongKeyOfApp());
+    const wait = wrongKeys.refuse(address);
+    return errorAnswer(wait === undefined ? errors.wrongKeyOfApp() : errors.tooManyWrongKeys(wait));
   }
   const { status, headers, body } = errorAnswer(errors.noKeyOfApp());
   const accept = joinedField(head.fields, "accept")?.toLowerCase() ?? "";

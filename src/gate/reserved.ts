@@ -65,9 +65,8 @@ async function signIn(
     const cookie = sessionCookie(session.token, { prefix: place.prefix, isSecure, maxAge });
     return redirectAnswer(303, target.next, { "Set-Cookie": cookie });
   }
-  const wait = wrongKeys.refused(origin.address);
+  const wait = wrongKeys.refuse(origin.address);
   if (wait === undefined) {
-    wrongKeys.note(origin.address);
     return signInPage(401, { ...target, problem: "This is not a key of the project." });
   }
   const problem = `Too many wrong keys: wait ${wait} seconds, or enter the right one.`;

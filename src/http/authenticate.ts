@@ -49,14 +49,11 @@ export async function authenticate(
   if (await openedBy(headers, entrance) !== project) throw errors.otherProject();
 }
 
-/** The error for a wrong key: the given one, or 429 where too many have come from its address. */
+/** The error for a wrong key: the given one, or 429 after too many from its network. */
 export function refusal(
   error: HttpError,
   { wrongKeys, address }: Pick<Entrance, "wrongKeys" | "address">,
 ): HttpError {
-  const from = address();
-  const wait = wrongKeys.refused(from);
-  if (wait !== undefined) return errors.tooManyWrongKeys(wait);
-  wrongKeys.note(from);
-  return error;
+  const wait = wrongKeys.refuse(address());
+  return wait === undefined ? error : errors.tooManyWrongKeys(wait);
 }

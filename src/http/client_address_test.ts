@@ -78,6 +78,6 @@ Deno.test("An address has one form, and an IPv6 address a network of 64 bits", (
     [" ", "1.2.3", "1.2.3.4.5", "[::1", "::g"].map(parseAddress),
     Array(5).fill(undefined),
   );
-  assertEquals(networkOf("1:2:3:4:5:6:7:8"), "1:2:3:4::/64");
-  assertEquals([networkOf("1.2.3.4"), networkOf("unix")], ["1.2.3.4", "unix"]);
+  assertEquals(networkOf("1:2:3:4:5:6:7:8", 64), "1:2:3:4/64");
+  assertEquals([networkOf("1.2.3.4", 24), networkOf("unix", 24)], ["1.2.3/24", "unix"]);
 });

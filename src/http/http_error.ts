@@ -121,7 +121,7 @@ export const errors = {
   tooManyWrongKeys: (wait: number) =>
     new HttpError(
       429,
-      `Too many wrong keys came from this address: send the right one, or wait ${wait} seconds`,
+      `Too many wrong keys came from this network: send the right one, or wait ${wait} seconds`,
       { "Retry-After": String(wait) },
     ),
   otherProject: () =>

@@ -10,7 +10,7 @@ const ROOT = "/admin/v1/projects";
 /** The errors that every call of the administration has. */
 const callersFailures: Failures = {
   Unauthorized: "No credentials, or none that are known.",
-  TooManyWrongKeys: "Too many wrong keys came from this address.",
+  TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
 
 /** The errors of what only the administrator may ask for. */

@@ -10,7 +10,7 @@ const ownersFailures: Failures = {
   Unauthorized: "No key, or one that is not known.",
   Forbidden: "The key is of another project.",
   NotFound: "The administrator names a project that there is not.",
-  TooManyWrongKeys: "Too many wrong keys came from this address.",
+  TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
 
 /** What all paths below `/v1` have. */

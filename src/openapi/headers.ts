@@ -55,7 +55,7 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     pattern: "^[1-9]\\d*$",
   }),
   RetryAfterWrongKeys: sometimes(
-    `For how many seconds wrong keys are refused unseen, after ${MAX_WRONG_KEYS} within a minute.`,
+    `For how many seconds wrong keys of the caller's network are refused, after ${MAX_WRONG_KEYS} of them. A right key passes.`,
     { pattern: "^[1-9]\\d*$" },
   ),
   AcceptRanges: always("Parts of the file can be asked for with `Range`.", { const: "bytes" }),

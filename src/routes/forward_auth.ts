@@ -26,9 +26,7 @@ export async function forwardAuth(
   }
   if (!judgement.sentKey) throw errors.noKeyOfApp();
   // Of all refusals, nginx passes on this status alone: it says as well how long a caller has to wait.
-  const wait = wrongKeys.refused(address());
-  if (wait === undefined) wrongKeys.note(address());
-  throw errors.wrongKeyOfApp(wait);
+  throw errors.wrongKeyOfApp(wrongKeys.refuse(address()));
 }
 
 function isPreflight(headers: Headers): boolean {

@@ -46,7 +46,6 @@ export class ChunkWriter {
   /** Takes a chunk, which must not be changed afterwards; waits where enough is on its way. */
   async write(chunk: Uint8Array): Promise<void> {
     const page = this.#checksums.add(chunk);
-    await this.keepLease();
     if (page !== undefined) await this.#add(this.#entryOf(page));
     await this.#add({ key: keys.chunk(this.#place, this.version, this.#written++), value: chunk });
   }
@@ -58,11 +57,6 @@ export class ChunkWriter {
   async #add(entry: Entry): Promise<void> {
     this.#waiting.push(entry);
     if (this.#waiting.length >= this.#chunksPerCommit) await this.#flush();
-  }
-
-  /** To be called at every sign of life of whoever sends the bytes: keeps the claim on those written so far. */
-  async keepLease(): Promise<void> {
-    await (await this.#lease).keep();
   }
 
   /**

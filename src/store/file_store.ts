@@ -16,7 +16,7 @@ import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, receive, type Received, release } from "./receive.ts";
 import {
   type FileRecord,
   fileText,
@@ -99,7 +99,7 @@ export class FileStore {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
     if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       const record = await this.#publishReceived(place, received, { type, condition, begun });
@@ -108,6 +108,8 @@ export class FileStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 

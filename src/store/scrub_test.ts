@@ -8,7 +8,16 @@ import { Readers } from "./readers.ts";
 import { digest } from "./receive.ts";
 import type { FileRecord, ScrubRecord } from "./records.ts";
 import { Scrub } from "./scrub.ts";
-import { BACKENDS, type Bench, bytes, place, put, putPart, read, testOnAll } from "./test_support.ts";
+import {
+  BACKENDS,
+  type Bench,
+  bytes,
+  place,
+  put,
+  putPart,
+  read,
+  testOnAll,
+} from "./test_support.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -105,9 +114,13 @@ testOnAll("An upload of one part or none has its digest at once", async (bench) 
 
 testOnAll("A file that is replaced while its digest is computed keeps its own", async (bench) => {
   await putParts(bench, "a");
-  const check = new FileCheck({ db: bench.db, readers: new Readers() }, place("a"), once(async () => {
-    await put(bench, "a", bytes(10, 9));
-  }));
+  const check = new FileCheck(
+    { db: bench.db, readers: new Readers() },
+    place("a"),
+    once(async () => {
+      await put(bench, "a", bytes(10, 9));
+    }),
+  );
   assertEquals(await check.run(), { kind: "gone" });
   assertEquals((await recordOf(bench, "a")).sha256, digest(bytes(10, 9)));
   assertEquals(await read(bench, "a"), bytes(10, 9));
@@ -115,10 +128,14 @@ testOnAll("A file that is replaced while its digest is computed keeps its own", 
 
 testOnAll("A file whose drive is removed meanwhile stays away", async (bench) => {
   await putParts(bench, "a");
-  const check = new FileCheck({ db: bench.db, readers: new Readers() }, place("a"), once(async () => {
-    await bench.store.projects.removeDrive("p", "d");
-    await bench.store.sweeper.sweep();
-  }));
+  const check = new FileCheck(
+    { db: bench.db, readers: new Readers() },
+    place("a"),
+    once(async () => {
+      await bench.store.projects.removeDrive("p", "d");
+      await bench.store.sweeper.sweep();
+    }),
+  );
   assertEquals(await check.run(), { kind: "gone" });
   await scrubOf(bench).scrub.completeDigests();
   const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
@@ -152,22 +169,28 @@ testOnAll("Files of an older store get their checksums and digests", async (benc
   assertMatch(told.join("\n"), /checked 3 files of \d+ bytes: 0 are damaged/);
 });
 
-testOnAll("A file of an older store that is not what was stored gets no checksums", async (bench) => {
-  await put(bench, "a", bytes(3 * CHUNK));
-  await age(bench, "a");
-  await change(bench, ["chunk", "p", "d", "a"], flip);
-  const { scrub, told } = scrubOf(bench);
-  await scrub.pass();
-  assertEquals(await checksumsOf(bench, "a"), []);
-  assertMatch(told.join("\n"), /"a".*SHA-256 is another one/);
-});
+testOnAll(
+  "A file of an older store that is not what was stored gets no checksums",
+  async (bench) => {
+    await put(bench, "a", bytes(3 * CHUNK));
+    await age(bench, "a");
+    await change(bench, ["chunk", "p", "d", "a"], flip);
+    const { scrub, told } = scrubOf(bench);
+    await scrub.pass();
+    assertEquals(await checksumsOf(bench, "a"), []);
+    assertMatch(told.join("\n"), /"a".*SHA-256 is another one/);
+  },
+);
 
 testOnAll("A conversion that was interrupted does not bless later damage", async (bench) => {
   await putParts(bench, "a");
   const { layout, ...record } = await recordOf(bench, "a");
   assert(layout.kind === "manifest");
   // The checksums are there, and the record does not say so yet.
-  await bench.db.reader.set(keys.file(place("a")), { ...record, layout: { ...layout, checksums: undefined } });
+  await bench.db.reader.set(keys.file(place("a")), {
+    ...record,
+    layout: { ...layout, checksums: undefined },
+  });
   await change(bench, ["chunk", "p", "d", "a"], flip);
   const { scrub, told } = scrubOf(bench);
   await scrub.pass();
@@ -181,7 +204,10 @@ function testOnFile(name: string, work: (bench: Bench) => Promise<void>): void {
 }
 
 /** How each kind of damage is made, and what is said of it. */
-const DAMAGES: Record<string, { kind: string; edit: (it: Bytes) => Bytes | undefined; says: RegExp }> = {
+const DAMAGES: Record<
+  string,
+  { kind: string; edit: (it: Bytes) => Bytes | undefined; says: RegExp }
+> = {
   "a chunk with a flipped bit": { kind: "chunk", edit: flip, says: /does not match its checksum/ },
   "a chunk that is shorter": { kind: "chunk", edit: (it) => it.slice(1), says: /bytes instead of/ },
   "a chunk that is missing": { kind: "chunk", edit: () => undefined, says: /is missing/ },
@@ -233,21 +259,35 @@ testOnAll("A download that meets damage is remembered", async (bench) => {
   await change(bench, ["chunk", "p", "d", "a"], flip);
   const error = await read(bench, "a").catch((error: unknown) => error);
   assert(error instanceof StoreDamaged);
-  assertMatch(error.message, /"a" in drive "d" of project p is damaged: chunk 2 of 3 does not match/);
-  while ((await bench.store.integrity()).damages.length === 0) await new Promise((go) => setTimeout(go));
+  assertMatch(
+    error.message,
+    /"a" in drive "d" of project p is damaged: chunk 2 of 3 does not match/,
+  );
+  while ((await bench.store.integrity()).damages.length === 0) {
+    await new Promise((go) => setTimeout(go));
+  }
 });
 
-testOnAll("A pass that was interrupted goes on behind the file that it had checked", async (bench) => {
-  for (const name of ["a", "b", "c"]) await put(bench, name, bytes(2 * CHUNK));
-  const last = place("a");
-  const begun: ScrubRecord = { started: Date.now(), files: 1, bytes: 2 * CHUNK, damaged: 0, last };
-  await bench.db.reader.set(keys.scrub(), begun);
-  const { scrub, told } = scrubOf(bench);
-  await scrub.pass();
-  const { pass, progress } = await scrub.state();
-  assertEquals([pass?.files, pass?.bytes, progress], [3, 6 * CHUNK, 1]);
-  assertMatch(told[0] ?? "", /after "a"/);
-});
+testOnAll(
+  "A pass that was interrupted goes on behind the file that it had checked",
+  async (bench) => {
+    for (const name of ["a", "b", "c"]) await put(bench, name, bytes(2 * CHUNK));
+    const last = place("a");
+    const begun: ScrubRecord = {
+      started: Date.now(),
+      files: 1,
+      bytes: 2 * CHUNK,
+      damaged: 0,
+      last,
+    };
+    await bench.db.reader.set(keys.scrub(), begun);
+    const { scrub, told } = scrubOf(bench);
+    await scrub.pass();
+    const { pass, progress } = await scrub.state();
+    assertEquals([pass?.files, pass?.bytes, progress], [3, 6 * CHUNK, 1]);
+    assertMatch(told[0] ?? "", /after "a"/);
+  },
+);
 
 testOnAll("A scrub that is stopped ends soon and keeps its position", async (bench) => {
   for (let i = 0; i < 8; i++) await put(bench, `f${i}`, bytes(20 * CHUNK));

@@ -260,6 +260,12 @@ export function otherProcess({ db }: Bench, onError: (error: unknown) => void = 
   return { db, store: new Store(db, { onError }) };
 }
 
+/** Sweeps as `sweepLater` does in another process, which does not know what this one is writing. */
+export async function sweepElsewhere({ db: { reader, commits } }: Bench): Promise<void> {
+  const db = new Database(reader, reader, { commits });
+  await sweepLater({ db, store: new Store(db, { onError: fail }) });
+}
+
 /** Demands that the store holds exactly these entries. */
 export async function assertKeys(bench: Bench, expected: Record<string, number>): Promise<void> {
   assertEquals(await keyKinds(bench), expected);
@@ -298,16 +304,25 @@ export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void
   }
 }
 
-/** Runs a test with a clock that stands, and gives a way to put it forward. */
+/**
+ * Runs a test with clocks that stand: gives a way to let time pass, and one to set the system's clock without that.
+ */
 export async function withClock(
-  test: (forward: (ms: number) => void) => Promise<void>,
+  test: (forward: (ms: number) => void, set: (ms: number) => void) => Promise<void>,
 ): Promise<void> {
-  const { now } = Date;
-  let time = now();
+  const [date, monotonic] = [Date.now, performance.now];
+  let time = Date.now();
+  let passed = performance.now();
   Date.now = () => time;
+  performance.now = () => passed;
+  const forward = (ms: number): void => {
+    time += ms;
+    passed += ms;
+  };
   try {
-    await test((ms) => void (time += ms));
+    await test(forward, (ms) => void (time += ms));
   } finally {
-    Date.now = now;
+    Date.now = date;
+    performance.now = monotonic;
   }
 }

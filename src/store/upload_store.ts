@@ -12,7 +12,7 @@ import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, newVersion, receive, type Received, release } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
@@ -113,7 +113,7 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       if (announced === undefined) await room(received.size);
@@ -121,6 +121,8 @@ export class UploadStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 

@@ -63,7 +63,11 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "a digest of a part that is another one": {
     damage: (kv) =>
-      changeFirst<Bytes>(kv, ["checksums", ...PLACE, "parts"], (it) => it.with(-1, ~(it.at(-1) ?? 0))),
+      changeFirst<Bytes>(
+        kv,
+        ["checksums", ...PLACE, "parts"],
+        (it) => it.with(-1, ~(it.at(-1) ?? 0)),
+      ),
     says: /"parts".*of its part 1, .*SHA-256/,
     name: "parts",
     kind: "file",
