@@ -1,6 +1,6 @@
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
-import { type Field, joinedField } from "./http1/fields.ts";
+import { type Field, joinedField } from "../http1/fields.ts";
 
 /** An answer of the gate itself. */
 export interface OwnAnswer {
