@@ -43,11 +43,28 @@ export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: nu
   return sum;
 }
 
+/** What the administrator is told of damage. */
+export interface IntegrityAnswer {
+  damaged_files: number;
+  damaged: {
+    project_id: string;
+    drive_name: string;
+    name: string;
+    problem: string;
+    found: string;
+  }[];
+  /** `null` before the first check of all files. */
+  last_check_began: string | null;
+  /** `null` while one runs, too. */
+  last_check_ended: string | null;
+  progress: number;
+}
+
 /** Damaged files that an answer lists; the number says how many there are. */
 const MAX_LISTED_DAMAGES = 100;
 
 /** Which files are damaged, and when all were checked. */
-export function integrityAnswer({ damages, pass, progress }: Integrity) {
+export function integrityAnswer({ damages, pass, progress }: Integrity): IntegrityAnswer {
   return {
     damaged_files: damages.length,
     damaged: damages.slice(0, MAX_LISTED_DAMAGES).map(({ place, problem, found }) => ({
