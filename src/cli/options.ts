@@ -24,6 +24,7 @@ import {
   ORIGINS,
   PORT,
   PROXIES,
+  SCRUB_TIME,
   SHORT_TIME,
   SHUTDOWN_TIME,
   SWITCH,
@@ -52,6 +53,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     log: given.value("log", undefined, LOG),
     metricsToken: metricsTokenOf(given),
     backups: backupsOf(given),
+    scrubEvery: given.value("scrub-every", undefined, SCRUB_TIME),
   };
 }
 

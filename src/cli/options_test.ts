@@ -26,6 +26,7 @@ const DEFAULTS: ServeOptions = {
   log: undefined,
   metricsToken: undefined,
   backups: undefined,
+  scrubEvery: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */
@@ -42,6 +43,12 @@ const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
 const METRICS_TOKEN = "0123456789abcdefghijAB";
 
 const CASES: readonly Case[] = [
+  {
+    name: "scrub-every",
+    field: "scrubEvery",
+    good: [["30d", 2_592_000_000], ["off", "off"], ["0", "off"], ["500ms", 500]],
+    bad: ["-5s", "1 h", "soon", "367d"],
+  },
   { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
   {
     name: "port",

@@ -19,6 +19,7 @@ import { databasePath, openDatabase, openFolderWarning } from "../store/database
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
+import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
@@ -67,18 +68,24 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 
 async function openStore(
   options: ServeOptions,
-  { onError, store: meter }: Observation,
+  { onError, onNotice, store: meter }: Observation,
 ): Promise<Store> {
   const { data, kv, uploadTtl, diskReserve } = options;
-  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError };
+  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
   try {
-    if (kv !== undefined) return new Store(await openRemoteDatabase({ url: kv }), both);
+    if (kv !== undefined) {
+      const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
+      return new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery });
+    }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { ...both, disk, compactor });
+    const scrubEvery = options.scrubEvery === "off"
+      ? undefined
+      : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
+    return new Store(database, { ...both, disk, compactor, scrubEvery });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -147,6 +154,7 @@ async function run(
   );
   limitConnections(connections);
   store.sweeper.start();
+  store.scrub.start();
   backups?.start();
   await signal.first;
   draining = true;

@@ -38,6 +38,8 @@ export interface ServeOptions {
   metricsToken: string | undefined;
   /** Where the server makes backups, how often (milliseconds), and how many stay. */
   backups: { folder: string; every: number; keep: number } | undefined;
+  /** How often the server checks all files, in milliseconds; where it was not chosen, that depends on the store. */
+  scrubEvery: number | "off" | undefined;
 }
 
 /** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
@@ -107,4 +109,9 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   { name: "backup-dir", value: "DIR", help: "folder in which the server makes backups (none)" },
   { name: "every", value: "TIME", help: "time between two backups (24h)" },
   { name: "keep", value: "N", help: "how many backups stay; older ones are removed (7)" },
+  {
+    name: "scrub-every",
+    value: "TIME",
+    help: "time between two checks of all files, or off (30d; with --kv off)",
+  },
 ];

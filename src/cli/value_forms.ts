@@ -40,6 +40,14 @@ export const BACKUP_TIME: Form<number> = {
   wanted: "a time from 1s on, like 30m, 24h or 7d",
 };
 
+/** The longest time between two checks of all files, in milliseconds: a year. */
+const MAX_SCRUB_TIME = 366 * 86_400_000;
+
+export const SCRUB_TIME: Form<number | "off"> = {
+  parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_TIME),
+  wanted: "off, or a time up to 366d like 24h, 7d or 30d",
+};
+
 export const COUNT: Form<number> = { parse: parseCount, wanted: "a whole number from 1 on" };
 
 export const BYTES: Form<number> = { parse: parseBytes, wanted: "a whole number of bytes" };

@@ -156,6 +156,22 @@ export class CannotBackUp extends Error {
   override readonly name = "CannotBackUp";
 }
 
+/** Damaged files that a message lists. */
+const LISTED_DAMAGE = 3;
+
+/** The store has damaged files, so a copy of it is no backup. The message says where the copy is. */
+export class DamagedBackup extends CannotBackUp {
+  /** @param damage What is damaged, a sentence each without its end. */
+  constructor(path: string, damage: readonly string[]) {
+    const listed = damage.slice(0, LISTED_DAMAGE).join(". ");
+    const more = damage.length - LISTED_DAMAGE;
+    super(
+      `The store is damaged in ${damage.length} places, so this copy is no backup and replaces none: ` +
+        `it is ${path}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
+    );
+  }
+}
+
 /** Another process makes a backup at the same place. The message is a sentence. */
 export class BackupRuns extends Error {
   override readonly name = "BackupRuns";
