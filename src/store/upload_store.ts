@@ -27,8 +27,10 @@ import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
   absent,
   completeSession,
+  endExpired,
   findOpenSession,
   findSession,
+  isOver,
   type StoredSession,
 } from "./upload_session.ts";
 
@@ -259,8 +261,11 @@ export class UploadStore {
     if (await this.#projects.hides({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
-    for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {
-      if (value.expires <= Date.now()) continue;
+    for await (const { key, value, versionstamp } of this.#db.reader.list<UploadSession>(range)) {
+      if (isOver(value)) {
+        await endExpired(this.#db, key, versionstamp);
+        continue;
+      }
       if (uploads.length === limit) return { uploads, more: true };
       uploads.push({ id: String(key.at(-1)), session: value });
     }
