@@ -17,7 +17,7 @@ import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
-import { print, printError } from "./output.ts";
+import { announce, printError } from "./output.ts";
 import { forOlderRuntimes } from "./runtime.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
@@ -45,10 +45,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      print(welcomeText(made, address, curlFlags));
-      if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
-      print(`The dashboard is at ${address}/\n`);
-      print(`kvdrive listening on ${address}\n`);
+      announce(welcomeText(made, address, curlFlags));
+      if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
+      announce(`The dashboard is at ${address}/\n`);
+      announce(`kvdrive listening on ${address}\n`);
       observation.begin();
     });
   } finally {
