@@ -19,10 +19,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // It knows the server by its API alone.
   client: ["client", "drive", "types"],
   store: ["store", "drive", "types"],
+  // It knows connections and messages, and nothing of what is stored.
+  http1: ["http1", "drive", "types"],
   http: ["http", "store", "drive", "types"],
-  gate: ["gate", "http", "store", "drive", "types"],
+  gate: ["gate", "http1", "http", "store", "drive", "types"],
   routes: ["routes", "openapi", "gate", "http", "store", "drive", "types"],
-  top: ["top", "client", "routes", "openapi", "gate", "http", "store", "drive", "types"],
+  top: ["top", "client", "routes", "openapi", "gate", "http1", "http", "store", "drive", "types"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -115,7 +117,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -199,7 +201,7 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  const folders = ["http", "gate", "routes", "cli", "client", "dashboard"];
+  const folders = ["http", "http1", "gate", "routes", "cli", "client", "dashboard"];
   return folders.some((folder) => file.startsWith(`src/${folder}/`));
 }
 

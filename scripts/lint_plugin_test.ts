@@ -73,7 +73,7 @@ Deno.test("A folder of src/ imports itself and what lies below it.", () => {
     ["src/routes/a.ts", "./b.ts"],
     ["src/routes/a.ts", "../gate/b.ts"],
     ["src/gate/a.ts", "../http/b.ts"],
-    ["src/gate/http1/a.ts", "../a.ts"],
+    ["src/gate/a.ts", "../http1/a.ts"],
     ["src/cli/a.ts", "../gate/b.ts"],
     ["src/dashboard/views/a.js", "../core/b.js"],
     ["src/app.ts", "./routes/b.ts"],
@@ -166,7 +166,7 @@ Deno.test("Only src/store/ knows the key-value store, and scripts/ may measure i
 
 Deno.test("Only the layers that speak HTTP know requests, responses and headers.", () => {
   const refused = (name: string): string =>
-    `Only src/http/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${name}`;
+    `Only src/http/, src/http1/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${name}`;
   const answer = "export const answer = () => new Response();";
   const accepted = [
     "src/http/a.ts",

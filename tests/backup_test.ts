@@ -233,6 +233,59 @@ Deno.test("A backup that fails is told of, and the server goes on.", async () =>
   assertEquals((await server.stop()).code, 0);
 });
 
+Deno.test("Beside a backup of the future the newest of now is kept, and made once.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  await Deno.mkdir(backups);
+  const future = "kvdrive-2099-01-01T00-00-00Z.db";
+  await folder.write(`backups/${future}`, "SQLite format 3\0");
+  const args = ["--backup-dir", backups, "--every", "1h", "--keep", "1"];
+  await using server = await TestServer.start({ data: folder.at("data"), args });
+  const made = async () => (await namesIn(backups)).filter((it) => NAMED.test(it) && it !== future);
+  await until("A backup is made", async () => (await made()).length > 0);
+  const first = await made();
+  // A loop would make the next one within its second.
+  await delay(1500);
+  assertEquals(await made(), first);
+  assertEquals((await server.stop()).code, 0);
+  assertEquals(await namesIn(backups), [...first, future]);
+});
+
+Deno.test("A server goes on with its backups when the holder of their lock is killed.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  await Deno.mkdir(backups);
+  const part = await folder.write("backups/kvdrive-backup.part", "");
+  const holder = await holdLock(part);
+  const args = ["--backup-dir", backups, "--every", "1s"];
+  await using server = await TestServer.start({ data: folder.at("data"), args });
+  await until("The lock is reported", () => /"level":"error".*another process/.test(server.text));
+  assertEquals((await namesIn(backups)).filter((it) => NAMED.test(it)), []);
+  holder.kill("SIGKILL");
+  await holder.status;
+  await until(
+    "A backup is made",
+    async () => (await namesIn(backups)).some((it) => NAMED.test(it)),
+  );
+  assertEquals((await server.stop()).code, 0);
+});
+
+/** Holds the lock on a file in a process of its own, as a backup that hangs does. */
+async function holdLock(path: string): Promise<Deno.ChildProcess> {
+  const code = `const file = await Deno.open(${JSON.stringify(path)}, { write: true });
+    await file.lock(true); console.log("held"); await new Promise((done) => setTimeout(done, 120_000));`;
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["eval", code],
+    stdout: "piped",
+    env: { NO_COLOR: "1" },
+  }).spawn();
+  const reader = process.stdout.getReader();
+  await reader.read();
+  reader.releaseLock();
+  await process.stdout.cancel();
+  return process;
+}
+
 Deno.test("What cannot be meant is refused at the start.", async () => {
   await using folder = await Folder.make();
   const serve = (...args: string[]) =>

@@ -1,24 +1,31 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
+import { connectionNetwork } from "../http/client_address.ts";
+import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
+import { renderError } from "../http/render_error.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
-import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
+import { NO_ROUTE } from "../http/visit.ts";
+import { Clock } from "../http1/clock.ts";
+import { Connections } from "../http1/connections.ts";
+import { type Handler, HttpServer } from "../http1/server.ts";
+import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
+import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./descriptors.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { announce, printError } from "./output.ts";
-import { forOlderRuntimes } from "./runtime.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -66,6 +73,8 @@ async function openStore(
       return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
     }
     const database = await openDatabase(data);
+    const warning = await openFolderWarning(data);
+    if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
     return new Store(database, { uploadTtl, disk, compactor, meter, onError });
@@ -112,7 +121,14 @@ async function run(
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
   const scheme = tls === undefined ? "http" : "https";
-  const gate = openGate(options, tls, { store, wrongKeys, observation });
+  const { trustedProxies, idleTimeout } = options;
+  const clock = new Clock();
+  const connections = new Connections({
+    clock,
+    networkOf: (address) => connectionNetwork(address, trustedProxies),
+    stallTime: idleTimeout,
+  });
+  const gate = openGate(options, tls, { store, wrongKeys, observation, connections });
   const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
@@ -123,18 +139,29 @@ async function run(
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
-  const server = listen(options, { ...tls }, app);
+  const server = listen(options, tls, { app, connections, observation });
   await onReady(
-    addressOf(server.addr, scheme),
+    addressOf(server.address, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
   );
+  limitConnections(connections);
   store.sweeper.start();
   backups?.start();
   await signal.first;
   draining = true;
-  const drained = Promise.all([drain(server, running), gate?.drain(), backups?.stop()]);
+  const drained = Promise.all([server.drain(), gate?.drain(), backups?.stop()]);
   await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
+  server.stop();
   gate?.stop();
+  clock.stop();
+}
+
+/** Leaves descriptors for the store, and says so where they are few. */
+function limitConnections(connections: Connections): void {
+  const free = freeDescriptors();
+  if (free === undefined) return;
+  connections.limitTo(free);
+  printError(`${lowDescriptorsText(free)}\n`);
 }
 
 /** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
@@ -155,18 +182,20 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError } }: {
+  { store, wrongKeys, observation: { watch, onError }, connections }: {
     store: Store;
     wrongKeys: WrongKeys;
     observation: Observation;
+    connections: Connections;
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, watch, onError };
+  const patience = { trustedProxies, idleTimeout, appsTimeout };
+  const deps = { store, wrongKeys, ...patience, watch, onError, onExhausted };
   try {
-    return new Gate(deps, { hostname, port, tls });
+    return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
     const failure = cannotListen(hostname, port, error);
     // Nobody chose the port, and who stores files alone has no need of it.
@@ -182,15 +211,38 @@ function cannotListen(hostname: string, port: number, error: unknown): StartErro
 }
 
 function listen(
-  { hostname, port }: ServeOptions,
-  options: Deno.ServeTcpOptions & Partial<Deno.TlsCertifiedKeyPem>,
-  app: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
-): Deno.HttpServer<Deno.NetAddr> {
+  { hostname, port, idleTimeout }: ServeOptions,
+  tls: TlsFiles | undefined,
+  { app, connections, observation: { watch, onError } }: {
+    app: Handler;
+    connections: Connections;
+    observation: Observation;
+  },
+): HttpServer {
+  const refuse = (error: HttpError): Response => {
+    const visit = watch.begin(crypto.randomUUID(), "");
+    const response = renderError(error);
+    response.headers.set("X-Request-Id", visit.id);
+    watch.route(visit, NO_ROUTE, "other");
+    visit.status = response.status;
+    watch.end(visit);
+    return response;
+  };
   try {
-    // "Bytes are never changed on the way (no compression of ours)."
-    const quiet = { automaticCompression: false, onListen: () => {} };
-    return Deno.serve({ hostname, port, ...quiet, ...options }, forOlderRuntimes(app));
+    return new HttpServer({ hostname, port, tls }, {
+      connections,
+      patience: idleTimeout * READER_PATIENCE,
+      handler: app,
+      answerMalformed: ({ status, message }) => refuse(errors.malformed(status, message)),
+      answerFull: () => refuse(errors.serverFull()),
+      onError,
+      onExhausted,
+    });
   } catch (error) {
     throw cannotListen(hostname, port, error);
   }
+}
+
+function onExhausted(): void {
+  printError(`${outOfDescriptorsText()}\n`);
 }

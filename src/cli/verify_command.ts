@@ -28,16 +28,21 @@ async function verify(call: Call): Promise<void> {
     verdict = await look(call, workshop);
   }
   workshop.done();
-  const { files, bytes, problems } = verdict;
+  const { files, bytes, unchecked, problems } = verdict;
   const lines = [
     ...solved.map(({ message, repair }) => `${message}. ${repair?.done}.`),
     ...problems.map(({ message }) => `${message}.`),
     ...(verdict.more ? ["There is more: this is the beginning."] : []),
     ...(problems.length === 0 ? [`All is well: ${files} files, ${bytes} bytes.`] : []),
+    ...(unchecked === 0 ? [] : [
+      `Not yet checked: ${unchecked} files of an older store have no checksums or no digest; ` +
+      "the scrub of a server adds them.",
+    ]),
   ];
   const json = {
     files,
     bytes,
+    unchecked,
     problems: problems.map(jsonOf),
     repaired: solved.map(jsonOf),
     more: verdict.more,

@@ -171,14 +171,17 @@ export const COMPACT_PAUSE = 20;
 /** How often a publish whose check failed is tried again from the read before the answer is 503. */
 export const MAX_PUBLISH_TRIES = 50;
 
-/** How long bytes being written stay claimed without a sign of life of their writer. */
+/** How long bytes being written stay claimed when their writer's process has died; a live one renews its claims. */
 export const WRITE_LEASE = 2 * MINUTE;
 
 /** How long replaced bytes stay for readers in other processes; readers in this one are waited for. */
 export const GARBAGE_GRACE = MINUTE;
 
-/** Time between two sweeps. */
-export const SWEEP_INTERVAL = MINUTE;
+/**
+ * Time between two sweeps. Together with `GARBAGE_GRACE` it leaves 15 s for the sweep itself, so that replaced bytes are
+ * reclaimed within 90 s.
+ */
+export const SWEEP_INTERVAL = 15 * SECOND;
 
 /** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
@@ -237,12 +240,9 @@ export const MAX_TRAILERS = 8192;
 export const MIN_READ_BUFFER = 8192;
 export const MAX_READ_BUFFER = 65_536;
 
-/** Callers that are connected to the gate at once. Each may hold some 300 KB while bodies go both ways. */
-export const MAX_GATE_CONNECTIONS = 2000;
-
-/** How long a head may take to come, and how long a connection waits for one. */
+/** How long a head may take from its first byte, and how long a connection may wait for a request. */
 export const HEAD_TIMEOUT = 30 * SECOND;
-export const KEEP_ALIVE_TIMEOUT = 75 * SECOND;
+export const KEEP_ALIVE_TIMEOUT = 60 * SECOND;
 
 /** How long a connection to an application may take, and the beginning of its answer, unless configured. */
 export const CONNECT_TIMEOUT = 10 * SECOND;
@@ -267,7 +267,7 @@ export const LINGER_TIME = 2 * SECOND;
 /** How long the second direction of an upgraded connection lasts when the first has ended. */
 export const HALF_CLOSE_TIME = 10 * SECOND;
 
-/** How often the gate looks at its clock: what it does in time is late by as much. */
+/** How often connections are checked for being late: what happens in time is late by as much. */
 export const GATE_TICK = 250;
 
 /** How long an answer or an upgrade has run when it is judged anew, and how often then. With `KEY_CACHE_TIME`: 6 s. */

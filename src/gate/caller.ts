@@ -1,35 +1,38 @@
 import { Buffer } from "node:buffer";
-import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME, READER_PATIENCE } from "../drive/limits.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
 import type { Visit } from "../http/visit.ts";
 import { admit } from "./admit.ts";
 import type { GateContext } from "./context.ts";
 import { Exchange } from "./exchange.ts";
 import type { Peer } from "./forwarded.ts";
-import { type BodyReader, bodyReader } from "./http1/body_reader.ts";
-import { Malformed } from "./http1/malformed.ts";
-import { readHead } from "./http1/read_head.ts";
-import { parseRequestHead, type RequestHead } from "./http1/request_head.ts";
-import { ConnectionLost, type Sending, Wire } from "./http1/wire.ts";
+import { type BodyReader, bodyReader } from "../http1/body_reader.ts";
+import type { Client } from "../http1/client.ts";
+import { Malformed } from "../http1/malformed.ts";
+import { readHead } from "../http1/read_head.ts";
+import { parseRequestHead, type RequestHead } from "../http1/request_head.ts";
+import { ConnectionLost, type Sending, type Wire } from "../http1/wire.ts";
 import { errorAnswer, gateRequestId, type OwnAnswer, ownAnswerBytes } from "./own_answer.ts";
 import { renderFailure } from "./render_failure.ts";
 
+/** How long the form of a sign-in may take from its head to its end, in milliseconds: it fits into one packet. */
+const SIGN_IN_TIME = 10_000;
+
 /** A connection of a caller, whose requests are answered one after the other. */
 export class Caller {
-  readonly wire: Wire;
   readonly #ctx: GateContext;
+  readonly #client: Client;
   readonly #peer: Peer;
   #exchange: Exchange | undefined;
   #isBusy = false;
-  /** When bytes of the caller have to have come, and when it has to have taken some. */
-  #readBy = Infinity;
-  #writeBy = Infinity;
 
-  constructor(ctx: GateContext, connection: Deno.Conn, peer: Peer) {
+  constructor(ctx: GateContext, client: Client, isSecure: boolean) {
     this.#ctx = ctx;
-    this.#peer = peer;
-    this.wire = new Wire(connection);
-    this.#readBy = ctx.clock.in(HEAD_TIMEOUT);
+    this.#client = client;
+    this.#peer = { address: client.address, isSecure };
+  }
+
+  get wire(): Wire {
+    return this.#client.wire;
   }
 
   /** Whether a request is being answered. */
@@ -53,50 +56,30 @@ export class Caller {
     }
   }
 
-  /** Sends one who comes while too many are connected away. It never throws. */
+  /** Sends away a caller for whom there is no room. @throws {ConnectionLost} */
   async turnAway(): Promise<void> {
-    this.#readBy = this.#ctx.clock.in(LINGER_TIME);
-    try {
-      await this.#refuse(errors.gateFull());
-    } catch (error) {
-      if (!(error instanceof ConnectionLost)) this.#ctx.onError(error);
-    } finally {
-      this.wire.close();
-    }
-  }
-
-  /** Looks whether somebody is late. */
-  check(now: number): void {
-    if (this.#readBy < now) {
-      this.#readBy = Infinity;
-      if (this.#exchange === undefined) this.wire.close();
-      else this.#exchange.abort("caller silent");
-    }
-    if (this.#writeBy < now) this.wire.close();
-    this.#exchange?.check(now);
+    await this.#refuse(errors.gateFull());
   }
 
   /** Sends a part of an answer, which the caller has to take in time. @throws {ConnectionLost} */
   async send(sending: Sending): Promise<void> {
-    this.#writeBy = this.#ctx.clock.in(this.#ctx.idleTimeout * READER_PATIENCE);
-    await this.wire.send(sending);
-    this.#writeBy = Infinity;
+    await this.#client.send(sending);
   }
 
   /** The same for bytes. @throws {ConnectionLost} */
   async write(bytes: Uint8Array): Promise<void> {
-    this.#writeBy = this.#ctx.clock.in(this.#ctx.idleTimeout * READER_PATIENCE);
-    await this.wire.write(bytes);
-    this.#writeBy = Infinity;
+    await this.#client.write(bytes);
   }
 
   /** Bytes have to come before a body's silence is over. */
   expectBytes(): void {
-    this.#readBy = this.#ctx.clock.in(this.#ctx.idleTimeout);
+    this.#client.onLate = () => this.#exchange?.abort("caller silent");
+    this.#client.expectBytes(this.#ctx.idleTimeout);
   }
 
   expectNothing(): void {
-    this.#readBy = Infinity;
+    this.#client.expectNothing();
+    this.#client.onLate = undefined;
   }
 
   /** Whether the connection ends with the answer to a request. */
@@ -115,18 +98,18 @@ export class Caller {
       return false;
     }
     if (head === undefined) return false;
-    this.#readBy = Infinity;
+    this.#client.beginRequest();
     this.#isBusy = true;
     const mayGoOn = await this.#answerWatched(head);
     this.#isBusy = false;
-    this.#readBy = this.#ctx.clock.in(KEEP_ALIVE_TIMEOUT);
+    this.#client.awaitRequest();
     return mayGoOn;
   }
 
   async #readHead(): Promise<RequestHead | undefined> {
     const { reader } = this.wire;
     if (reader.length === 0 && !await reader.fill()) return undefined;
-    this.#readBy = this.#ctx.clock.in(HEAD_TIMEOUT);
+    this.#client.awaitHead();
     const text = await readHead(reader);
     return text === undefined ? undefined : parseRequestHead(text);
   }
@@ -158,7 +141,7 @@ export class Caller {
       const exchange = new Exchange(this.#ctx, this, { head, body, admitted, visit });
       this.#exchange = exchange;
       const mayGoOn = await exchange.run();
-      if (!body.isDone) await this.#linger();
+      if (!body.isDone) await this.#client.linger();
       return mayGoOn;
     } catch (error) {
       return await this.#fail(error, head, body, visit);
@@ -185,7 +168,7 @@ export class Caller {
     if (rendered.status >= 500 && rendered.cause !== undefined) {
       this.#ctx.onError(rendered.cause, visit.id);
     }
-    return await this.#say(errorAnswer(rendered), head, body, visit);
+    return await this.#say(errorAnswer(rendered, head), head, body, visit);
   }
 
   /** Sends an answer of the gate itself; gives whether another request may follow. */
@@ -201,7 +184,7 @@ export class Caller {
     visit.isForwarded = false;
     await this.write(ownAnswerBytes(answer, { method: head.method, id: visit.id, closes }));
     if (head.method !== "HEAD") visit.sent = Buffer.byteLength(answer.body);
-    if (!isRead) await this.#linger();
+    if (!isRead) await this.#client.linger();
     return !closes;
   }
 
@@ -217,19 +200,28 @@ export class Caller {
       visit.isAborted = visit.sent === 0;
       this.#ctx.watch.end(visit);
     }
-    await this.#linger();
+    await this.#client.linger();
   }
 
-  /** Hears out who is still sending: with unread bytes the connection would break before the answer was read. */
-  async #linger(): Promise<void> {
-    const { reader } = this.wire;
-    await this.wire.end();
-    this.#readBy = this.#ctx.clock.in(LINGER_TIME);
-    do reader.takeTo(reader.end); while (await reader.fill());
-  }
-
+  /** The text of a body, for which there is little time in all. @throws {HttpError} where it is late, or too long. */
   async #readBody(body: BodyReader, limit: number, visit: Visit): Promise<string> {
-    const { reader } = this.wire;
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => {});
+    this.#client.onLate = () => late.reject(errors.silentCaller());
+    this.#client.expectBytes(SIGN_IN_TIME);
+    try {
+      return await this.#readText(body, limit, visit, late.promise);
+    } finally {
+      this.expectNothing();
+    }
+  }
+
+  async #readText(
+    body: BodyReader,
+    limit: number,
+    visit: Visit,
+    late: Promise<never>,
+  ): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
     let size = 0;
@@ -239,9 +231,8 @@ export class Caller {
       if (size > limit) throw errors.tooLargeSignIn(limit);
       text += decoder.decode(piece, { stream: true });
       if (body.isDone) return text;
-      this.expectBytes();
-      if (!await reader.fill()) throw new ConnectionLost("The body is not complete");
-      this.expectNothing();
+      const more = await Promise.race([this.wire.reader.fill(), late]);
+      if (!more) throw new ConnectionLost("The body is not complete");
     }
   }
 }

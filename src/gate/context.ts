@@ -2,7 +2,7 @@ import type { TrustedProxies } from "../http/client_address.ts";
 import type { Watch } from "../http/watch.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Store } from "../store/store.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../http1/clock.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** What the program gives to the gate. */

@@ -1,6 +1,6 @@
 import { MAX_KEY_HEADER } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
-import { type Field, joinedField } from "./http1/fields.ts";
+import { type Field, joinedField } from "../http1/fields.ts";
 import { sessionTokens } from "./session_cookie.ts";
 
 /** What a caller shows in order to be let in. Of what is secret it keeps only the SHA-256. */

@@ -9,18 +9,17 @@ import type { Visit } from "../http/visit.ts";
 import type { Admitted } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import type { GateContext } from "./context.ts";
-import { type BodyReader, bodyReader } from "./http1/body_reader.ts";
-import { NO_BODY, responseFraming } from "./http1/framing.ts";
-import { Malformed } from "./http1/malformed.ts";
-import { readHead } from "./http1/read_head.ts";
-import type { RequestHead } from "./http1/request_head.ts";
-import { parseResponseHead, type ResponseHead } from "./http1/response_head.ts";
-import { ConnectionLost, type Wire } from "./http1/wire.ts";
+import { type BodyReader, bodyReader } from "../http1/body_reader.ts";
+import { NO_BODY, responseFraming } from "../http1/framing.ts";
+import { Malformed } from "../http1/malformed.ts";
+import { readHead } from "../http1/read_head.ts";
+import type { RequestHead } from "../http1/request_head.ts";
+import { parseResponseHead, type ResponseHead } from "../http1/response_head.ts";
+import { ConnectionLost, type Wire } from "../http1/wire.ts";
 import { judge } from "./judge.ts";
 import { askedUpgrade, requestText } from "./request_text.ts";
 import { responseText, upgradeText } from "./response_text.ts";
 import { tunnel } from "./tunnel.ts";
-import { connectTo } from "./upstreams.ts";
 
 /** Why an exchange was broken off. */
 export type Abort = "caller left" | "caller silent" | "body malformed" | "upstream slow" | "cut";
@@ -158,7 +157,7 @@ export class Exchange {
       }
     }
     this.#answerBy = this.#ctx.clock.in(CONNECT_TIMEOUT);
-    const wire = await connectTo(upstream, this.#connecting.signal);
+    const wire = await this.#ctx.upstreams.connect(upstream, this.#connecting.signal);
     if (this.aborted !== undefined) wire.close();
     return await this.#askOver(wire, text);
   }

@@ -1,6 +1,6 @@
 import { clientAddress, type TrustedProxies } from "../http/client_address.ts";
-import { joinedField } from "./http1/fields.ts";
-import type { RequestHead } from "./http1/request_head.ts";
+import { joinedField } from "../http1/fields.ts";
+import type { RequestHead } from "../http1/request_head.ts";
 
 /** Where a request came from, as far as we believe it. */
 export interface Origin {

@@ -1,8 +1,8 @@
 import { errors, type HttpError } from "../http/http_error.ts";
 import { toHttpError } from "../http/render_error.ts";
 import type { Exchange } from "./exchange.ts";
-import { Malformed } from "./http1/malformed.ts";
-import { ConnectionLost } from "./http1/wire.ts";
+import { Malformed } from "../http1/malformed.ts";
+import { ConnectionLost } from "../http1/wire.ts";
 
 /** What a caller is told of whatever was thrown, before an application was asked or while it was. */
 export function renderFailure(error: unknown, exchange: Exchange | undefined): HttpError {

@@ -6,9 +6,9 @@ import type { Visit } from "../http/visit.ts";
 import { admit, type Admitted } from "./admit.ts";
 import type { Doorkeeper, GateDeps } from "./context.ts";
 import { hostName } from "./find_place.ts";
-import { joinedField, listedTokens } from "./http1/fields.ts";
-import { NO_BODY } from "./http1/framing.ts";
-import type { RequestHead } from "./http1/request_head.ts";
+import { joinedField, listedTokens } from "../http1/fields.ts";
+import { NO_BODY } from "../http1/framing.ts";
+import type { RequestHead } from "../http1/request_head.ts";
 import { judge } from "./judge.ts";
 import { errorAnswer, type OwnAnswer } from "./own_answer.ts";
 import { ownFields, passedValue } from "./request_text.ts";
@@ -61,7 +61,7 @@ export class RequestGate {
       if (rendered.status >= 500 && rendered.cause !== undefined) {
         this.#deps.onError(rendered.cause);
       }
-      return ownResponse(errorAnswer(rendered), request);
+      return ownResponse(errorAnswer(rendered, headOf(request)), request);
     }
   }
 

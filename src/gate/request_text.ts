@@ -1,7 +1,7 @@
 import type { Origin } from "./forwarded.ts";
-import { type Field, joinedField, listedTokens } from "./http1/fields.ts";
-import { NO_BODY } from "./http1/framing.ts";
-import type { RequestHead } from "./http1/request_head.ts";
+import { type Field, joinedField, listedTokens } from "../http1/fields.ts";
+import { NO_BODY } from "../http1/framing.ts";
+import type { RequestHead } from "../http1/request_head.ts";
 import { type Judgement, keyNameHeader } from "./judge.ts";
 import { withoutSession } from "./session_cookie.ts";
 

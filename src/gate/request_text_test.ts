@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseRequestHead } from "./http1/request_head.ts";
+import { parseRequestHead } from "../http1/request_head.ts";
 import type { Judgement } from "./judge.ts";
 import { askedUpgrade, requestText } from "./request_text.ts";
 

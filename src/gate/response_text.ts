@@ -1,5 +1,5 @@
-import { listedTokens } from "./http1/fields.ts";
-import type { ResponseHead } from "./http1/response_head.ts";
+import { listedTokens } from "../http1/fields.ts";
+import type { ResponseHead } from "../http1/response_head.ts";
 
 /** Headers about one connection (RFC 9110, 7.6.1). */
 export const HOP_BY_HOP = new Set([

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { parseResponseHead } from "./http1/response_head.ts";
+import { parseResponseHead } from "../http1/response_head.ts";
 import { responseText, upgradeText } from "./response_text.ts";
 
 function answer(...lines: string[]) {

@@ -1,4 +1,4 @@
-import type { Field } from "./http1/fields.ts";
+import type { Field } from "../http1/fields.ts";
 
 const NAME = "kvdrive_session";
 

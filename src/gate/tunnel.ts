@@ -1,6 +1,6 @@
 import type { Visit } from "../http/visit.ts";
 import type { Caller } from "./caller.ts";
-import { ConnectionLost, type Wire } from "./http1/wire.ts";
+import { ConnectionLost, type Wire } from "../http1/wire.ts";
 
 /**
  * Passes bytes both ways, whatever they mean, until both sides have ended.

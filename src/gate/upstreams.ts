@@ -1,5 +1,12 @@
 import { MAX_IDLE_UPSTREAMS, MAX_UPSTREAMS, UPSTREAM_IDLE_TIME } from "../drive/limits.ts";
-import { ConnectionLost, Wire } from "./http1/wire.ts";
+import type { Connections } from "../http1/connections.ts";
+import { isExhaustion } from "../http1/listener.ts";
+import { ConnectionLost, Wire } from "../http1/wire.ts";
+
+/** The descriptors of the process, of which each connection to an application takes one. */
+type Descriptors = Pick<Connections, "addOther" | "removeOther" | "makeRoom">;
+
+const UNCOUNTED: Descriptors = { addOther() {}, removeOther() {}, makeRoom: () => false };
 
 /** Where an application is. */
 export interface Upstream {
@@ -22,6 +29,11 @@ interface IdleWire {
 /** The applications that were called, and the connections to them that are free to be used again. */
 export class Upstreams {
   readonly #known = new Map<string, Upstream>();
+  readonly #descriptors: Descriptors;
+
+  constructor(descriptors: Descriptors = UNCOUNTED) {
+    this.#descriptors = descriptors;
+  }
 
   /** What is known of the application at an address like `http://127.0.0.1:3000`. */
   at(address: string): Upstream {
@@ -57,6 +69,26 @@ export class Upstreams {
     });
   }
 
+  /** Opens a connection to an application. @throws {ConnectionLost} where that fails, or when the signal says so. */
+  async connect(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
+    this.#descriptors.addOther();
+    const free = () => this.#descriptors.removeOther();
+    try {
+      return await connectTo(upstream, signal, free);
+    } catch (error) {
+      if (!isExhaustion((error as Error).cause) || !this.#descriptors.makeRoom()) {
+        free();
+        throw error;
+      }
+    }
+    try {
+      return await connectTo(upstream, signal, free);
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
   /** Closes what has been free for too long. */
   tick(now: number): void {
     for (const { idle } of this.#known.values()) {
@@ -80,34 +112,51 @@ function discard(entry: IdleWire): void {
   entry.wire.close();
 }
 
-/** Opens a connection to an application. @throws {ConnectionLost} where that fails, or when the signal says so. */
-export async function connectTo(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
-  const { hostname, port, isSecure } = upstream;
+/** @param onClose Called when the connection is closed, if it was opened. */
+async function connectTo(
+  { hostname, port, isSecure }: Upstream,
+  signal: AbortSignal,
+  onClose: () => void,
+): Promise<Wire> {
   try {
     const connection = await Deno.connect({ hostname, port, signal });
     connection.setNoDelay(true);
     connection.setKeepAlive(true);
-    return isSecure ? await secure(connection, hostname, signal) : new Wire(connection);
+    if (isSecure) return await secure(connection, hostname, signal, onClose);
+    return new Wire(connection, onClose);
   } catch (cause) {
     throw new ConnectionLost("The application cannot be connected to", { cause });
   }
 }
 
-async function secure(plain: Deno.TcpConn, name: string, signal: AbortSignal): Promise<Wire> {
+async function secure(
+  plain: Deno.TcpConn,
+  name: string,
+  signal: AbortSignal,
+  onClose: () => void,
+): Promise<Wire> {
   const hostname = name.replace(/^\[|\]$/g, "");
   const connection = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
-  const wire = new Wire(connection);
-  const abort = () => wire.close();
+  const abort = () => closeQuietly(connection);
   signal.addEventListener("abort", abort);
   try {
     signal.throwIfAborted();
     await connection.handshake();
-    return wire;
+    signal.throwIfAborted();
+    return new Wire(connection, onClose);
   } catch (error) {
-    wire.close();
+    closeQuietly(connection);
     throw error;
   } finally {
     signal.removeEventListener("abort", abort);
+  }
+}
+
+function closeQuietly(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
   }
 }
 

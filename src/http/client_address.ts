@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
-import { parseAddress } from "./ip_address.ts";
+import { networkOf, parseAddress } from "./ip_address.ts";
 
 /** The networks of proxies that are believed what they say of a caller's address. */
 export class TrustedProxies {
@@ -51,6 +51,24 @@ export function clientAddress(
   }
   return address;
 }
+
+/**
+ * The network whose connections are counted together: an IPv4 /24, an IPv6 /64. `undefined` for this machine and for a
+ * trusted proxy, behind which are many clients.
+ */
+export function connectionNetwork(
+  address: string,
+  trusted: TrustedProxies | undefined,
+): string | undefined {
+  const parsed = parseAddress(address);
+  if (parsed === undefined || LOOPBACK.check(parsed, familyOf(parsed))) return undefined;
+  if (trusted?.has(parsed)) return undefined;
+  return networkOf(parsed, isIPv6(parsed) ? 64 : 24);
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
 
 function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv6(address) ? "ipv6" : "ipv4";

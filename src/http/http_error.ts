@@ -184,6 +184,9 @@ export const errors = {
       },
     ),
 
+  malformed: (status: number, problem: string) =>
+    new HttpError(status, `The request cannot be answered: ${problem}`),
+  serverFull: () => new HttpError(503, "Too many clients are connected: try again", retryLater),
   badMessage: (status: number, problem: string) =>
     new HttpError(
       status,

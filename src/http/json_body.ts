@@ -16,16 +16,10 @@ export interface JsonLimits extends BodyLimits {
  */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
-  const hash = createHash("sha256");
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let text = "";
-  for await (const piece of readBody(request, limits)) {
-    hash.update(piece);
-    text += decode(decoder, limits, piece);
-  }
-  text += decode(decoder, limits);
-  assertDigest(expected, hash.digest("base64"));
-  if (text === "") return undefined;
+  const bytes = await gather(request, limits);
+  assertDigest(expected, createHash("sha256").update(bytes).digest("base64"));
+  if (bytes.byteLength === 0) return undefined;
+  const text = decode(bytes, limits);
   try {
     return JSON.parse(text);
   } catch {
@@ -33,9 +27,26 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
   }
 }
 
-function decode(decoder: TextDecoder, { bad }: JsonLimits, piece?: Uint8Array): string {
+/** The bytes of the body in one buffer, into which the pieces are copied as they come: none of them is kept. */
+async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array> {
+  let buffer = new Uint8Array(0);
+  let size = 0;
+  for await (const piece of readBody(request, limits)) {
+    const needed = size + piece.byteLength;
+    if (needed > buffer.byteLength) {
+      const larger = new Uint8Array(Math.max(needed, Math.min(limits.limit, 2 * needed)));
+      larger.set(buffer.subarray(0, size));
+      buffer = larger;
+    }
+    buffer.set(piece, size);
+    size = needed;
+  }
+  return buffer.subarray(0, size);
+}
+
+function decode(bytes: Uint8Array, { bad }: JsonLimits): string {
   try {
-    return decoder.decode(piece, { stream: piece !== undefined });
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw bad("it is not UTF-8");
   }

@@ -40,6 +40,21 @@ Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
   }
 });
 
+Deno.test("No piece of a body is kept: each is copied before the next one is read", async () => {
+  const piece = new Uint8Array(1);
+  const bytes = encoder.encode(JSON.stringify({ names: ["a", "😀"] }));
+  let at = 0;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const byte = bytes[at++];
+      if (byte === undefined) return controller.close();
+      piece[0] = byte;
+      controller.enqueue(piece);
+    },
+  }, { highWaterMark: 0 });
+  assertEquals(await readJson(requestOf(stream), LIMITS), { names: ["a", "😀"] });
+});
+
 Deno.test("An empty body is no value", async () => {
   for (const body of [undefined, "", new Uint8Array()]) {
     assertEquals(await readJson(requestOf(body), LIMITS), undefined);

@@ -2,6 +2,7 @@ import {
   AccessIsOff,
   AlreadyExists,
   BeingRemoved,
+  isDiskFailure,
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
@@ -32,7 +33,7 @@ export function toHttpError(error: unknown): HttpError {
     return errors.driveBeingRemoved(error.id);
   }
   if (isConflict(error)) return errors.conflict(error.message);
-  if (error instanceof StoreUnavailable) return errors.unavailable(error);
+  if (error instanceof StoreUnavailable || isDiskFailure(error)) return errors.unavailable(error);
   if (error instanceof QuotaExceeded) return errors.overQuota(error.message);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);

@@ -1,4 +1,5 @@
 import { BULK_COMMITS_PER_UPLOAD, CHUNK, MAX_COMMIT_BYTES } from "../drive/limits.ts";
+import { type ChecksumPage, ChecksumWriter } from "./checksums.ts";
 import type { Database } from "./database.ts";
 import { encodedLength, keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -8,8 +9,14 @@ import { leaseLost, WriteLease } from "./write_lease.ts";
 /** Room in an operation for the check of the lease. */
 const OVERHEAD = 1024;
 
+/** A chunk, or a page of checksums, which is smaller. */
+interface Entry {
+  key: Deno.KvKey;
+  value: Uint8Array;
+}
+
 /**
- * Writes the chunks of one version. They are committed many at a time, with a few commits on their way at once, so
+ * Writes the chunks of one version and their checksums. They are committed many at a time, with a few commits on their way at once, so
  * memory is bounded whatever the size. `finish` or `abandon` ends it.
  */
 export class ChunkWriter {
@@ -20,7 +27,8 @@ export class ChunkWriter {
   readonly #lease: Promise<WriteLease>;
   readonly #running = new Set<Promise<void>>();
   #failure: { error: unknown } | undefined;
-  #waiting: Uint8Array[] = [];
+  readonly #checksums = new ChecksumWriter();
+  #waiting: Entry[] = [];
   #written = 0;
 
   /** @param maxChunks How many chunks will be written at the most. */
@@ -28,7 +36,7 @@ export class ChunkWriter {
     this.version = version;
     this.#db = db;
     this.#place = place;
-    const key = encodedLength(keys.chunk(place, version, 0));
+    const key = encodedLength(keys.checksums(place, version, 0));
     this.#chunksPerCommit = Math.floor((MAX_COMMIT_BYTES - OVERHEAD) / (CHUNK + 2 * key));
     this.#lease = WriteLease.begin(db, place, version, maxChunks);
     // Whoever needs the lease next gets its error.
@@ -37,18 +45,28 @@ export class ChunkWriter {
 
   /** Takes a chunk, which must not be changed afterwards; waits where enough is on its way. */
   async write(chunk: Uint8Array): Promise<void> {
-    this.#waiting.push(chunk);
-    await this.keepLease();
+    const page = this.#checksums.add(chunk);
+    if (page !== undefined) await this.#add(this.#entryOf(page));
+    await this.#add({ key: keys.chunk(this.#place, this.version, this.#written++), value: chunk });
+  }
+
+  #entryOf({ number, value }: ChecksumPage): Entry {
+    return { key: keys.checksums(this.#place, this.version, number), value };
+  }
+
+  async #add(entry: Entry): Promise<void> {
+    this.#waiting.push(entry);
     if (this.#waiting.length >= this.#chunksPerCommit) await this.#flush();
   }
 
-  /** To be called at every sign of life of whoever sends the bytes: keeps the claim on those written so far. */
-  async keepLease(): Promise<void> {
-    await (await this.#lease).keep();
-  }
-
-  /** Waits until every chunk is on disk, and gives the lease to publish them with. */
-  async finish(): Promise<WriteLease> {
+  /**
+   * Waits until every chunk and checksum is on disk, and gives the lease to publish them with.
+   *
+   * @param sha256 The digest of all chunks, in base64.
+   */
+  async finish(sha256: string): Promise<WriteLease> {
+    const page = this.#checksums.finish(sha256);
+    if (page !== undefined) await this.#add(this.#entryOf(page));
     if (this.#waiting.length > 0) await this.#flush();
     await Promise.all(this.#running);
     this.#throwFailure();
@@ -72,11 +90,9 @@ export class ChunkWriter {
   }
 
   /** Never rejects: the failure is thrown where the writer is used next. */
-  async #commit(lease: WriteLease, chunks: Uint8Array[]): Promise<void> {
+  async #commit(lease: WriteLease, entries: readonly Entry[]): Promise<void> {
     const operation = lease.demand(new Operation());
-    for (const chunk of chunks) {
-      operation.set(keys.chunk(this.#place, this.version, this.#written++), chunk);
-    }
+    for (const { key, value } of entries) operation.set(key, value);
     try {
       const outcome = await this.#db.commitBulk(operation);
       if (!outcome.ok) throw leaseLost();

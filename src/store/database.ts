@@ -6,6 +6,7 @@ import { ChangeProbe } from "./change_probe.ts";
 import type { Outcome } from "./commit.ts";
 import { type Commits, embeddedCommits, meteredCommits } from "./commits.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
+import { companionsOf, makePrivate, PRIVATE_MODE } from "./durable_file.ts";
 import { FolderLock } from "./folder_lock.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
@@ -20,6 +21,9 @@ const FILE = "kvdrive.db";
 
 /** Files of the users: nobody else on the machine reads them. */
 const FOLDER_MODE = 0o700;
+
+/** Bulk commits of the background at once: one that reclaims bytes and one that removes a drive or a project. */
+const BACKGROUND_COMMITS = 2;
 
 /** What differs from store to store. */
 interface Ways {
@@ -49,11 +53,14 @@ export class Database {
   readonly changes: ChangeProbe | undefined;
   /** What the store can take. */
   readonly commits: Commits;
+  /** The versions whose bytes this process is writing. */
+  readonly writing = new Set<string>();
   /** Is told of every commit. */
   meter: StoreMeter = NO_METER;
   readonly #writer: Deno.Kv;
   readonly #groups: GroupCommitter;
   readonly #bulk: Semaphore;
+  readonly #background = new Semaphore(BACKGROUND_COMMITS);
   readonly #onClose: () => void;
   readonly #running = new Set<Promise<unknown>>();
   readonly #locks: LockProbe | undefined;
@@ -80,6 +87,11 @@ export class Database {
     this.#onClose = onClose;
   }
 
+  /** Whether commits are on their way. */
+  get isCommitting(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** Commits a small operation, together with others that wait at the same time. */
   commit(operation: Operation): Promise<Outcome> {
     return this.#track(() => this.#groups.commit(operation));
@@ -88,11 +100,14 @@ export class Database {
   /**
    * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
    * was lost, it has to be as done once, unless it counts.
+   *
+   * @param kind Work in the background has slots of its own, so that it does not wait for the uploads, however many run.
    */
-  commitBulk(operation: Operation): Promise<Outcome> {
+  commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
     const { once, again } = this.commits;
     const commit = operation.counts ? once : again;
-    return this.#track(() => this.#bulk.run(() => commit(operation)));
+    const slots = kind === "upload" ? this.#bulk : this.#background;
+    return this.#track(() => slots.run(() => commit(operation)));
   }
 
   /**
@@ -177,6 +192,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
     lock = await FolderLock.take(folder, "shared");
     if (lock === undefined) throw new Error("a backup is being restored there");
+    await makePrivate([path, ...companionsOf(path)]);
     createFile(path);
     const writer = await Deno.openKv(path);
     handles.push(writer);
@@ -199,6 +215,7 @@ export async function openDatabase(folder: string): Promise<Database> {
 
 /** The file gives space back only if it was created for that, before Deno KV makes its tables in it. */
 function createFile(path: string): void {
+  createPrivate(path);
   const sqlite = new DatabaseSync(path);
   try {
     sqlite.exec("PRAGMA busy_timeout = 5000");
@@ -210,4 +227,26 @@ function createFile(path: string): void {
   } finally {
     sqlite.close();
   }
+}
+
+/** SQLite gives the log and its index the mode that the store's file has. */
+function createPrivate(path: string): void {
+  try {
+    Deno.openSync(path, { write: true, createNew: true, mode: PRIVATE_MODE }).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+}
+
+/**
+ * What to tell the operator if other users of the machine can look into the data folder, as a sentence; `undefined` if they
+ * cannot. The store's own files are private in any case.
+ */
+export async function openFolderWarning(folder: string): Promise<string | undefined> {
+  if (Deno.build.os === "windows") return undefined;
+  const { mode } = await Deno.stat(folder);
+  if (mode === null || (mode & 0o077) === 0) return undefined;
+  const text = (mode & 0o777).toString(8);
+  return `The data folder ${folder} is open to other users of this machine (mode ${text}): ` +
+    `close it with chmod 700 ${folder}`;
 }

@@ -3,6 +3,19 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
+/**
+ * What SQLite says when the disk below it fails or its files cannot be opened (sqlite.org/rescode.html: SQLITE_IOERR,
+ * SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PROTOCOL). Nothing was changed, and the same call may work
+ * later. SQLite reports a read that failed with EIO as "malformed" (`abort_due_to_error` in its vdbe.c).
+ */
+const DISK_FAILURES =
+  /disk I\/O error|disk image is malformed|unable to open database file|attempt to write a readonly database|locking protocol/;
+
+/** Returns whether an error of Deno KV or `node:sqlite` reports a failing disk rather than a defect of ours. */
+export function isDiskFailure(error: unknown): error is Error {
+  return error instanceof Error && DISK_FAILURES.test(error.message);
+}
+
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
@@ -31,9 +44,25 @@ export class QuotaExceeded extends Error {
   }
 }
 
-/** Bytes that a record speaks of are not there, or not all of them. */
+/** Bytes that a record speaks of are missing or are other ones. */
 export class StoreDamaged extends Error {
   override readonly name = "StoreDamaged";
+  /** What is wrong with the file, as the end of a sentence. */
+  readonly problem: string;
+
+  /**
+   * @param file The file, as a message names it.
+   * @param problem What is wrong with it, as the end of a sentence.
+   */
+  constructor(file: string, problem: string) {
+    super(`The file ${file} is damaged: ${problem}`);
+    this.problem = problem;
+  }
+}
+
+/** Whether SQLite or the disk could not read a part of the store's file. */
+export function isCorruption(error: unknown): error is TypeError {
+  return error instanceof TypeError && /malformed|disk I\/O error/.test(error.message);
 }
 
 /** The data folder or the store in it cannot be used. The message is a sentence for the person who started us. */

@@ -2,6 +2,7 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import type { Validators } from "../drive/preconditions.ts";
 import type { ByteRange } from "../drive/byte_range.ts";
 import type { Database } from "./database.ts";
+import { contentProblem } from "./checksums.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
@@ -15,8 +16,14 @@ import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
-import type { FileRecord, Place, ProjectRecord } from "./records.ts";
+import { abandon, cleanUpAfter, receive, type Received, release } from "./receive.ts";
+import {
+  type FileRecord,
+  fileText,
+  type Layout,
+  type Place,
+  type ProjectRecord,
+} from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
@@ -34,6 +41,9 @@ export interface OpenFile extends Disposable {
   close(): void;
 }
 
+/** Told of damage of a version of a file. */
+export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
+
 /** What is there under a name. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
 
@@ -48,8 +58,18 @@ export class FileStore {
   readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
 
-  constructor(db: Database, projects: KnownProjects, quotas: Quotas, readers: Readers) {
+  readonly #onDamage: OnDamage;
+
+  /** @param onDamage Told when a reader meets bytes that are missing or wrong. */
+  constructor(
+    db: Database,
+    projects: KnownProjects,
+    quotas: Quotas,
+    readers: Readers,
+    onDamage: OnDamage = () => {},
+  ) {
     this.#db = db;
+    this.#onDamage = onDamage;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#readers = readers;
@@ -79,7 +99,7 @@ export class FileStore {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
     if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       const record = await this.#publishReceived(place, received, { type, condition, begun });
@@ -88,6 +108,8 @@ export class FileStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 
@@ -97,7 +119,9 @@ export class FileStore {
     { type, condition, begun }: { type: string; condition: WriteCondition; begun: KnownProject },
   ): Promise<FileRecord | "refused"> {
     const inline = bytes.kind === "inline";
-    const layout = inline ? { kind: bytes.kind } : { kind: bytes.kind, version: bytes.version };
+    const layout: Layout = inline
+      ? { kind: bytes.kind }
+      : { kind: bytes.kind, version: bytes.version, checksums: true };
     const draft = { size, sha256, type, layout };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       const published = await this.publish(place, draft, { condition, begun }, (op) => {
@@ -219,12 +243,21 @@ export class FileStore {
     const record = file.value;
     if (record === null) return undefined;
     const inline = record.layout.kind === "inline";
-    return { record, content: inline ? demandWhole(place, record, content.value) : undefined };
+    if (!inline) return { record, content: undefined };
+    const problem = contentProblem(record, content.value);
+    if (problem === undefined && content.value !== null) return { record, content: content.value };
+    const error = new StoreDamaged(fileText(place), problem ?? "");
+    this.#noteDamage(place, record.version, error);
+    throw error;
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
     const close = this.#readers.hold(record.version);
-    const source = { kv: this.#db.reader, readers: this.#readers };
+    const source = {
+      kv: this.#db.reader,
+      readers: this.#readers,
+      onDamage: (error: StoreDamaged) => this.#noteDamage(place, record.version, error),
+    };
     return {
       record,
       content,
@@ -233,22 +266,15 @@ export class FileStore {
       [Symbol.dispose]: close,
     };
   }
+
+  #noteDamage(place: Place, version: string, error: StoreDamaged): void {
+    this.#db.meter.damageRead();
+    this.#onDamage(place, version, error);
+  }
 }
 
 function absent(place: Place): Current {
   return { key: keys.file(place), value: null, versionstamp: null };
-}
-
-/** What lies in one value is compared with its digest before a byte of it leaves. */
-function demandWhole(
-  place: Place,
-  { size, sha256 }: FileRecord,
-  content: Uint8Array<ArrayBuffer> | null,
-): Uint8Array<ArrayBuffer> {
-  const isWhole = content?.byteLength === size &&
-    (sha256 === undefined || sha256 === digest(content));
-  if (isWhole) return content;
-  throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
 function lockOf({ project, drive, name }: Place): string {

@@ -16,6 +16,7 @@ import {
   place,
   put,
   read,
+  sweepElsewhere,
   sweepLater,
   testOnAll,
 } from "./test_support.ts";
@@ -201,7 +202,7 @@ testOnAll(
 testOnAll("Bytes that the sweeper took away can't be published", async (bench) => {
   const body = async function* (): AsyncGenerator<Uint8Array> {
     yield* inPieces(bytes(20 * CHUNK));
-    await sweepLater(bench);
+    await sweepElsewhere(bench);
   };
   await assertRejects(
     () => bench.store.files.put(place("a"), body(), ANYWAY),

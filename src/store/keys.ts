@@ -29,6 +29,16 @@ export const keys = {
     index,
   ],
 
+  /** The checksums of `CHECKSUMS_PER_PAGE` chunks of a version. */
+  checksums: ({ project, drive, name }: Place, version: string, page: number): Deno.KvKey => [
+    "checksums",
+    project,
+    drive,
+    name,
+    version,
+    page,
+  ],
+
   manifestPage: ({ project, drive, name }: Place, version: string, start: number): Deno.KvKey => [
     "manifest",
     project,
@@ -82,6 +92,20 @@ export const keys = {
    * the project's record deletes it; where it is not there, the counters of the drives are added up.
    */
   quota: (project: string): Deno.KvKey => ["quota", project],
+
+  /** Journal of files whose digest or checksums are not known yet; holds the version that lacks them. */
+  undigested: ({ project, drive, name }: Place): Deno.KvKey => [
+    "undigested",
+    project,
+    drive,
+    name,
+  ],
+
+  /** What was found wrong with the bytes of a file. */
+  damage: ({ project, drive, name }: Place): Deno.KvKey => ["damage", project, drive, name],
+
+  /** How far the scrub is. */
+  scrub: (): Deno.KvKey => ["scrub"],
 
   pending: (version: string): Deno.KvKey => ["pending", version],
 
@@ -179,6 +203,14 @@ export const prefixes = {
     name,
     version,
   ],
+  /** The pages of checksums of a version. */
+  checksums: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
+    "checksums",
+    project,
+    drive,
+    name,
+    version,
+  ],
   /** The manifests of all versions of a file. */
   manifests: ({ project, drive, name }: Place): Deno.KvKey => ["manifest", project, drive, name],
   parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
@@ -196,6 +228,12 @@ export const ranges = {
   files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
     start: ["file", project, drive, from],
     end: ["file", project, drive, afterPrefix(prefix) ?? BEHIND_STRINGS],
+  }),
+
+  /** The files of all drives from one on, or all of them. */
+  filesFrom: (from: Place | undefined): KeyRange => ({
+    start: from === undefined ? ["file"] : keys.file(from),
+    end: ["file", BEHIND_STRINGS],
   }),
 
   /** Chunks `from` to `to` (excluded) of one version. */

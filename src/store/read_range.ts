@@ -1,11 +1,12 @@
 import type { ByteRange } from "../drive/byte_range.ts";
 import { CHUNK } from "../drive/limits.ts";
+import { ChecksumReader, CHECKSUMS_PER_PAGE, matches } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
-import { StoreDamaged } from "./errors.ts";
+import { isCorruption, StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
 import { manifestParts } from "./manifest.ts";
 import type { Readers } from "./readers.ts";
-import type { FileRecord, Place } from "./records.ts";
+import { type FileRecord, fileText, type Place } from "./records.ts";
 
 /** Consecutive bytes of a file that lie in the chunks of one version. */
 interface Segment {
@@ -13,12 +14,16 @@ interface Segment {
   /** Bytes in all chunks of that version. */
   size: number;
   range: ByteRange;
+  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
+  checksums: ChecksumReader | undefined;
 }
 
 /** Where bytes are read from, and who else reads. */
 export interface Source {
   kv: Deno.Kv;
   readers: Readers;
+  /** Told when the bytes of a version turn out to be missing or wrong. */
+  onDamage?: (error: StoreDamaged) => void;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -46,7 +51,11 @@ export async function* readRange(
       yield piece;
     }
   }
-  if (given !== range.end - range.start) throw damaged(place, record.version);
+  if (given !== range.end - range.start) {
+    const error = damaged(place, record.version, "its list of parts is incomplete");
+    source.onDamage?.(error);
+    throw error;
+  }
 }
 
 async function* segments(
@@ -55,15 +64,22 @@ async function* segments(
   { layout, version, size }: FileRecord,
   range: ByteRange,
 ): AsyncGenerator<Segment> {
+  if (layout.kind === "inline") return;
+  const segment = (version: string, size: number, range: ByteRange): Segment => ({
+    version,
+    size,
+    range,
+    checksums: layout.checksums && new ChecksumReader(source.kv, place, version, size),
+  });
   if (layout.kind === "chunks") {
-    yield { version: layout.version, size, range };
+    yield segment(layout.version, size, range);
     return;
   }
   for await (const part of manifestParts(source.kv, place, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
-    if (start < end) yield { version: part.version, size: part.size, range: { start, end } };
+    if (start < end) yield segment(part.version, part.size, { start, end });
   }
 }
 
@@ -88,27 +104,45 @@ async function* readSegment(
   }
 }
 
-/** A batch of whole chunks, each exactly as long as it has to be. */
+/** A batch of whole chunks, each of its exact length and with its checksum. All of them have theirs on one page. */
 async function readBatch(
-  { kv, readers }: Source,
+  source: Source,
   place: Place,
-  { version, size }: Segment,
+  segment: Segment,
   from: number,
   last: number,
 ): Promise<Piece[]> {
-  const to = Math.min(from + readers.batchSize, last);
+  const { version, size, checksums } = segment;
+  const endOfPage = (Math.floor(from / CHECKSUMS_PER_PAGE) + 1) * CHECKSUMS_PER_PAGE;
+  const to = Math.min(from + source.readers.batchSize, last, endOfPage);
   const batch: Piece[] = [];
-  const options = { batchSize: to - from };
-  for await (
-    const { key, value } of kv.list<Piece>(ranges.chunks(place, version, from, to), options)
-  ) {
-    const index = from + batch.length;
-    const length = Math.min(CHUNK, size - index * CHUNK);
-    if (key.at(-1) !== index || value.byteLength !== length) throw damaged(place, version);
-    batch.push(value);
+  const fail = (index: number, what: string) =>
+    damaged(place, version, `chunk ${index} of ${chunkCount(size)} ${what}`);
+  try {
+    // Read at the same time as the first chunks.
+    const reading = checksums?.pageOf(from);
+    const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
+      batchSize: to - from,
+    });
+    for await (const { key, value } of chunks) {
+      const index = from + batch.length;
+      const length = Math.min(CHUNK, size - index * CHUNK);
+      if (key.at(-1) !== index) break;
+      if (value.byteLength !== length) throw fail(index, `has ${value.byteLength} bytes`);
+      batch.push(value);
+    }
+    if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
+    const page = await reading;
+    const wrong = page === undefined
+      ? -1
+      : batch.findIndex((chunk, i) => !matches(page, from + i, chunk));
+    if (wrong !== -1) throw fail(from + wrong, "does not match its checksum");
+    return batch;
+  } catch (cause) {
+    const error = isCorruption(cause) ? damaged(place, version, cause.message) : cause;
+    if (error instanceof StoreDamaged) source.onDamage?.(error);
+    throw error;
   }
-  if (batch.length !== to - from) throw damaged(place, version);
-  return batch;
 }
 
 /** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */
@@ -118,6 +152,6 @@ function cut(chunk: Piece, offset: number, { start, end }: ByteRange): Piece {
   return from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
 }
 
-function damaged(place: Place, version: string): StoreDamaged {
-  return new StoreDamaged(`Bytes of ${JSON.stringify(place)} are missing (version ${version})`);
+function damaged(place: Place, version: string, what: string): StoreDamaged {
+  return new StoreDamaged(fileText(place), `${what} (version ${version})`);
 }

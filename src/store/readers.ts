@@ -26,6 +26,11 @@ export class Readers {
     return Math.min(MAX_READ_BATCH, Math.max(MIN_READ_BATCH, share));
   }
 
+  /** How many readers there are. */
+  get count(): number {
+    return this.#total;
+  }
+
   has(version: string): boolean {
     return this.#counts.has(version);
   }

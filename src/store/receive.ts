@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import type { Place } from "./records.ts";
 import type { WriteLease } from "./write_lease.ts";
 
-/** Bytes that came and belong to nothing yet: `publish` them or `abandon` them. */
+/** Bytes that came and belong to nothing yet: publish them or `abandon` them, and `release` them in both cases. */
 export interface Received {
   size: number;
   /** Base64. */
@@ -34,14 +34,15 @@ export function isVersion(text: string): boolean {
  * Where the body or the store fails, what was written is given up and the failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
+ * @param announced How many bytes it has, where that is known before.
  */
 export async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
+  announced?: number,
 ): Promise<Received> {
-  const writing: Writing = {};
-  const chunks = cutIntoChunks(keepLeaseOf(writing, body));
+  const chunks = cutIntoChunks(body, announced);
   try {
     const first = await chunks.next();
     const second = await chunks.next();
@@ -51,27 +52,11 @@ export async function receive(
       return { size: head.byteLength, sha256: digest(head), bytes };
     }
     const rest = chain([head, second.value], chunks);
-    writing.writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
-    return await writeChunks(writing.writer, rest);
+    const writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
+    return await writeChunks(writer, rest);
   } finally {
     // Ends the body as well where it was not read to its end.
     await chunks.return(undefined);
-  }
-}
-
-/** Who writes the chunks, once there is more than one value holds. */
-interface Writing {
-  writer?: ChunkWriter;
-}
-
-/** A slow sender may need long for the next chunk: every piece is a sign of life. */
-async function* keepLeaseOf(
-  writing: Writing,
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of body) {
-    await writing.writer?.keepLease();
-    yield piece;
   }
 }
 
@@ -87,9 +72,10 @@ async function writeChunks(
       size += chunk.byteLength;
       await writer.write(chunk);
     }
-    const lease = await writer.finish();
+    const sha256 = hash.digest("base64");
+    const lease = await writer.finish(sha256);
     const bytes = { kind: "chunks" as const, version: writer.version, lease };
-    return { size, sha256: hash.digest("base64"), bytes };
+    return { size, sha256, bytes };
   } catch (error) {
     await cleanUpAfter(error, () => writer.abandon());
     throw error;
@@ -109,6 +95,11 @@ export function digest(bytes: Uint8Array): string {
 /** Gives up bytes that were received and are not to be published. */
 export async function abandon({ bytes }: Received): Promise<void> {
   if (bytes.kind === "chunks") await bytes.lease.abandon();
+}
+
+/** Ends the claim on bytes that were published or abandoned, or that could be neither. */
+export function release({ bytes }: Received): void {
+  if (bytes.kind === "chunks") bytes.lease.end();
 }
 
 /** Cleans up after a failure. Where that fails too, the sweeper does it later, and the first failure is what is told. */

@@ -5,6 +5,7 @@ import { freeBytesOf } from "./disk_space.ts";
 import {
   companionsOf,
   exists,
+  makePrivate,
   removeIfThere,
   sizeOf,
   syncFile,
@@ -132,6 +133,7 @@ async function setAside(path: string, folder: string): Promise<string | undefine
     return undefined;
   }
   const isWhole = await exists(path) && takeInLog(path, folder);
+  await makePrivate([path, ...companionsOf(path)]);
   const replaced = await freeName(path + REPLACED + timeText());
   // A store that cannot be read stays as it is, in its parts.
   const parts = isWhole ? [""] : ["", "-wal", "-journal"];

@@ -1,11 +1,12 @@
 import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import { AppKeyStore } from "./app_key_store.ts";
 import { AppStore } from "./app_store.ts";
+import { type Damage, Damages } from "./damages.ts";
 import type { Database } from "./database.ts";
 import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./drive_store.ts";
-import { StoreFull } from "./errors.ts";
+import { type StoreDamaged, StoreFull } from "./errors.ts";
 import { FileStore } from "./file_store.ts";
 import { KeyStore } from "./key_store.ts";
 import { KnownProjects } from "./known_projects.ts";
@@ -13,8 +14,10 @@ import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listi
 import { ProjectStore } from "./project_store.ts";
 import { Quotas } from "./quotas.ts";
 import { Readers } from "./readers.ts";
+import type { Place } from "./records.ts";
 import { Remover } from "./remover.ts";
 import { Revocations } from "./revocations.ts";
+import { Scrub, type ScrubState } from "./scrub.ts";
 import { SessionStore } from "./session_store.ts";
 import type { StoreMeter } from "./store_meter.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -29,8 +32,17 @@ export interface StoreOptions {
   compactor?: Compactor;
   /** Is told what the store does. */
   meter?: StoreMeter;
+  /** How often all files are checked, in milliseconds; without it they are not. */
+  scrubEvery?: number | undefined;
   /** Told of failures in the background. */
   onError: (error: unknown) => void;
+  /** Told of the beginning and the end of long work in the background, in a sentence. */
+  onNotice?: (text: string) => void;
+}
+
+/** What is known of the integrity of all files. */
+export interface Integrity extends ScrubState {
+  damages: Damage[];
 }
 
 /** All that the program keeps, on one database. */
@@ -44,12 +56,15 @@ export class Store {
   readonly sessions: SessionStore;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
+  readonly scrub: Scrub;
+  readonly #damages: Damages;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #known: KnownProjects;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
+    const { scrubEvery: every, onNotice = () => {} } = options;
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
@@ -59,8 +74,13 @@ export class Store {
     this.#db = db;
     this.#known = known;
     const quotas = new Quotas(db);
-    this.files = new FileStore(db, known, quotas, readers);
-    this.uploads = new UploadStore(db, known, quotas, this.files, uploadTtl);
+    this.#damages = new Damages(db);
+    this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
+    const onDamage = (place: Place, version: string, error: StoreDamaged) =>
+      void this.#damages.note(place, version, error.problem).catch(onError);
+    this.files = new FileStore(db, known, quotas, readers, onDamage);
+    const onUndigested = () => this.scrub.wake();
+    this.uploads = new UploadStore(db, known, quotas, this.files, uploadTtl, onUndigested);
     this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
@@ -104,6 +124,12 @@ export class Store {
     return await listUsage(this.#db, await this.projects.listRemoving());
   }
 
+  /** Which files are known to be damaged, and how far the scrub is. */
+  async integrity(): Promise<Integrity> {
+    const [state, damages] = await Promise.all([this.scrub.state(), this.#damages.list()]);
+    return { ...state, damages };
+  }
+
   /**
    * Looks whether the store can be read and written, without changing anything: it comes to its end when that is so.
    *
@@ -115,7 +141,7 @@ export class Store {
 
   /** Ends the work in the background and closes the database. */
   async close(): Promise<void> {
-    await this.sweeper.stop();
+    await Promise.all([this.sweeper.stop(), this.scrub.stop()]);
     await this.#db.close();
   }
 }

@@ -18,7 +18,7 @@ testOnAll(
   async (bench) => {
     const writer = new ChunkWriter(bench.db, place("a"), newVersion(), 160);
     for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK));
-    await writer.finish();
+    (await writer.finish("A".repeat(43) + "=")).end();
     await bench.store.sweeper.sweep();
     assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
     await sweepLater(bench);

@@ -4,14 +4,15 @@ import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "./errors.ts";
 import type { FileStore, WriteCondition } from "./file_store.ts";
+import { ChecksumWriter } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
-import { throwAway } from "./garbage.ts";
+import { isDigested, throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
+import { abandon, cleanUpAfter, newVersion, receive, type Received, release } from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
@@ -34,15 +35,21 @@ export class UploadStore {
   readonly #quotas: Quotas;
   readonly #files: FileStore;
   readonly #ttl: number;
+  readonly #onUndigested: () => void;
 
-  /** @param ttl How long a session lives, in milliseconds. */
+  /**
+   * @param ttl How long a session lives, in milliseconds.
+   * @param onUndigested Called when a file was made whose digest has to be computed.
+   */
   constructor(
     db: Database,
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
     ttl: number,
+    onUndigested: () => void = () => {},
   ) {
+    this.#onUndigested = onUndigested;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
@@ -106,7 +113,7 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body);
+    const received = await receive(this.#db, place, body, announced);
     try {
       accept(received);
       if (announced === undefined) await room(received.size);
@@ -114,6 +121,8 @@ export class UploadStore {
     } catch (error) {
       await cleanUpAfter(error, () => abandon(received));
       throw error;
+    } finally {
+      release(received);
     }
   }
 
@@ -130,7 +139,13 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, id, part);
     const revision = keys.partsRevision(place.project, place.drive, id);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
-    const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
+    const record: PartRecord = {
+      version,
+      size,
+      sha256,
+      checksums: true,
+      ...(type === undefined ? {} : { type }),
+    };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       // Asked first: where the project is gone, that is told, and not that the session is.
       const { unchanged } = await this.#projects.demand(place, begun);
@@ -143,7 +158,7 @@ export class UploadStore {
         .sum(revision, size - (earlier.value?.size ?? 0));
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
-      else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
+      else if (size > 0) setOnlyChunk(operation, place, version, bytes.content, sha256);
       if ((await this.#db.commit(operation)).ok) return;
       this.#projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
@@ -180,9 +195,13 @@ export class UploadStore {
         operation.check(revision.key, revision.versionstamp).delete(revision.key);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
+        if (!isDigested(draft)) operation.set(keys.undigested(place), version);
       }).catch(tellItStaysOpen);
       if (published === "stale") continue;
-      if (published !== "refused") return "done";
+      if (published !== "refused") {
+        if (!isDigested(published)) this.#onUndigested();
+        return "done";
+      }
       // The file that is in the way may be that of the same upload, completed by another call at the same time.
       return (await findSession(this.#db, place, id)).completed ? "done" : "refused";
     }
@@ -243,6 +262,21 @@ export class UploadStore {
 function tellItStaysOpen(error: unknown): never {
   if (!(error instanceof QuotaExceeded)) throw error;
   throw new QuotaExceeded(error.numbers, "the upload stays open, so complete it again then");
+}
+
+/** Adds the bytes of a part that fit into one chunk, and their checksum. */
+function setOnlyChunk(
+  operation: Operation,
+  place: Place,
+  version: string,
+  content: Uint8Array,
+  sha256: string,
+): void {
+  const checksums = new ChecksumWriter();
+  checksums.add(content);
+  const page = checksums.finish(sha256);
+  operation.set(keys.chunk(place, version, 0), content);
+  if (page !== undefined) operation.set(keys.checksums(place, version, page.number), page.value);
 }
 
 /** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */

@@ -49,7 +49,7 @@ const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number>
   {
     name: "three parts",
     sizes: [PART, MIN_PART, 7],
-    lies: { chunk: 77 + 77 + 1, manifest: 1, "usage bytes": 1 },
+    lies: { chunk: 77 + 77 + 1, manifest: 1, undigested: 1, "usage bytes": 1 },
   },
 ];
 
@@ -168,6 +168,7 @@ testOnAll("Two completions at once make one file", async (bench) => {
   await assertKeys(bench, {
     file: 1,
     manifest: 1,
+    undigested: 1,
     chunk: 78,
     completed_upload: 1,
     "usage files": 1,
@@ -243,8 +244,14 @@ testOnAll(
     assertEquals(pages.length, 20);
     assertEquals(new Set(pages.map(({ versionstamp }) => versionstamp)).size, 1);
     await sweepLater(bench);
-    const left = { file: 1, manifest: 20, completed_upload: 1, "usage files": 1, "usage bytes": 1 };
-    await assertKeys(bench, left);
+    await assertKeys(bench, {
+      file: 1,
+      manifest: 20,
+      undigested: 1,
+      completed_upload: 1,
+      "usage files": 1,
+      "usage bytes": 1,
+    });
   },
 );
 

@@ -40,11 +40,14 @@ interface ProjectValue {
 
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
+  "checksums",
   "chunk",
   // Ends by itself, some minutes after the commit to a shared store that it is of.
   "commit",
   "completed_upload",
   "content",
+  // Of a file that is gone it means nothing, and goes when the list is read.
+  "damage",
   "file",
   "garbage",
   "lease",
@@ -53,6 +56,9 @@ const KINDS = new Set([
   "parts_revision",
   "pending",
   "quota",
+  "scrub",
+  // Of a file that is gone it means nothing, and goes when the digest would be computed.
+  "undigested",
   "upload",
   "usage",
 ]);
@@ -82,6 +88,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
   const problems = [
     ...[...entries.keys()].filter((kind) => !KINDS.has(kind)).map((kind) => `a ${kind}`),
     ...chunkProblems(entries, owned),
+    ...checksumProblems(entries, owned),
     ...manifestProblems(entries, owned),
     ...contentProblems(entries),
     ...uploadProblems(entries, owned),
@@ -165,6 +172,20 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
     const lengths = found.get(version) ?? [];
     if (wanted.join() !== lengths.join()) yield `Chunks ${version} of ${size}: ${lengths.join()}`;
   }
+}
+
+/** Every version that is needed has its checksums: four bytes a chunk and a digest. There are no others. */
+function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
+  const missing = new Map(needed);
+  for (const page of all(entries, "checksums")) {
+    const version = rest(page, -1);
+    const size = missing.get(version);
+    missing.delete(version);
+    if (size === undefined && !passing.has(version)) yield `Nobody needs ${rest(page)}`;
+    const wanted = 4 * Math.ceil((size ?? 0) / PIECE) + 32;
+    if (size !== undefined && page.value !== wanted) yield `${rest(page)} has ${page.value} bytes`;
+  }
+  for (const [version, size] of missing) if (size > 0) yield `No checksums of ${version}`;
 }
 
 function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {

@@ -39,8 +39,37 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "a chunk that is another one": {
     damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], altered),
-    says: /"large".*SHA-256/,
+    says: /"large".*chunk 0 of 11 does not match its checksum/,
     name: "large",
+    kind: "file",
+  },
+  "a chunk of a part of a file that is another one": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "parts"], altered),
+    says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
+    name: "parts",
+    kind: "file",
+  },
+  "checksums that are missing": {
+    damage: (kv) => deleteFirst(kv, "checksums", ...PLACE, "large"),
+    says: /"large".*page 0 of its checksums is missing or incomplete/,
+    name: "large",
+    kind: "file",
+  },
+  "checksums that are others": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["checksums", ...PLACE, "parts"], altered),
+    says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
+    name: "parts",
+    kind: "file",
+  },
+  "a digest of a part that is another one": {
+    damage: (kv) =>
+      changeFirst<Bytes>(
+        kv,
+        ["checksums", ...PLACE, "parts"],
+        (it) => it.with(-1, ~(it.at(-1) ?? 0)),
+      ),
+    says: /"parts".*of its part 1, .*SHA-256/,
+    name: "parts",
     kind: "file",
   },
   "a chunk of a part of a file": {
@@ -51,7 +80,7 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "a chunk of a part of an open upload": {
     damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
-    says: /part 1 of the open upload .*"open".*SHA-256/,
+    says: /part 1 of the open upload .*"open".*chunk 0 of 11 does not match its checksum/,
     name: "open",
     kind: "part",
   },
@@ -76,6 +105,13 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
     },
     says: /Nobody needs 1 chunks/,
+  },
+  "checksums of nobody": {
+    damage: async (kv) => {
+      const key = ["checksums", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0];
+      await kv.set(key, new Uint8Array(36));
+    },
+    says: /1 pages of checksums of version 01AAA/,
   },
   "a content of nobody": {
     damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),

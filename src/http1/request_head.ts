@@ -1,4 +1,4 @@
-import { MAX_FIELDS, MAX_TARGET } from "../../drive/limits.ts";
+import { MAX_FIELDS, MAX_TARGET } from "../drive/limits.ts";
 import { type Field, isToken, listedTokens, parseFields, singleField } from "./fields.ts";
 import { type Framing, requestFraming } from "./framing.ts";
 import { Malformed } from "./malformed.ts";
@@ -23,16 +23,22 @@ const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?
 /** What neither a path nor a query can have, encoded or not: white space, bytes beyond ASCII, and a fragment. */
 const NO_TARGET = /[^\x21-\x7e]|#/;
 
-/** Reads the head of a request. @throws {Malformed} */
-export function parseRequestHead(text: string): RequestHead {
+/** "A server MUST accept the absolute-form in requests" (RFC 9112, 3.2.2). */
+const ABSOLUTE = /^https?:\/\/[^\/?#]+(?:[\/?]|$)/i;
+
+/** What a request may ask: of a server everything, of a proxy nothing that leads past the application. */
+export type Role = "server" | "proxy";
+
+/** Reads the head of a request. A server judges the form of Host itself. @throws {Malformed} */
+export function parseRequestHead(text: string, role: Role = "proxy"): RequestHead {
   const lines = text.split("\r\n");
   if (lines.length > MAX_FIELDS + 1) {
     throw new Malformed(`it has more than ${MAX_FIELDS} headers`, 431);
   }
-  const { method, target, minor } = parseRequestLine(lines[0] ?? "");
+  const { method, target, minor } = parseRequestLine(lines[0] ?? "", role);
   const fields = parseFields(lines);
   const host = singleField(fields, "host");
-  if (host === undefined ? minor === 1 : !HOST.test(host)) {
+  if (host === undefined ? minor === 1 : role === "proxy" && !HOST.test(host)) {
     throw new Malformed("its Host is not a host name with an optional port");
   }
   const connection = listedTokens(fields, "connection");
@@ -40,7 +46,10 @@ export function parseRequestHead(text: string): RequestHead {
   return { method, target, minor, fields, host, framing, connection };
 }
 
-function parseRequestLine(line: string): Pick<RequestHead, "method" | "target" | "minor"> {
+function parseRequestLine(
+  line: string,
+  role: Role,
+): Pick<RequestHead, "method" | "target" | "minor"> {
   const first = line.indexOf(" ");
   const last = line.lastIndexOf(" ");
   if (first === last) throw new Malformed("its first line is not method, target and version");
@@ -49,14 +58,14 @@ function parseRequestLine(line: string): Pick<RequestHead, "method" | "target" |
   const minor = minorOf(line.slice(last + 1));
   if (!isToken(method)) throw new Malformed("its method is none");
   // Both would lead past the application.
-  if (method === "CONNECT" || method === "TRACE") {
+  if (role === "proxy" && (method === "CONNECT" || method === "TRACE")) {
     throw new Malformed(`the method ${method} is not allowed here`, 405);
   }
-  if (target.length > MAX_TARGET) {
+  if (role === "proxy" && target.length > MAX_TARGET) {
     throw new Malformed(`its target has more than ${MAX_TARGET} bytes`, 414);
   }
-  const isPath = target.startsWith("/") && !NO_TARGET.test(target);
-  if (!isPath && !(target === "*" && method === "OPTIONS")) {
+  const isPath = target.startsWith("/") || role === "server" && ABSOLUTE.test(target);
+  if ((!isPath || NO_TARGET.test(target)) && !(target === "*" && method === "OPTIONS")) {
     throw new Malformed("its target is not a path that begins with a slash, percent-encoded");
   }
   return { method, target, minor };

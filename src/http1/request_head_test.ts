@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { MAX_FIELDS, MAX_TARGET } from "../../drive/limits.ts";
+import { MAX_FIELDS, MAX_TARGET } from "../drive/limits.ts";
 import { Malformed } from "./malformed.ts";
 import { parseRequestHead } from "./request_head.ts";
 

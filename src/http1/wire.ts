@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { MAX_READ_BUFFER } from "../../drive/limits.ts";
+import { MAX_READ_BUFFER } from "../drive/limits.ts";
 import { ByteReader } from "./byte_reader.ts";
 
 /** The connection ended, broke, or was closed by us. */
@@ -28,12 +28,19 @@ const FIRST_OUT_BUFFER = 4096;
 /** A connection: what it reads is in `reader`, and it writes one thing after the other. */
 export class Wire {
   readonly reader: ByteReader;
+  /** Bytes that the other side, or the system for it, has taken. */
+  written = 0;
+  /** Whether bytes wait to be taken. */
+  isWriting = false;
   readonly #connection: Deno.Conn;
+  readonly #onClose: () => void;
   #out: Buffer | undefined;
   #isClosed = false;
 
-  constructor(connection: Deno.Conn) {
+  /** @param onClose Called once, when the connection is closed from this side. */
+  constructor(connection: Deno.Conn, onClose: () => void = () => {}) {
     this.#connection = connection;
+    this.#onClose = onClose;
     this.reader = new ByteReader(connection);
   }
 
@@ -54,14 +61,19 @@ export class Wire {
 
   /** @throws {ConnectionLost} */
   async write(bytes: Uint8Array): Promise<void> {
+    this.isWriting = true;
     try {
       let sent = 0;
       while (sent < bytes.length) {
         const rest = sent === 0 ? bytes : bytes.subarray(sent);
-        sent += await this.#connection.write(rest);
+        const count = await this.#connection.write(rest);
+        sent += count;
+        this.written += count;
       }
     } catch (cause) {
       throw new ConnectionLost("The connection broke while it was written to", { cause });
+    } finally {
+      this.isWriting = false;
     }
   }
 
@@ -83,6 +95,7 @@ export class Wire {
     } catch {
       // It is over already.
     }
+    this.#onClose();
   }
 
   #compose(head: string, piece: Uint8Array, chunked: boolean, isLast: boolean): Uint8Array {

@@ -1,4 +1,4 @@
-import { MAX_HEAD } from "../../drive/limits.ts";
+import { MAX_HEAD } from "../drive/limits.ts";
 import type { ByteReader } from "./byte_reader.ts";
 import { Malformed } from "./malformed.ts";
 

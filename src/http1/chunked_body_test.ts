@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { MAX_CHUNK_LINE, MAX_TRAILERS } from "../../drive/limits.ts";
+import { MAX_CHUNK_LINE, MAX_TRAILERS } from "../drive/limits.ts";
 import type { ByteReader } from "./byte_reader.ts";
 import { ChunkedBody } from "./chunked_body.ts";
 import { Malformed } from "./malformed.ts";

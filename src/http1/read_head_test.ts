@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { MAX_HEAD } from "../../drive/limits.ts";
+import { MAX_HEAD } from "../drive/limits.ts";
 import { Malformed } from "./malformed.ts";
 import { readHead } from "./read_head.ts";
 import { cuts, readerOf } from "./test_support.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { MAX_READ_BUFFER, MIN_READ_BUFFER } from "../../drive/limits.ts";
+import { MAX_READ_BUFFER, MIN_READ_BUFFER } from "../drive/limits.ts";
 import { ByteReader } from "./byte_reader.ts";
 import { readerOf, sourceOf } from "./test_support.ts";
 

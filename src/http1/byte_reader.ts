@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { MAX_READ_BUFFER, MIN_READ_BUFFER } from "../../drive/limits.ts";
+import { MAX_READ_BUFFER, MIN_READ_BUFFER } from "../drive/limits.ts";
 
 /** What bytes come from: a connection. */
 export interface ByteSource {

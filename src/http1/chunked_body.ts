@@ -1,4 +1,4 @@
-import { MAX_CHUNK_LINE, MAX_TRAILERS } from "../../drive/limits.ts";
+import { MAX_CHUNK_LINE, MAX_TRAILERS } from "../drive/limits.ts";
 import type { BodyReader } from "./body_reader.ts";
 import type { ByteReader } from "./byte_reader.ts";
 import { parseFields } from "./fields.ts";

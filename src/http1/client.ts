@@ -1,0 +1,120 @@
+import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME } from "../drive/limits.ts";
+import type { Connections, Member } from "./connections.ts";
+import { ConnectionLost, type Sending, Wire } from "./wire.ts";
+
+/** Bytes that a client has to take within its time: fewer than any buffer of a system holds. */
+const PROGRESS = 65_536;
+
+/**
+ * The connection of a client, and what it owes in time: a head within `HEAD_TIMEOUT` of its first byte, the next request
+ * within `KEEP_ALIVE_TIMEOUT`, and taking what is sent.
+ */
+export class Client implements Member {
+  readonly wire: Wire;
+  /** Called in place of closing the connection when bytes that `expectBytes` waits for are late. */
+  onLate: (() => void) | undefined;
+  readonly #connections: Connections;
+  readonly #patience: number;
+  /** When bytes of the client have to have come. */
+  #readBy = Infinity;
+  #expectsSince: number | undefined;
+  /** The last time that `PROGRESS` bytes had been taken, while it is written to. */
+  #takenAt = 0;
+  #takenUpTo = 0;
+
+  /** @param patience How long the client may take for `PROGRESS` bytes, in milliseconds. */
+  constructor(
+    connection: Deno.Conn,
+    readonly address: Deno.NetAddr,
+    { connections, patience }: { connections: Connections; patience: number },
+  ) {
+    this.wire = new Wire(connection);
+    this.#connections = connections;
+    this.#patience = patience;
+    this.awaitHead();
+  }
+
+  get stalledSince(): number | undefined {
+    return this.wire.isWriting ? this.#takenAt : this.#expectsSince;
+  }
+
+  /** Waits for the first byte of a request. */
+  awaitRequest(): void {
+    this.#connections.setIdle(this);
+    this.#readBy = this.#connections.clock.in(KEEP_ALIVE_TIMEOUT);
+  }
+
+  /** Waits for the rest of a head, or of a handshake. */
+  awaitHead(): void {
+    this.#readBy = this.#connections.clock.in(HEAD_TIMEOUT);
+  }
+
+  /** A request is being answered: the client owes nothing but what `expectBytes` says. */
+  beginRequest(): void {
+    this.#readBy = Infinity;
+    this.#connections.setBusy(this);
+  }
+
+  /** Bytes have to come within so many milliseconds. */
+  expectBytes(time: number): void {
+    const { clock } = this.#connections;
+    this.#readBy = clock.in(time);
+    this.#expectsSince = clock.now;
+  }
+
+  expectNothing(): void {
+    this.#readBy = Infinity;
+    this.#expectsSince = undefined;
+  }
+
+  /** Sends a head and bytes of a body, which the client has to take in time. @throws {ConnectionLost} */
+  async send(sending: Sending): Promise<void> {
+    this.#beginWriting();
+    await this.wire.send(sending);
+  }
+
+  /** The same for bytes. @throws {ConnectionLost} */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#beginWriting();
+    await this.wire.write(bytes);
+  }
+
+  /** Hears out a client that still sends: with unread bytes the connection would break before the answer was read. */
+  async linger(): Promise<void> {
+    const { reader } = this.wire;
+    await this.wire.end();
+    this.onLate = undefined;
+    this.#connections.setIdle(this);
+    this.#readBy = this.#connections.clock.in(LINGER_TIME);
+    do reader.takeTo(reader.end); while (await reader.fill());
+  }
+
+  check(now: number): void {
+    if (this.#readBy < now) {
+      this.#readBy = Infinity;
+      if (this.onLate === undefined) this.close();
+      else this.onLate();
+    }
+    if (!this.wire.isWriting) return;
+    if (this.wire.written >= this.#takenUpTo + PROGRESS) {
+      this.#takenUpTo = this.wire.written;
+      this.#takenAt = now;
+    } else if (this.#takenAt + this.#patience < now) {
+      this.close();
+    }
+  }
+
+  close(): void {
+    this.wire.close();
+  }
+
+  #beginWriting(): void {
+    this.#takenUpTo = this.wire.written;
+    this.#takenAt = this.#connections.clock.in(0);
+  }
+}
+
+/** Whether an error says no more than that the client has left, or was sent away. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ConnectionLost;
+}
