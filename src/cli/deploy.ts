@@ -19,7 +19,7 @@ import { Observation } from "./observation.ts";
 import type { Environment } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import type { ServeOptions } from "./serve_options.ts";
-import { print } from "./output.ts";
+import { announce } from "./output.ts";
 import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
@@ -52,7 +52,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const observation = new Observation({ log: options.log, data: undefined });
   const { onError, watch } = observation;
   const opening = new Opening(placeOf(env, options), options, observation, async (store) => {
-    print(
+    announce(
       welcomeText(await establish(store.projects, given), "https://<this program's address>", ""),
     );
     observation.begin();
@@ -77,7 +77,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   // What the clock starts has to be known before the server listens.
   sweepBySchedule(opening);
   const server = listen(options, opening);
-  print("kvdrive listening for Deno Deploy\n");
+  announce("kvdrive listening for Deno Deploy\n");
   await signal.first;
   draining = true;
   const time = Math.min(options.shutdownTimeout, DEPLOY_SHUTDOWN_TIME);

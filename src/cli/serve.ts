@@ -26,8 +26,8 @@ import { establish, type GivenCredentials, welcomeText } from "./credentials.ts"
 import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./descriptors.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
-import { print, printError } from "./output.ts";
 import { memoryBudgetOf } from "./machine_memory.ts";
+import { announce, printError } from "./output.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -54,10 +54,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      print(welcomeText(made, address, curlFlags));
-      if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
-      print(`The dashboard is at ${address}/\n`);
-      print(`kvdrive listening on ${address}\n`);
+      announce(welcomeText(made, address, curlFlags));
+      if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
+      announce(`The dashboard is at ${address}/\n`);
+      announce(`kvdrive listening on ${address}\n`);
       observation.begin();
     });
   } finally {

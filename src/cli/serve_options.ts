@@ -104,6 +104,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "metrics-token",
     value: "TOKEN",
+    isSecret: true,
     help: "opens /metrics; better as variable, as others can read command lines",
   },
   { name: "backup-dir", value: "DIR", help: "folder in which the server makes backups (none)" },

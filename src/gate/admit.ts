@@ -8,6 +8,7 @@ import { joinedField } from "../http1/fields.ts";
 import { NO_BODY } from "../http1/framing.ts";
 import type { RequestHead } from "../http1/request_head.ts";
 import { judge, type Judgement } from "./judge.ts";
+import { isNavigation } from "./error_page.ts";
 import { errorAnswer, type OwnAnswer, redirectAnswer } from "./own_answer.ts";
 import { answerReserved, formFor, isReserved, type ReservedCall } from "./reserved.ts";
 import { signInPage } from "./sign_in_page.ts";
@@ -61,11 +62,13 @@ function refusal(
 ): OwnAnswer {
   if (sentKey) {
     const wait = wrongKeys.refuse(address);
-    return errorAnswer(wait === undefined ? errors.wrongKeyOfApp() : errors.tooManyWrongKeys(wait));
+    const error = wait === undefined ? errors.wrongKeyOfApp() : errors.tooManyWrongKeys(wait);
+    // A caller with a key is a program, whatever it accepts.
+    return errorAnswer(error);
   }
   const { status, headers, body } = errorAnswer(errors.noKeyOfApp());
-  const accept = joinedField(head.fields, "accept")?.toLowerCase() ?? "";
-  if (head.method !== "GET" || !accept.includes("text/html")) return { status, headers, body };
+  const accept = joinedField(head.fields, "accept");
+  if (!isNavigation({ method: head.method, accept })) return { status, headers, body };
   const asked = { "WWW-Authenticate": headers["WWW-Authenticate"] ?? "" };
   return signInPage(status, formFor(place, head.target), asked);
 }

@@ -61,7 +61,7 @@ export class RequestGate {
       if (rendered.status >= 500 && rendered.cause !== undefined) {
         this.#deps.onError(rendered.cause);
       }
-      return ownResponse(errorAnswer(rendered), request);
+      return ownResponse(errorAnswer(rendered, headOf(request)), request);
     }
   }
 
