@@ -9,6 +9,7 @@ import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
+import { DiskKeeper } from "../store/disk_keeper.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -39,7 +40,7 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
-  const store = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
@@ -51,8 +52,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       print(`The dashboard is at ${address}/\n`);
       print(`kvdrive listening on ${address}\n`);
       observation.begin();
+      keeper?.start();
     });
   } finally {
+    await keeper?.stop();
     await store.close();
     await observation.end();
   }
@@ -61,17 +64,24 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 async function openStore(
   { data, kv, uploadTtl, diskReserve }: ServeOptions,
   { onError, store: meter }: Observation,
-): Promise<Store> {
+): Promise<{ store: Store; keeper?: DiskKeeper }> {
   try {
     if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+      const database = await openRemoteDatabase({ url: kv });
+      return { store: new Store(database, { uploadTtl, meter, onError }) };
     }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
-    const disk = new DiskSpace(freeBytesOf(data), diskReserve);
-    const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    const { log, ballast } = database;
+    const path = databasePath(data);
+    const freeBytes = freeBytesOf(data);
+    const growth = () => log?.growth() ?? 0;
+    const disk = new DiskSpace(freeBytes, diskReserve, { growth, ...(ballast && { ballast }) });
+    const compactor = new Compactor(path);
+    const store = new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    if (log === undefined || ballast === undefined) return { store };
+    return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
