@@ -2,8 +2,8 @@ import { join } from "@std/path";
 import { type FreeBytes, freeBytesOf } from "./disk_space.ts";
 import { isOutOfSpace, makePrivate, PRIVATE_MODE, sizeOf } from "./durable_file.ts";
 
-/** The folder of the ballast inside the data folder, and the names of its pieces: `1`, `2` and so on. */
-const FOLDER = "ballast";
+/** What the names of its pieces in the data folder begin with; a number follows. */
+const NAME = "kvdrive.ballast-";
 
 /**
  * Bytes of the ballast, and of one piece of it. A deletion adds some 50 KB to the store's log, and without a long read
@@ -28,7 +28,7 @@ const RANDOM_BYTES = 65_536;
  * space for zeros.
  */
 export class Ballast {
-  readonly #folder: string;
+  readonly #data: string;
   readonly #freeBytes: FreeBytes;
   /** How many pieces this process gave up. */
   #givenUp = 0;
@@ -36,7 +36,7 @@ export class Ballast {
 
   /** @param data The data folder. */
   constructor(data: string) {
-    this.#folder = join(data, FOLDER);
+    this.#data = data;
     this.#freeBytes = freeBytesOf(data);
   }
 
@@ -68,7 +68,6 @@ export class Ballast {
    * that is not whole is removed.
    */
   async take(): Promise<void> {
-    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const path of this.#paths()) {
       if (await isWhole(path)) await makePrivate([path]);
       else if (!await writePiece(path)) return;
@@ -90,7 +89,7 @@ export class Ballast {
   }
 
   *#paths(): Generator<string> {
-    for (let piece = 1; piece <= PIECES; piece++) yield join(this.#folder, String(piece));
+    for (let piece = 1; piece <= PIECES; piece++) yield join(this.#data, NAME + piece);
   }
 }
 
