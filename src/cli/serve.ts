@@ -16,6 +16,7 @@ import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
+import { DiskKeeper } from "../store/disk_keeper.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -47,7 +48,7 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
-  const store = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
@@ -59,8 +60,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       announce(`The dashboard is at ${address}/\n`);
       announce(`kvdrive listening on ${address}\n`);
       observation.begin();
+      keeper?.start();
     });
   } finally {
+    await keeper?.stop();
     await store.close();
     await observation.end();
   }
@@ -69,23 +72,29 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
-): Promise<Store> {
+): Promise<{ store: Store; keeper?: DiskKeeper }> {
   const { data, kv, uploadTtl, diskReserve } = options;
   const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
-      return new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery });
+      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery }) };
     }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
-    const disk = new DiskSpace(freeBytesOf(data), diskReserve);
-    const compactor = new Compactor(databasePath(data));
+    const { log, ballast } = database;
+    const path = databasePath(data);
+    const freeBytes = freeBytesOf(data);
+    const growth = () => log?.growth() ?? 0;
+    const disk = new DiskSpace(freeBytes, diskReserve, { growth, ...(ballast && { ballast }) });
+    const compactor = new Compactor(path);
     const scrubEvery = options.scrubEvery === "off"
       ? undefined
       : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
-    return new Store(database, { ...both, disk, compactor, scrubEvery });
+    const store = new Store(database, { ...both, disk, compactor, scrubEvery });
+    if (log === undefined || ballast === undefined) return { store };
+    return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;

@@ -170,7 +170,11 @@ export class QuotaQueue {
       for (const { resolve } of this.#settle(members)) resolve(outcome);
     } catch (error) {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
-      if (members.length > 1 && !concernsAll) this.#alone = members.length;
+      const storing = members.filter(({ operation }) => operation.hasFileBytes);
+      if (error instanceof StoreFull && storing.length > 0) {
+        // The others may still find room.
+        for (const { reject } of this.#settle(storing)) reject(error);
+      } else if (members.length > 1 && !concernsAll) this.#alone = members.length;
       else for (const { reject } of this.#settle(members)) reject(error);
     }
   }
