@@ -21,7 +21,7 @@ Deno.test("When too many are connected the next is sent away, until one leaves."
   try {
     while (clients.length < CONNECTIONS) clients.push(await RawClient.connect(gate.port));
     // The last one is answered, so all are connected.
-    const request = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const request = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     await clients.at(-1)?.send(request);
     assertEquals((await clients.at(-1)?.readAnswer())?.body, "ok");
     using refused = await RawClient.connect(gate.port);
@@ -40,7 +40,7 @@ Deno.test("When too many are connected the next is sent away, until one leaves."
 async function isServedAgain(gate: Gate): Promise<void> {
   while (true) {
     using client = await RawClient.connect(gate.port);
-    await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     if ((await client.readAnswer()).status === 200) return;
     await delay(50);
   }
@@ -51,7 +51,7 @@ Deno.test("Callers who leave at any moment leave nothing behind.", async () => {
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
   const prefix = gate.prefix();
-  const headers = `Host: a\r\nX-Api-Key: ${key}\r\n`;
+  const headers = `Host: localhost\r\nX-Api-Key: ${key}\r\n`;
   const requests = [
     `GET ${prefix}/events HTTP/1.1\r\n${headers}\r\n`,
     `GET ${prefix}/endless HTTP/1.1\r\n${headers}\r\n`,

@@ -3,7 +3,9 @@ import { createApp } from "../app.ts";
 import { Gate } from "../gate/gate.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT } from "../drive/limits.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
@@ -19,6 +21,7 @@ import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { print, printError } from "./output.ts";
 import { forOlderRuntimes } from "./runtime.ts";
+import { serverNames } from "./server_names.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -113,18 +116,24 @@ async function run(
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
   const scheme = tls === undefined ? "http" : "https";
-  const gate = openGate(options, tls, { store, wrongKeys, observation });
+  const hosts = await HostRules.load(serverNames(options));
+  const ownPorts = new Set<number>();
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
+  const gate = openGate(options, tls, { store, wrongKeys, observation, hosts, upstreamRules });
   const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     gate: gate && { port: gate.address.port, scheme },
+    hosts,
+    upstreamRules,
     running,
     wrongKeys,
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, { ...tls }, app);
+  for (const address of [server.addr, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
     addressOf(server.addr, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
@@ -156,16 +165,18 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError } }: {
+  { observation: { watch, onError }, ...shared }: {
     store: Store;
     wrongKeys: WrongKeys;
     observation: Observation;
+    hosts: HostRules;
+    upstreamRules: UpstreamRules;
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const deps = { store, wrongKeys, trustedProxies, idleTimeout, appsTimeout, watch, onError };
+  const deps = { ...shared, trustedProxies, idleTimeout, appsTimeout, watch, onError };
   try {
     return new Gate(deps, { hostname, port, tls });
   } catch (error) {

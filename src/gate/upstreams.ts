@@ -1,5 +1,11 @@
 import { MAX_IDLE_UPSTREAMS, MAX_UPSTREAMS, UPSTREAM_IDLE_TIME } from "../drive/limits.ts";
+import { targetOf, type UpstreamRules } from "../http/upstream_rules.ts";
 import { ConnectionLost, Wire } from "./http1/wire.ts";
+
+/** An application is at an address that the gate does not connect to. */
+export class RefusedUpstream extends Error {
+  override readonly name = "RefusedUpstream";
+}
 
 /** Where an application is. */
 export interface Upstream {
@@ -80,15 +86,30 @@ function discard(entry: IdleWire): void {
   entry.wire.close();
 }
 
-/** Opens a connection to an application. @throws {ConnectionLost} where that fails, or when the signal says so. */
-export async function connectTo(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
+/**
+ * Opens a connection to an application.
+ *
+ * @throws {RefusedUpstream} where the gate does not connect to its address. Nothing has been sent.
+ * @throws {ConnectionLost} where that fails, or when the signal says so.
+ */
+export async function connectTo(
+  upstream: Upstream,
+  rules: UpstreamRules,
+  signal: AbortSignal,
+): Promise<Wire> {
   const { hostname, port, isSecure } = upstream;
+  if (rules.problemOf(upstream.address) !== undefined) throw new RefusedUpstream(upstream.address);
   try {
     const connection = await Deno.connect({ hostname, port, signal });
+    if (!rules.allows(upstream, connection)) {
+      connection.close();
+      throw new RefusedUpstream(upstream.address);
+    }
     connection.setNoDelay(true);
     connection.setKeepAlive(true);
     return isSecure ? await secure(connection, hostname, signal) : new Wire(connection);
   } catch (cause) {
+    if (cause instanceof RefusedUpstream) throw cause;
     throw new ConnectionLost("The application cannot be connected to", { cause });
   }
 }
@@ -112,14 +133,7 @@ async function secure(plain: Deno.TcpConn, name: string, signal: AbortSignal): P
 }
 
 function parseUpstream(address: string): Upstream {
-  const { protocol, host, hostname, port } = new URL(address);
+  const { protocol, host } = new URL(address);
   const isSecure = protocol === "https:";
-  return {
-    address,
-    authority: host,
-    hostname,
-    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
-    isSecure,
-    idle: [],
-  };
+  return { address, authority: host, ...targetOf(address), isSecure, idle: [] };
 }
