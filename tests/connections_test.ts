@@ -76,6 +76,13 @@ Deno.test("Requests over one connection", async (t) => {
     assertEquals((await client.readAnswer()).body, "content");
   });
 
+});
+
+Deno.test("Bodies that are announced, and ends of connections", async (t) => {
+  await using server = await TestServer.start();
+  const drive = new Drive(server, "drive");
+  await drive.put("a", "content");
+
   await t.step("Expect: 100-continue is answered when the body is wanted.", async () => {
     using client = await RawClient.connect(server.port);
     const expecting = "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n";

@@ -10,10 +10,12 @@ import {
   MAX_KEY_HEADER,
   MIN_SECRET,
 } from "../drive/limits.ts";
+import { AllowedUpstreams } from "../http/upstream_rules.ts";
 import { type Environment, type Given, GivenValues, variableOf } from "./given_values.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
 import {
+  APPS_HOSTS,
   APPS_PORT,
   BACKUP_TIME,
   BYTES,
@@ -24,10 +26,12 @@ import {
   ORIGINS,
   PORT,
   PROXIES,
+  PUBLIC_URL,
   SCRUB_TIME,
   SHORT_TIME,
   SHUTDOWN_TIME,
   SWITCH,
+  UPSTREAMS,
 } from "./value_forms.ts";
 
 /** Reads the options of `serve`; the command line wins. @throws {UsageError} on anything that is not one of them. */
@@ -37,7 +41,10 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     hostname: given.text("hostname") ?? "127.0.0.1",
     port: given.value("port", 8000, PORT),
     appsPort: given.value("apps-port", undefined, APPS_PORT),
+    appsHosts: given.value("apps-host", [], APPS_HOSTS),
+    allowedUpstreams: given.value("allow-upstream", AllowedUpstreams.none, UPSTREAMS),
     appsTimeout: given.value("apps-timeout", DEFAULT_APPS_TIMEOUT, SHORT_TIME),
+    publicUrl: given.value("public-url", undefined, PUBLIC_URL),
     data: given.text("data") ?? "./data",
     kv: kvOf(given),
     ...tlsFiles(given),

@@ -6,11 +6,13 @@ import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { renderError } from "../http/render_error.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { NO_ROUTE } from "../http/visit.ts";
 import { Clock } from "../http1/clock.ts";
 import { Connections } from "../http1/connections.ts";
 import { type Handler, HttpServer } from "../http1/server.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
@@ -29,6 +31,7 @@ import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { memoryBudgetOf } from "./machine_memory.ts";
 import { announce, printError } from "./output.ts";
+import { serverNames } from "./server_names.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -145,18 +148,25 @@ async function run(
     networkOf: (address) => connectionNetwork(address, trustedProxies),
     stallTime: idleTimeout,
   });
-  const gate = openGate(options, tls, { store, wrongKeys, observation, connections });
+  const hosts = await HostRules.load(serverNames(options));
+  const ownPorts = new Set<number>();
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
+  const policy = { hosts, upstreamRules };
+  const gate = openGate(options, tls, { store, wrongKeys, observation, connections, policy });
   const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     gate: gate && { port: gate.address.port, scheme },
+    hosts,
+    upstreamRules,
     running,
     wrongKeys,
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, tls, { app, connections, observation });
+  for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
     addressOf(server.address, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
@@ -200,18 +210,19 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError }, connections }: {
+  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeys;
     observation: Observation;
     connections: Connections;
+    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...patience, watch, onError, onExhausted };
+  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {

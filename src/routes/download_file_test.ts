@@ -1,5 +1,6 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { CHUNK, GARBAGE_GRACE } from "../drive/limits.ts";
+import { HostRules } from "../drive/hosts.ts";
 import type { Call } from "../http/drive_call.ts";
 import { HttpError } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
@@ -8,6 +9,7 @@ import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { someVisit, unobserved } from "../http/test_support.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { AllowedUpstreams, UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { type Database, openMemoryDatabase } from "../store/database.ts";
 import { StoreDamaged } from "../store/errors.ts";
@@ -50,6 +52,8 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     dashboard: new PageFiles(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
+    hosts: await HostRules.load({ own: [], gate: [] }),
+    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
     store,
     corsOrigins: "*",
     failedReasons: false,
