@@ -114,7 +114,7 @@ function placeOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefine
 /** Opens the store when it is first needed, and tries again where that fails: once a second at most. */
 class Opening {
   readonly #place: RemoteStore | undefined;
-  readonly #uploadTtl: number;
+  readonly #options: Pick<ServeOptions, "uploadTtl" | "maxOpenUploads">;
   readonly #observation: Observation;
   readonly #makeApp: (store: Store) => Promise<App>;
   #opened: Promise<{ store: Store; app: App }> | undefined;
@@ -122,12 +122,12 @@ class Opening {
 
   constructor(
     place: RemoteStore | undefined,
-    { uploadTtl }: ServeOptions,
+    { uploadTtl, maxOpenUploads }: ServeOptions,
     observation: Observation,
     makeApp: (store: Store) => Promise<App>,
   ) {
     this.#place = place;
-    this.#uploadTtl = uploadTtl;
+    this.#options = { uploadTtl, maxOpenUploads };
     this.#observation = observation;
     this.#makeApp = makeApp;
   }
@@ -153,7 +153,7 @@ class Opening {
       if (this.#place === undefined) throw errors.noDatabase();
       const database = await openRemoteDatabase(this.#place);
       const { onError, store: meter } = this.#observation;
-      store = new Store(database, { uploadTtl: this.#uploadTtl, meter, onError });
+      store = new Store(database, { ...this.#options, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };

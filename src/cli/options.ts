@@ -10,6 +10,7 @@ import {
   MAX_KEY_HEADER,
   MIN_SECRET,
 } from "../drive/limits.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../store/open_uploads.ts";
 import { type Environment, type Given, GivenValues, variableOf } from "./given_values.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
@@ -45,6 +46,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     failedReasons: given.value("failed-reasons", false, SWITCH),
     idleTimeout: given.value("idle-timeout", DEFAULT_IDLE_TIMEOUT, SHORT_TIME),
     maxUploads: given.value("max-uploads", DEFAULT_MAX_UPLOADS, COUNT),
+    maxOpenUploads: given.value("max-open-uploads", DEFAULT_MAX_OPEN_UPLOADS, COUNT),
     diskReserve: given.value("disk-reserve", DEFAULT_DISK_RESERVE, BYTES),
     shutdownTimeout: given.value("shutdown-timeout", DEFAULT_SHUTDOWN_TIMEOUT, SHUTDOWN_TIME),
     log: given.value("log", undefined, LOG),

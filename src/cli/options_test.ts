@@ -20,6 +20,7 @@ const DEFAULTS: ServeOptions = {
   failedReasons: false,
   idleTimeout: 60_000,
   maxUploads: 64,
+  maxOpenUploads: 1000,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
@@ -101,6 +102,12 @@ const CASES: readonly Case[] = [
     field: "maxUploads",
     good: [["1", 1], ["1000", 1000]],
     bad: ["0", "-1", "1.5", "many", "99999999999999999999"],
+  },
+  {
+    name: "max-open-uploads",
+    field: "maxOpenUploads",
+    good: [["1", 1], ["100000", 100_000]],
+    bad: ["0", "-1", "1.5", "many"],
   },
   {
     name: "disk-reserve",

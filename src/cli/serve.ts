@@ -59,17 +59,18 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 }
 
 async function openStore(
-  { data, kv, uploadTtl, diskReserve }: ServeOptions,
+  { data, kv, uploadTtl, maxOpenUploads, diskReserve }: ServeOptions,
   { onError, store: meter }: Observation,
 ): Promise<Store> {
+  const options = { uploadTtl, maxOpenUploads, meter, onError };
   try {
     if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+      return new Store(await openRemoteDatabase({ url: kv }), options);
     }
     const database = await openDatabase(data);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    return new Store(database, { ...options, disk, compactor });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;

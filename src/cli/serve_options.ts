@@ -26,6 +26,8 @@ export interface ServeOptions {
   /** Milliseconds. */
   idleTimeout: number;
   maxUploads: number;
+  /** Of one project. */
+  maxOpenUploads: number;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -81,6 +83,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "how long a sender may be silent, a tenth of what a reader may (60s)",
   },
   { name: "max-uploads", value: "N", help: "uploads at once; more of them wait (64)" },
+  {
+    name: "max-open-uploads",
+    value: "N",
+    help: "uploads in parts that a project may have open (1000)",
+  },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {
     name: "shutdown-timeout",

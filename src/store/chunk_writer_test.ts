@@ -66,7 +66,7 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new Sweeper(db, new Readers(), () => {}).sweep();
+  await new Sweeper(db, new Readers(), () => {}, () => Promise.resolve(true)).sweep();
 }
 
 /** Every key that is in the store. */

@@ -87,11 +87,11 @@ export class Database {
 
   /**
    * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
-   * was lost, it has to be as done once, unless it counts.
+   * was lost, it has to be as done once, unless it counts or demands the state of what it changes.
    */
   commitBulk(operation: Operation): Promise<Outcome> {
     const { once, again } = this.commits;
-    const commit = operation.counts ? once : again;
+    const commit = operation.counts || operation.changesItsChecks ? once : again;
     return this.#track(() => this.#bulk.run(() => commit(operation)));
   }
 

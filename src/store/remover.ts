@@ -1,4 +1,4 @@
-import { RECLAIM_BATCH } from "../drive/limits.ts";
+import { MAX_COMMIT_BYTES, RECLAIM_BATCH } from "../drive/limits.ts";
 import type { Database } from "./database.ts";
 import { decide } from "./decide.ts";
 import { keys, prefixes } from "./keys.ts";
@@ -48,7 +48,9 @@ export class Remover {
     let steps = 0;
     for await (const step of removalSteps(this.#db.reader, marker)) {
       if (this.#stopped) return false;
-      if (steps >= RECLAIM_BATCH || !batch.hasRoomFor(step)) {
+      if (
+        steps >= RECLAIM_BATCH || !batch.hasRoomFor(step, MAX_COMMIT_BYTES, this.#db.commits.checks)
+      ) {
         if (!(await this.#db.commitBulk(batch)).ok) return false;
         batch = demandMarker(marker);
         steps = 0;

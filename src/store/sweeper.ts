@@ -6,6 +6,7 @@ import type { DiskSpace } from "./disk_space.ts";
 import { throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
 import type { Readers } from "./readers.ts";
 import type { Remover } from "./remover.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
@@ -23,6 +24,7 @@ export class Sweeper {
   readonly #db: Database;
   readonly #readers: Readers;
   readonly #onError: (error: unknown) => void;
+  readonly #endUpload: EndUpload;
   readonly #meter: StoreMeter;
   readonly #disk: DiskSpace | undefined;
   readonly #compactor: Compactor | undefined;
@@ -33,11 +35,15 @@ export class Sweeper {
   /** Whether there is more to do than the sweep that runs may know of. */
   #woken = false;
 
-  /** @param onError Told of what stopped a sweep in the background. The next one goes on there. */
+  /**
+   * @param onError Told of what stopped a sweep in the background. The next one goes on there.
+   * @param endUpload Ends a session whose time is over.
+   */
   constructor(
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
+    endUpload: EndUpload,
     { disk, compactor, remover, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
@@ -52,6 +58,7 @@ export class Sweeper {
     this.#db = db;
     this.#readers = readers;
     this.#onError = onError;
+    this.#endUpload = endUpload;
   }
 
   /** Sweeps now and then every minute, until `stop`. */
@@ -140,7 +147,8 @@ export class Sweeper {
         await this.#removeManifest(value);
         break;
       case "upload":
-        if (!await this.#claimUpload(entry, value.id)) return;
+        // First, so that no part comes after.
+        if (!await this.#endUpload({ ...entry, value })) return;
         await this.#removeParts(value, value.id, { withBytes: true });
         break;
       case "parts":
@@ -160,14 +168,6 @@ export class Sweeper {
       }
       await this.#deleteAll([key]);
     }
-  }
-
-  /** Ends the session first, so that no part comes after. Fails where the upload was completed or aborted meanwhile. */
-  async #claimUpload({ key, value, versionstamp }: GarbageEntry, id: string): Promise<boolean> {
-    const operation = new Operation().check(key, versionstamp)
-      .delete(keys.upload(value.project, value.drive, id))
-      .delete(keys.partsRevision(value.project, value.drive, id));
-    return (await this.#db.commit(operation)).ok;
   }
 
   async #removeParts(

@@ -51,20 +51,51 @@ export async function findOpenSession(
   throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
 }
 
-/** Adds that the session is over; it stays known as completed. */
+/** Adds that the session is over and its file is there; it stays known as completed. Gives what `endSession` gives. */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
-  { key, versionstamp, session }: StoredSession,
-): void {
+  open: StoredSession,
+  revision: PartsRevision,
+): number {
   const { project, drive } = place;
-  const left = Math.max(1, session.expires - Date.now());
+  const left = Math.max(1, open.session.expires - Date.now());
+  operation.set(keys.completedUpload(project, drive, id), open.session, left)
+    .delete(keys.garbage(open.session.expires, id));
+  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
+  return endSession(operation, place, open, revision);
+}
+
+/** The counter of the bytes of an upload's parts. */
+export type PartsRevision = Deno.KvEntryMaybe<Deno.KvU64>;
+
+/**
+ * Adds that an upload is not open any more, provided that neither it nor its parts have changed since they were read.
+ *
+ * @returns By how many bytes the account of the project becomes smaller: `Quotas.commit` has to know.
+ */
+export function endSession(
+  operation: Operation,
+  { project, drive }: Pick<Place, "project" | "drive">,
+  { key, versionstamp, session: { number } }: StoredSession,
+  revision: PartsRevision,
+): number {
   operation.check(key, versionstamp)
     .delete(key)
-    .set(keys.completedUpload(project, drive, id), session, left)
-    .delete(keys.garbage(session.expires, id));
-  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
+    .check(revision.key, revision.versionstamp)
+    .delete(revision.key);
+  // It was never counted.
+  if (number === undefined) return 0;
+  operation.delete(keys.openUpload(project, number));
+  const bytes = receivedBytes(revision);
+  if (bytes > 0) operation.sum(keys.usage(project, drive, "open_bytes"), -bytes);
+  return bytes;
+}
+
+/** The bytes of an upload's parts. Where an older version began to count them, it counted too few. */
+export function receivedBytes({ value }: PartsRevision): number {
+  return value === null ? 0 : Math.max(0, Number(BigInt.asIntN(64, value.value)));
 }
 
 /** That there is no such upload. */

@@ -39,7 +39,7 @@ async function garbage(db: Database): Promise<Garbage[]> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new Sweeper(db, new Readers(), () => {}).sweep();
+  await new Sweeper(db, new Readers(), () => {}, () => Promise.resolve(true)).sweep();
 }
 
 Deno.test("A lease journals what will be written, and where", async () => {

@@ -73,10 +73,12 @@ export interface Project {
   project_id: string;
   name: string | null;
   created: string;
-  /** What its files may have together; `null` where that is not limited. */
+  /** What its files and open uploads may have together; `null` where that is not limited. */
   max_bytes: number | null;
   files: number;
   bytes: number;
+  /** Of the parts of open uploads. */
+  open_upload_bytes: number;
 }
 
 export interface ProjectDetails extends Project {

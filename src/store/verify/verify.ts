@@ -4,6 +4,7 @@ import { Snapshot } from "../snapshot.ts";
 import { accountProblems } from "./accounts.ts";
 import { fileProblems } from "./files.ts";
 import { journalProblems } from "./journal.ts";
+import { openUploadProblems } from "./open_uploads.ts";
 import { orphanProblems } from "./orphans.ts";
 import { Owners } from "./owners.ts";
 import type { Problem } from "./problem.ts";
@@ -31,8 +32,17 @@ export interface VerifyOptions {
 /** Every kind of entry that a store has. */
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
-  ...["chunk", "completed_upload", "content", "file", "garbage", "lease", "manifest", "part"],
-  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
+  ...[
+    "chunk",
+    "completed_upload",
+    "content",
+    "file",
+    "garbage",
+    "lease",
+    "manifest",
+    "open_upload",
+  ],
+  ...["part", "parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
   ...["recounted", "removal", "session", "upload", "usage"],
 ]);
 
@@ -89,6 +99,7 @@ function* entryProblems(
   yield* accountProblems(snapshot, removals);
   yield* fileProblems(snapshot, { onFile, onBytes: looked });
   yield* usage.rest();
+  yield* openUploadProblems(snapshot, removals);
   yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, removals, looked);
   yield* journalProblems(snapshot, owners);
