@@ -210,12 +210,18 @@ export class UploadStore {
    * Makes the parts a file. It costs as much as there are parts, whatever their size. Done again after it succeeded, it
    * changes nothing.
    *
+   * @param accept Called right before the file gets visible; what it throws is thrown, and the upload stays open.
    * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
    * @throws {QuotaExceeded} if the project would have too many bytes; it stays open then as well.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
    */
-  async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
+  async complete(
+    place: Place,
+    id: string,
+    condition: WriteCondition,
+    accept: () => Promise<void> = async () => {},
+  ): Promise<"done" | "refused"> {
     const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       if (tries > 0) await this.#projects.demand(place, begun);
@@ -226,6 +232,7 @@ export class UploadStore {
       const parts = await this.#parts(place, id);
       const problem = partsProblem(parts);
       if (problem !== undefined) throw new UploadRefused("parts", problem);
+      await accept();
       const draft = draftOf(place, open.session, parts);
       const charged = open.session.number === undefined ? 0 : receivedBytes(revision);
       const judged = { condition, begun, charged };
