@@ -11,6 +11,7 @@ import {
   MIN_SECRET,
 } from "../drive/limits.ts";
 import { AllowedUpstreams } from "../http/upstream_rules.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../store/open_uploads.ts";
 import { type Environment, type Given, GivenValues, variableOf } from "./given_values.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
@@ -55,6 +56,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     idleTimeout: given.value("idle-timeout", DEFAULT_IDLE_TIMEOUT, SHORT_TIME),
     maxUploads: given.value("max-uploads", DEFAULT_MAX_UPLOADS, COUNT),
     memoryBudget: given.value("memory-budget", undefined, MEMORY),
+    maxOpenUploads: given.value("max-open-uploads", DEFAULT_MAX_OPEN_UPLOADS, COUNT),
     diskReserve: given.value("disk-reserve", DEFAULT_DISK_RESERVE, BYTES),
     shutdownTimeout: given.value("shutdown-timeout", DEFAULT_SHUTDOWN_TIMEOUT, SHUTDOWN_TIME),
     log: given.value("log", undefined, LOG),

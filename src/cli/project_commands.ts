@@ -108,12 +108,14 @@ async function changeProject(call: Call): Promise<void> {
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const { files, bytes } = sumOf(drives);
+  const sum = sumOf(drives);
+  const { bytes, open_upload_bytes } = sum;
   const limit = info.maxBytes === undefined ? "without a limit" : `of ${info.maxBytes} bytes`;
   const { hostSuffix } = info;
-  call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
+  call.answer({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
     `The project ${project} holds ${bytes} bytes, ${limit}.`,
-    ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(open_upload_bytes > 0 ? [`Its open uploads hold ${open_upload_bytes} more.`] : []),
+    ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
     ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
 }

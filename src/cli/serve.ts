@@ -76,8 +76,9 @@ async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
-  const { data, kv, uploadTtl, diskReserve } = options;
-  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
+  const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
+  const memory = memoryBudgetOf(options);
+  const both = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;

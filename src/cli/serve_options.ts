@@ -35,6 +35,8 @@ export interface ServeOptions {
   maxUploads: number;
   /** Bytes; `undefined` where it depends on the machine. */
   memoryBudget: number | undefined;
+  /** Of one project. */
+  maxOpenUploads: number;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -111,6 +113,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     name: "memory-budget",
     value: "BYTES",
     help: "memory for transfers and caches, like 256MiB (a quarter of the machine's, up to 512MiB)",
+  },
+  {
+    name: "max-open-uploads",
+    value: "N",
+    help: "uploads in parts that a project may have open (1000)",
   },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {

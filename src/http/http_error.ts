@@ -101,6 +101,12 @@ export const errors = {
     new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
       "WWW-Authenticate": 'ApiKey realm="kvdrive"',
     }),
+  revokedKey: () =>
+    new HttpError(
+      401,
+      "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
+      { "WWW-Authenticate": 'ApiKey realm="kvdrive"' },
+    ),
   noCredentials: () =>
     new HttpError(
       401,

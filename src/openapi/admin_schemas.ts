@@ -34,6 +34,10 @@ const projectFields = {
 const usageFields = {
   files: count("Files in all drives.", 12),
   bytes: count("Bytes of all of them.", 1_048_576),
+  open_upload_bytes: count(
+    "Bytes of the parts of uploads that are open. They count towards `max_bytes`, too.",
+    0,
+  ),
 };
 
 const appKeyFields = {
@@ -112,7 +116,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     type: "integer",
     format: "int64",
     description:
-      "How many bytes the files of the project may have together; `null` where that is not limited.",
+      "How many bytes the files and the open uploads of the project may have together; `null` where that is not limited.",
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     examples: [10_000_000_000],

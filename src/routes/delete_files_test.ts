@@ -51,6 +51,7 @@ async function deleteOnFailingStore(
   const call: Call = {
     request,
     requestId: "r1",
+    authorizeAgain: () => Promise.resolve(),
     visit: someVisit(),
     project: "p",
     drive: "d",

@@ -71,7 +71,8 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     const call: Call = {
       request,
       requestId: "r1",
-      visit: someVisit(),
+      authorizeAgain: () => Promise.resolve(),
+    visit: someVisit(),
       ...PLACE,
       id: "",
       query: new Query("name=a.bin"),

@@ -35,7 +35,10 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
       type,
       announced,
       condition: (current) => allowsWrite(asked, current),
-      accept: ({ sha256 }) => assertDigest(digest, sha256),
+      accept: async ({ sha256 }) => {
+        assertDigest(digest, sha256);
+        await call.authorizeAgain();
+      },
     })
   );
   if (stored === "refused") throw errors.preconditionFailed();

@@ -18,7 +18,10 @@ export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): 
   const announced = announcedSize(request.headers, MAX_PAYLOAD);
   using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
   const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout, visit });
-  const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
+  const accept = async ({ sha256 }: { sha256: string }) => {
+    assertDigest(digest, sha256);
+    await call.authorizeAgain();
+  };
   await slots.run(() => store.uploads.putPart(place, { id, part, type, announced }, body, accept));
   return json(200, { ...uploadAnswer(place, id), part });
 }

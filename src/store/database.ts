@@ -115,13 +115,13 @@ export class Database {
 
   /**
    * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
-   * was lost, it has to be as done once, unless it counts.
+   * was lost, it has to be as done once, unless it counts or demands the state of what it changes.
    *
    * @param kind Work in the background has slots of its own, so that it does not wait for the uploads, however many run.
    */
   commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
     const { once, again } = this.#bulkCommits;
-    const commit = operation.counts ? once : again;
+    const commit = operation.counts || operation.changesItsChecks ? once : again;
     const slots = kind === "upload" ? this.#bulk : this.#background;
     return this.#track(() => slots.run(() => commit(operation)));
   }

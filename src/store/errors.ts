@@ -33,7 +33,7 @@ export class MemoryExhausted extends Error {
 
 /** What a write would have made of a project's bytes, and what is allowed. */
 export interface QuotaNumbers {
-  /** The bytes of its files. */
+  /** The bytes of its files and of its open uploads. */
   used: number;
   limit: number;
   /** How many more the write would have needed. */
@@ -49,7 +49,19 @@ export class QuotaExceeded extends Error {
     const { used, limit, more } = numbers;
     super(
       `The project has ${used} of ${limit} bytes in use and cannot take ${more} more: ` +
-        `delete files or ask the administrator for more; ${outcome}`,
+        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
+    );
+  }
+}
+
+/** A project has as many open uploads as it may. The message is a sentence for the caller. */
+export class TooManyOpenUploads extends Error {
+  override readonly name = "TooManyOpenUploads";
+
+  constructor(readonly max: number) {
+    super(
+      `The project has ${max} uploads open, and no more are allowed: ` +
+        `complete or abort one of them, then start this one again`,
     );
   }
 }

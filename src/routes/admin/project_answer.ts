@@ -9,7 +9,7 @@ export interface ProjectAnswer {
   project_id: string;
   name: string | null;
   created: string;
-  /** How many bytes its files may have together; `null` where that is not limited. */
+  /** How many bytes its files and open uploads may have together; `null` where that is not limited. */
   max_bytes: number | null;
   /** The domain below which its owner may choose host names for applications; `null` where there is none. */
   host_suffix: string | null;
@@ -39,11 +39,14 @@ export function driveAnswer({ name, files, bytes }: DriveUsage): DriveAnswer {
 }
 
 /** What all drives of a project hold together. */
-export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: number } {
-  const sum = { files: 0, bytes: 0 };
-  for (const { files, bytes } of drives) {
+export function sumOf(
+  drives: readonly DriveUsage[],
+): { files: number; bytes: number; open_upload_bytes: number } {
+  const sum = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  for (const { files, bytes, openBytes } of drives) {
     sum.files += files;
     sum.bytes += bytes;
+    sum.open_upload_bytes += openBytes;
   }
   return sum;
 }
