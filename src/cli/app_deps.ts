@@ -8,7 +8,7 @@ import type { ServeOptions } from "./serve_options.ts";
 /** What depends on where the program runs. */
 type Own = Pick<
   Deps,
-  "store" | "dashboard" | "volume" | "gate" | "running" | "wrongKeys" | "isDraining"
+  "store" | "dashboard" | "volume" | "backups" | "gate" | "running" | "wrongKeys" | "isDraining"
 >;
 
 /** What the options make of the service. */
@@ -22,7 +22,7 @@ export function depsOf(options: ServeOptions, observation: Observation, own: Own
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
     trustedProxies,
     watch: observation.watch,
-    metrics: observation.pageOf(own.store),
+    metrics: observation.pageOf(own.store, own.backups),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),
     onError: observation.onError,

@@ -130,6 +130,7 @@ async function run(
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
+    backups: backups && (() => backups.status()),
     gate: gate && { port: gate.address.port, scheme },
     running,
     wrongKeys,

@@ -108,6 +108,20 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     total: orNull(count("Bytes.", 500_000_000_000)),
     free: orNull(count("Bytes.", 120_000_000_000)),
   }, { description: "The disk that all projects share; `null` where nothing is known of it." }),
+  Backups: closed({
+    newest: orNull(schema("Second")),
+    every: { type: "number", description: "Seconds between two backups.", examples: [86_400] },
+    failures: count("Backups that failed since the server was started.", 0),
+    problem: orNull({
+      type: "string",
+      description: "What is wrong, as a sentence.",
+      examples: ["There is no backup in /backups"],
+    }),
+  }, {
+    description:
+      "How the backups of the server are: when the newest whole one was made, and what " +
+      "is wrong, if anything. Absent if the server makes no backups.",
+  }),
   ProjectSecret: {
     type: "string",
     description: "The key, in this answer and nowhere else: `<project_id>_<secret>`.",
@@ -127,7 +141,11 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     prefix: schema("KeyPrefix"),
   }),
   ProjectUsage: closed({ ...projectFields, ...usageFields }),
-  ProjectList: closed({ projects: listOf(schema("ProjectUsage")), disk: schema("Disk") }),
+  ProjectList: closed({
+    projects: listOf(schema("ProjectUsage")),
+    disk: schema("Disk"),
+    backups: schema("Backups"),
+  }, { optional: ["backups"] }),
   ProjectDetails: closed({
     ...projectFields,
     ...usageFields,

@@ -63,6 +63,16 @@ export interface Disk {
   free: number | null;
 }
 
+/** How the server's backups are. */
+export interface Backups {
+  newest: string | null;
+  /** Seconds. */
+  every: number;
+  failures: number;
+  /** What is wrong, as a sentence. */
+  problem: string | null;
+}
+
 export interface Drive {
   drive_name: string;
   files: number;

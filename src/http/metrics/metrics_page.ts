@@ -1,5 +1,6 @@
 import process from "node:process";
 import { MAX_MEASURED_PROJECTS, USAGE_KEPT } from "../../drive/limits.ts";
+import type { BackupStatus } from "../../store/backup_health.ts";
 import type { AskVolume } from "../../store/disk_space.ts";
 import type { ProjectUsage } from "../../store/drive_store.ts";
 import { Exposition, only, type Sample } from "./exposition.ts";
@@ -15,6 +16,8 @@ export interface MetricsSources {
   /** Bytes of the store's file and its log; `undefined` where that cannot be found out. */
   storeSize: () => Promise<number | undefined>;
   volume: AskVolume;
+  /** How the server's backups are; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
   /** Lines of the log that nobody took. */
   droppedLines: () => number;
   version: string;
@@ -51,6 +54,7 @@ export class MetricsPage {
     );
     to.gauge("kvdrive_disk_free_bytes", "What the store's disk has left.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
+    writeBackups(to, this.#sources.backups?.());
     this.#writeProcess(to);
     return to.toString();
   }
@@ -98,6 +102,22 @@ export class MetricsPage {
       [{ version, deno: Deno.version.deno }, 1],
     ]);
   }
+}
+
+/** Nothing if the server makes no backups. */
+function writeBackups(to: Exposition, status: BackupStatus | undefined): void {
+  if (status === undefined) return;
+  const { newest, failures } = status;
+  to.gauge(
+    "kvdrive_backup_last_success_timestamp_seconds",
+    "When the newest whole backup was made.",
+    newest === undefined ? [] : only(newest / 1000),
+  );
+  to.counter(
+    "kvdrive_backup_failures_total",
+    "Backups that failed since the server was started.",
+    only(failures),
+  );
 }
 
 /** Those with the most bytes, where there are too many. */
