@@ -11,6 +11,7 @@ type Own = Pick<
   | "store"
   | "dashboard"
   | "volume"
+  | "backups"
   | "gate"
   | "hosts"
   | "upstreamRules"
@@ -30,7 +31,7 @@ export function depsOf(options: ServeOptions, observation: Observation, own: Own
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
     trustedProxies,
     watch: observation.watch,
-    metrics: observation.pageOf(own.store),
+    metrics: observation.pageOf(own.store, own.backups),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),
     onError: observation.onError,

@@ -158,6 +158,7 @@ async function run(
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
+    backups: backups && (() => backups.status()),
     gate: gate && { port: gate.address.port, scheme },
     hosts,
     upstreamRules,

@@ -1,4 +1,5 @@
 import type { HostRules } from "../drive/hosts.ts";
+import type { BackupStatus } from "../store/backup_health.ts";
 import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
 import type { TrustedProxies } from "./client_address.ts";
@@ -27,6 +28,8 @@ export interface Deps {
   dashboard: PageFiles;
   /** The disk that the store is on. */
   volume: AskVolume;
+  /** How the server's backups are; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
   /** Where the gate to applications listens, if there is one. */
   gate: GatePlace | undefined;
   /** Which host names applications may have. */

@@ -69,6 +69,16 @@ export interface Integrity {
   damaged: { project_id: string; drive_name: string; name: string; problem: string }[];
 }
 
+/** How the server's backups are. */
+export interface Backups {
+  newest: string | null;
+  /** Seconds. */
+  every: number;
+  failures: number;
+  /** What is wrong, as a sentence. */
+  problem: string | null;
+}
+
 export interface Drive {
   drive_name: string;
   files: number;

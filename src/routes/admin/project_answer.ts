@@ -1,4 +1,5 @@
 import { isoSeconds } from "../../drive/iso_time.ts";
+import type { BackupStatus } from "../../store/backup_health.ts";
 import type { Volume } from "../../store/disk_space.ts";
 import type { DriveUsage } from "../../store/drive_store.ts";
 import type { Integrity } from "../../store/store.ts";
@@ -93,4 +94,27 @@ export function diskAnswer(
   volume: Volume | undefined,
 ): { total: number | null; free: number | null } {
   return { total: volume?.total ?? null, free: volume?.free ?? null };
+}
+
+/** How the backups of the server are, for its administrator. */
+export interface BackupsAnswer {
+  /** When the newest whole backup was made; `null` if there is none. */
+  newest: string | null;
+  /** Seconds between two backups. */
+  every: number;
+  /** Backups that failed since the server was started. */
+  failures: number;
+  /** What is wrong, as a sentence; `null` if all is well. */
+  problem: string | null;
+}
+
+export function backupsAnswer(
+  { newest, every, failures, problem }: BackupStatus,
+): BackupsAnswer {
+  return {
+    newest: newest === undefined ? null : isoSeconds(newest),
+    every: every / 1000,
+    failures,
+    problem: problem ?? null,
+  };
 }
