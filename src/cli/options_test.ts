@@ -26,6 +26,7 @@ const DEFAULTS: ServeOptions = {
   maxUploads: 64,
   memoryBudget: undefined,
   maxOpenUploads: 1000,
+  minUploadRate: 1024,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
@@ -144,6 +145,12 @@ const CASES: readonly Case[] = [
     field: "maxOpenUploads",
     good: [["1", 1], ["100000", 100_000]],
     bad: ["0", "-1", "1.5", "many"],
+  },
+  {
+    name: "min-upload-rate",
+    field: "minUploadRate",
+    good: [["0", 0], ["65536", 65_536]],
+    bad: ["-1", "1.5", "1k"],
   },
   {
     name: "disk-reserve",

@@ -37,6 +37,8 @@ export interface ServeOptions {
   memoryBudget: number | undefined;
   /** Of one project. */
   maxOpenUploads: number;
+  /** Bytes per second; 0 allows any. */
+  minUploadRate: number;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -118,6 +120,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     name: "max-open-uploads",
     value: "N",
     help: "uploads in parts that a project may have open (1000)",
+  },
+  {
+    name: "min-upload-rate",
+    value: "BYTES",
+    help: "a second, on average; slower uploads are ended, 0 for none (1024)",
   },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {

@@ -179,6 +179,10 @@ export const errors = {
     new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
       Connection: "close",
     }),
+  slowBody: () =>
+    new HttpError(408, "The body came too slowly: nothing was stored, send it again", {
+      Connection: "close",
+    }),
   uploadCompleted: (message: string) => new HttpError(409, message),
   conflict: (message: string) => new HttpError(409, message),
   driveBeingRemoved: (drive: string) =>

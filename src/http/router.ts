@@ -2,6 +2,7 @@ import type { HostRules } from "../drive/hosts.ts";
 import type { BackupStatus } from "../store/backup_health.ts";
 import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
+import type { Pace } from "./body.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
@@ -42,6 +43,8 @@ export interface Deps {
   /** How long a body may give nothing and a reader take nothing, in milliseconds. */
   idleTimeout: number;
   slots: UploadSlots;
+  /** How slowly a file or a part may come; as slowly as it likes, unless given. */
+  uploadPace: Pace | undefined;
   running: RunningUploads;
   wrongKeys: WrongKeys;
   /** Proxies that are believed what they say of a caller's address, if any. */
