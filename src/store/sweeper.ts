@@ -46,7 +46,9 @@ export class Sweeper {
     this.#reclaimer = new Reclaimer(db, readers, endUpload, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
       new BackgroundLoop(work, { interval, onError });
-    this.#removals = loop(() => this.#remove(), REMOVAL_INTERVAL);
+    // On a shared store each look is a request over the network, which some providers count.
+    const isShared = db.changes === undefined;
+    this.#removals = loop(() => this.#remove(), isShared ? SWEEP_INTERVAL : REMOVAL_INTERVAL);
     this.#reclaims = loop(() => this.#reclaim(), SWEEP_INTERVAL);
     this.#compactions = loop(() => this.#compact(), COMPACT_INTERVAL);
   }
