@@ -1,4 +1,5 @@
 import { resolve } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import type { Command } from "./command.ts";
 import { type Edition, editionOf } from "./edition.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
@@ -158,7 +159,7 @@ async function writeUnit(path: string, text: string, isForced: boolean): Promise
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandError(`There is a file ${path} already: --force replaces it`);
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CommandError(`Cannot write the unit: ${reason}`, { cause: error });
   }
 }

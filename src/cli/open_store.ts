@@ -1,5 +1,6 @@
 import { resolve } from "@std/path";
 import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { databasePath, openDatabase } from "../store/database.ts";
 
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
@@ -19,7 +20,7 @@ export async function hasStore(folder: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return false;
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CommandError(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
   }
 }

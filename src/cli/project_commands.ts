@@ -1,5 +1,6 @@
 import { keyNameProblem } from "../drive/applications.ts";
 import { parseByteSize } from "../drive/byte_size.ts";
+import { byteText } from "../drive/byte_text.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { driveAnswer, projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
 import { BeingRemoved } from "../store/errors.ts";
@@ -105,11 +106,15 @@ async function changeProject(call: Call): Promise<void> {
     return { info, drives: await store.drives(project) };
   });
   const { files, bytes } = sumOf(drives);
-  const limit = info.maxBytes === undefined ? "without a limit" : `of ${info.maxBytes} bytes`;
+  const limit = info.maxBytes === undefined ? ", without a limit" : ` of ${sizeText(info.maxBytes)}`;
   call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
-    `The project ${project} holds ${bytes} bytes, ${limit}.`,
+    `The project ${project} holds ${sizeText(bytes)}${limit}.`,
     ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
   ]);
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1000 ? byteText(bytes) : `${byteText(bytes)} (${bytes} bytes)`;
 }
 
 /** The size in `--max-bytes`, if there is one. */
@@ -136,9 +141,10 @@ async function listProjects(call: Call): Promise<void> {
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
-    return [project_id, name, files, bytes, max_bytes, created];
+    const limit = max_bytes === null ? null : byteText(max_bytes);
+    return [project_id, name, files, byteText(bytes), limit, created];
   });
-  const headings = ["ID", "NAME", "FILES", "BYTES", "MAX BYTES", "CREATED"];
+  const headings = ["ID", "NAME", "FILES", "SIZE", "LIMIT", "CREATED"];
   call.answerTable({ projects }, headings, rows, "There are no projects.");
 }
 

@@ -1,5 +1,6 @@
 import { dirname } from "@std/path";
 import { BACKUP_POLL } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { DONE, newBackupState, STOP, TOTAL } from "./backup_state.ts";
 import type { BackupAnswer, BackupTask } from "./backup_worker.ts";
 import { freeBytesOf } from "./disk_space.ts";
@@ -68,7 +69,7 @@ export class Backup {
       }
     } catch (error) {
       if (error instanceof CannotBackUp || error instanceof BackupRuns) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = failureReason(error);
       throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
     }
   }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import { databasePath } from "./database.ts";
 import { freeBytesOf } from "./disk_space.ts";
 import {
@@ -52,7 +53,7 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
     return await bringBack(options);
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CannotRestore(`Cannot restore ${file}: ${reason}`, { cause: error });
   }
 }
