@@ -32,7 +32,7 @@ interface Listed {
 
 async function list(server: TestServer): Promise<Listed[]> {
   const body = (await administer(server, "GET", PROJECTS)).expect(200).json;
-  assertEquals(Object.keys(body as object), ["projects", "disk"]);
+  assertEquals(Object.keys(body as object), ["projects", "disk", "integrity"]);
   return (body as { projects: Listed[] }).projects;
 }
 

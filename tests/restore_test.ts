@@ -150,13 +150,20 @@ Deno.test("A backup with a damaged file is restored where somebody wants that.",
   await using stock = await makeStock();
   const damaged = stock.at("damaged");
   await editStore(stock.at("data"), (kv) => deleteFirst(kv, "content"));
-  await new StoreCommands(stock.at("data")).text("backup", stock.at("copy.db"));
+  const copy = stock.at("copy.db.damaged");
+  await new StoreCommands(stock.at("data")).refused(
+    1,
+    /damaged in 1 places.*no backup.*copy\.db\.damaged.*"small".*its content is missing/,
+    "backup",
+    stock.at("copy.db"),
+  );
+  assert(!await stock.has("copy.db"));
   const commands = new StoreCommands(damaged);
-  const refused = await commands.run("restore", stock.at("copy.db"));
+  const refused = await commands.run("restore", copy);
   assertEquals(refused.code, 1);
   assertMatch(refused.stderr, /"small".*its content is missing[^]*has 1 problems; --damaged/);
   assert(!await stock.has("damaged/kvdrive.db"));
-  assertEquals((await commands.run("restore", stock.at("copy.db"), "--damaged")).code, 0);
+  assertEquals((await commands.run("restore", copy, "--damaged")).code, 0);
   await using server = await TestServer.start({ data: damaged });
   const large = (await new Drive(server, DRIVE).get("large")).expect(200);
   assertSameBytes(large.bytes, FILES.large);

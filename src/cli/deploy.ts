@@ -14,6 +14,7 @@ import { openRemoteDatabase, type RemoteStore } from "../store/remote_database.t
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, givenCredentials, welcomeText } from "./credentials.ts";
+import { memoryBudgetOf } from "./machine_memory.ts";
 import { Observation } from "./observation.ts";
 import type { Environment } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
@@ -113,7 +114,7 @@ function placeOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefine
 /** Opens the store when it is first needed, and tries again where that fails: once a second at most. */
 class Opening {
   readonly #place: RemoteStore | undefined;
-  readonly #uploadTtl: number;
+  readonly #options: ServeOptions;
   readonly #observation: Observation;
   readonly #makeApp: (store: Store) => Promise<App>;
   #opened: Promise<{ store: Store; app: App }> | undefined;
@@ -121,12 +122,12 @@ class Opening {
 
   constructor(
     place: RemoteStore | undefined,
-    { uploadTtl }: ServeOptions,
+    options: ServeOptions,
     observation: Observation,
     makeApp: (store: Store) => Promise<App>,
   ) {
     this.#place = place;
-    this.#uploadTtl = uploadTtl;
+    this.#options = options;
     this.#observation = observation;
     this.#makeApp = makeApp;
   }
@@ -152,7 +153,9 @@ class Opening {
       if (this.#place === undefined) throw errors.noDatabase();
       const database = await openRemoteDatabase(this.#place);
       const { onError, store: meter } = this.#observation;
-      store = new Store(database, { uploadTtl: this.#uploadTtl, meter, onError });
+      const { uploadTtl } = this.#options;
+      const memory = memoryBudgetOf(this.#options);
+      store = new Store(database, { uploadTtl, memory, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };
@@ -197,5 +200,6 @@ function sweepBySchedule(opening: Opening): void {
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
+    await store.scrub.completeDigests();
   });
 }

@@ -7,7 +7,7 @@ import { databaseSize } from "../store/database.ts";
 import { unknownVolume, volumeOf } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
 import { LogWriter } from "./log_writer.ts";
-import { failureLog, type LogFailure } from "./output.ts";
+import { failureLog, type LogFailure, type LogNotice, noticeLog } from "./output.ts";
 import { VERSION } from "./version.ts";
 
 /** What the operator chose. */
@@ -23,6 +23,7 @@ export class Observation {
   readonly store = new StoreMetrics();
   readonly watch: Watch;
   readonly onError: LogFailure;
+  readonly onNotice: LogNotice;
   readonly #http = new HttpMetrics();
   readonly #writer: LogWriter | undefined;
   readonly #folder: string | undefined;
@@ -31,6 +32,7 @@ export class Observation {
     const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
     this.#folder = data;
     this.onError = failureLog(form === "json" ? "json" : "text");
+    this.onNotice = noticeLog(form === "json" ? "json" : "text");
     if (form !== "off") {
       this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));
     }
@@ -47,7 +49,9 @@ export class Observation {
     return new MetricsPage({
       http: this.#http,
       store: this.store,
+      memory: () => store.memory.uses(),
       usage: () => store.usage(),
+      integrity: () => store.integrity(),
       storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
       droppedLines: () => this.#writer?.dropped ?? 0,

@@ -20,9 +20,11 @@ import {
   COUNT,
   LOG,
   LONG_TIME,
+  MEMORY,
   ORIGINS,
   PORT,
   PROXIES,
+  SCRUB_TIME,
   SHORT_TIME,
   SHUTDOWN_TIME,
   SWITCH,
@@ -45,11 +47,13 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     failedReasons: given.value("failed-reasons", false, SWITCH),
     idleTimeout: given.value("idle-timeout", DEFAULT_IDLE_TIMEOUT, SHORT_TIME),
     maxUploads: given.value("max-uploads", DEFAULT_MAX_UPLOADS, COUNT),
+    memoryBudget: given.value("memory-budget", undefined, MEMORY),
     diskReserve: given.value("disk-reserve", DEFAULT_DISK_RESERVE, BYTES),
     shutdownTimeout: given.value("shutdown-timeout", DEFAULT_SHUTDOWN_TIMEOUT, SHUTDOWN_TIME),
     log: given.value("log", undefined, LOG),
     metricsToken: metricsTokenOf(given),
     backups: backupsOf(given),
+    scrubEvery: given.value("scrub-every", undefined, SCRUB_TIME),
   };
 }
 

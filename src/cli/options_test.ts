@@ -20,11 +20,13 @@ const DEFAULTS: ServeOptions = {
   failedReasons: false,
   idleTimeout: 60_000,
   maxUploads: 64,
+  memoryBudget: undefined,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
   metricsToken: undefined,
   backups: undefined,
+  scrubEvery: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */
@@ -41,6 +43,12 @@ const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
 const METRICS_TOKEN = "0123456789abcdefghijAB";
 
 const CASES: readonly Case[] = [
+  {
+    name: "scrub-every",
+    field: "scrubEvery",
+    good: [["30d", 2_592_000_000], ["off", "off"], ["0", "off"], ["500ms", 500]],
+    bad: ["-5s", "1 h", "soon", "367d"],
+  },
   { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
   {
     name: "port",
@@ -101,6 +109,12 @@ const CASES: readonly Case[] = [
     field: "maxUploads",
     good: [["1", 1], ["1000", 1000]],
     bad: ["0", "-1", "1.5", "many", "99999999999999999999"],
+  },
+  {
+    name: "memory-budget",
+    field: "memoryBudget",
+    good: [["64MiB", 67_108_864], ["1gb", 1_000_000_000], ["134217728", 134_217_728]],
+    bad: ["63MiB", "0", "-1", "lots", "25%", "99999999999999999999"],
   },
   {
     name: "disk-reserve",

@@ -74,6 +74,20 @@ function logFailureAsJson(error: unknown, requestId?: string): void {
   printError(`${visibleJson(entry)}\n`);
 }
 
+/** Tells the operator of something that is no failure, in a sentence. */
+export type LogNotice = (text: string) => void;
+
+/** Writes notices in the form of the log, to standard error as failures. */
+export function noticeLog(form: LogForm): LogNotice {
+  return form === "json"
+    ? (text) => printError(`${visibleJson({ time: nowText(), level: "info", message: text })}\n`)
+    : (text) => printError(`${nowText()} info: ${text}\n`);
+}
+
+function nowText(): string {
+  return new Date().toISOString();
+}
+
 /** Tells the operator of a failure in one entry, as people read it. */
 export function logFailure(error: unknown, requestId?: string): void {
   const request = requestId === undefined ? "" : ` request ${requestId}`;

@@ -20,12 +20,14 @@ import { databasePath, openDatabase, openFolderWarning } from "../store/database
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
+import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
 import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./descriptors.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
+import { memoryBudgetOf } from "./machine_memory.ts";
 import { announce, printError } from "./output.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
@@ -66,19 +68,25 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 }
 
 async function openStore(
-  { data, kv, uploadTtl, diskReserve }: ServeOptions,
-  { onError, store: meter }: Observation,
+  options: ServeOptions,
+  { onError, onNotice, store: meter }: Observation,
 ): Promise<Store> {
+  const { data, kv, uploadTtl, diskReserve } = options;
+  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
   try {
     if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+      const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
+      return new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery });
     }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
     const disk = new DiskSpace(freeBytesOf(data), diskReserve);
     const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    const scrubEvery = options.scrubEvery === "off"
+      ? undefined
+      : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
+    return new Store(database, { ...both, disk, compactor, scrubEvery });
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -147,6 +155,7 @@ async function run(
   );
   limitConnections(connections);
   store.sweeper.start();
+  store.scrub.start();
   backups?.start();
   await signal.first;
   draining = true;
@@ -252,7 +261,8 @@ function listen(
       connections,
       patience: idleTimeout * READER_PATIENCE,
       handler: app,
-      answerMalformed: ({ status, message }) => refuse(errors.malformed(status, message)),
+      answerMalformed: ({ status, message }) =>
+        refuse(errors.malformed(status === 431 ? 431 : 400, message)),
       answerFull: () => refuse(errors.serverFull()),
       onError,
       onExhausted,

@@ -26,6 +26,8 @@ export interface ServeOptions {
   /** Milliseconds. */
   idleTimeout: number;
   maxUploads: number;
+  /** Bytes; `undefined` where it depends on the machine. */
+  memoryBudget: number | undefined;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -36,6 +38,8 @@ export interface ServeOptions {
   metricsToken: string | undefined;
   /** Where the server makes backups, how often (milliseconds), and how many stay. */
   backups: { folder: string; every: number; keep: number } | undefined;
+  /** How often the server checks all files, in milliseconds; where it was not chosen, that depends on the store. */
+  scrubEvery: number | "off" | undefined;
 }
 
 /** Each is an option, `--upload-ttl`, and a variable of the environment, `KVDRIVE_UPLOAD_TTL`. */
@@ -81,6 +85,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "how long a sender may be silent, a tenth of what a reader may (60s)",
   },
   { name: "max-uploads", value: "N", help: "uploads at once; more of them wait (64)" },
+  {
+    name: "memory-budget",
+    value: "BYTES",
+    help: "memory for transfers and caches, like 256MiB (a quarter of the machine's, up to 512MiB)",
+  },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {
     name: "shutdown-timeout",
@@ -101,4 +110,9 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   { name: "backup-dir", value: "DIR", help: "folder in which the server makes backups (none)" },
   { name: "every", value: "TIME", help: "time between two backups (24h)" },
   { name: "keep", value: "N", help: "how many backups stay; older ones are removed (7)" },
+  {
+    name: "scrub-every",
+    value: "TIME",
+    help: "time between two checks of all files, or off (30d; with --kv off)",
+  },
 ];

@@ -1,7 +1,9 @@
+import { parseByteSize } from "../drive/byte_size.ts";
 import { parseDuration } from "../drive/duration.ts";
 import { TrustedProxies } from "../http/client_address.ts";
 import type { CorsOrigins } from "../http/cors.ts";
 import type { LogForm } from "../http/request_log.ts";
+import { MIN_MEMORY_BUDGET } from "../store/memory_budget.ts";
 
 /** What the value of an option has to be. */
 export interface Form<T> {
@@ -38,9 +40,22 @@ export const BACKUP_TIME: Form<number> = {
   wanted: "a time from 1s on, like 30m, 24h or 7d",
 };
 
+/** The longest time between two checks of all files, in milliseconds: a year. */
+const MAX_SCRUB_TIME = 366 * 86_400_000;
+
+export const SCRUB_TIME: Form<number | "off"> = {
+  parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_TIME),
+  wanted: "off, or a time up to 366d like 24h, 7d or 30d",
+};
+
 export const COUNT: Form<number> = { parse: parseCount, wanted: "a whole number from 1 on" };
 
 export const BYTES: Form<number> = { parse: parseBytes, wanted: "a whole number of bytes" };
+
+export const MEMORY: Form<number> = {
+  parse: parseMemory,
+  wanted: `a size from ${MIN_MEMORY_BUDGET / 2 ** 20}MiB on, like 256MiB or 1GB`,
+};
 
 export const SWITCH: Form<boolean> = { parse: parseSwitch, wanted: "1, 0, true or false" };
 
@@ -86,6 +101,11 @@ function parseCount(text: string): number | undefined {
 function parseBytes(text: string): number | undefined {
   const bytes = Number(text);
   return /^\d+$/.test(text) && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+function parseMemory(text: string): number | undefined {
+  const bytes = parseByteSize(text);
+  return bytes !== undefined && bytes >= MIN_MEMORY_BUDGET ? bytes : undefined;
 }
 
 const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);

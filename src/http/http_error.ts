@@ -247,6 +247,8 @@ export const errors = {
       retryLater,
     ),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
+  noMemory: (part: string) =>
+    new HttpError(503, `The server's memory for ${part} is in use: try again`, retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
   overQuota: (message: string) => new HttpError(507, message),
   full: (cause: unknown) =>

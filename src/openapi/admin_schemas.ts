@@ -108,6 +108,28 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     total: orNull(count("Bytes.", 500_000_000_000)),
     free: orNull(count("Bytes.", 120_000_000_000)),
   }, { description: "The disk that all projects share; `null` where nothing is known of it." }),
+  DamagedFile: closed({
+    project_id: schema("ProjectId"),
+    drive_name: schema("DriveName"),
+    name: schema("FileName"),
+    problem: { type: "string", description: "What is wrong with it, as the end of a sentence." },
+    found: schema("Second"),
+  }, { description: "A file whose bytes are missing or are not those that were stored." }),
+  Integrity: closed({
+    damaged_files: count("Files that are known to be damaged.", 0),
+    damaged: listOf(schema("DamagedFile")),
+    last_check_began: orNull(schema("Second")),
+    last_check_ended: orNull(schema("Second")),
+    progress: {
+      type: "number",
+      description: "The part of all bytes that the running or the last check has read.",
+      minimum: 0,
+      maximum: 1,
+    },
+  }, {
+    description: "Which files are damaged, the first 100 of them, and when the server began and " +
+      "ended to check all files; `null` where it has not yet.",
+  }),
   ProjectSecret: {
     type: "string",
     description: "The key, in this answer and nowhere else: `<project_id>_<secret>`.",
@@ -127,7 +149,11 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     prefix: schema("KeyPrefix"),
   }),
   ProjectUsage: closed({ ...projectFields, ...usageFields }),
-  ProjectList: closed({ projects: listOf(schema("ProjectUsage")), disk: schema("Disk") }),
+  ProjectList: closed({
+    projects: listOf(schema("ProjectUsage")),
+    disk: schema("Disk"),
+    integrity: schema("Integrity"),
+  }),
   ProjectDetails: closed({
     ...projectFields,
     ...usageFields,

@@ -18,18 +18,18 @@ export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
   const file = await deps.store.files.open(place);
   if (file === undefined) throw errors.noFile(place.name);
   try {
-    return answer(call, deps, file);
+    return await answer(call, deps, file);
   } catch (error) {
     file.close();
     throw error;
   }
 }
 
-function answer(
+async function answer(
   { request, requestId, visit }: Call,
   { onError, idleTimeout }: Deps,
   file: OpenFile,
-): Response {
+): Promise<Response> {
   const { record } = file;
   const asked = preconditionsOf(request.headers);
   const judged = judgeRead(asked, validators(record));
@@ -47,7 +47,7 @@ function answer(
     file.close();
     return new Response(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(file.read({ start, end }), {
+  const body = streamPieces(await file.read({ start, end }), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),

@@ -39,6 +39,11 @@ export class BackupFolder {
     return join(this.path, "kvdrive-backup.part");
   }
 
+  /** Where the newest copy of a damaged store is kept. It is no backup, and replaces none. */
+  get damaged(): string {
+    return join(this.path, "kvdrive-damaged.db");
+  }
+
   /**
    * When the newest whole backup was made, in milliseconds since 1970; `undefined` if there is none. Files that are dated in
    * the future do not count: the clock was wrong when they were made, or is now.

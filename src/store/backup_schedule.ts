@@ -2,7 +2,7 @@ import { BACKUP_CHECK_INTERVAL, BACKUP_RETRY } from "../drive/limits.ts";
 import { Backup } from "./backup.ts";
 import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
-import { BackupRuns } from "./errors.ts";
+import { BackupRuns, DamagedBackup } from "./errors.ts";
 
 export interface ScheduleOptions {
   /** The store's file. */
@@ -77,8 +77,10 @@ export class BackupSchedule {
       }
       onError(error);
       this.#health.failed(error);
-      this.#notBefore = performance.now() + Math.min(every, BACKUP_RETRY);
-      return Math.min(every, BACKUP_RETRY);
+      // The store does not become whole by itself.
+      const pause = error instanceof DamagedBackup ? every : Math.min(every, BACKUP_RETRY);
+      this.#notBefore = performance.now() + pause;
+      return pause;
     } finally {
       const reminder = this.#health.reminder();
       if (reminder !== undefined) onError(reminder);
@@ -116,6 +118,7 @@ export class BackupSchedule {
       source,
       target,
       temporary: folder.temporary,
+      damaged: folder.damaged,
       // Another process may have made it before this one had the name.
       isWanted: async () => !this.#stopped && await this.#timeLeft() <= 0,
       reserve,

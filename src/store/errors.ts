@@ -23,6 +23,16 @@ export class StoreFull extends Error {
   override readonly name = "StoreFull";
 }
 
+/** The memory for requests of a kind is used up, and what was waited for did not come free. */
+export class MemoryExhausted extends Error {
+  override readonly name = "MemoryExhausted";
+
+  /** @param part The part of the memory budget. */
+  constructor(readonly part: string) {
+    super(`The memory budget for ${part} is used up`);
+  }
+}
+
 /** What a write would have made of a project's bytes, and what is allowed. */
 export interface QuotaNumbers {
   /** The bytes of its files. */
@@ -148,6 +158,22 @@ export class AccessIsOff extends Error {
 /** A backup cannot be made. The message is a sentence for the person who wants it. */
 export class CannotBackUp extends Error {
   override readonly name = "CannotBackUp";
+}
+
+/** Damaged files that a message lists. */
+const LISTED_DAMAGE = 3;
+
+/** The store has damaged files, so a copy of it is no backup. The message says where the copy is. */
+export class DamagedBackup extends CannotBackUp {
+  /** @param damage What is damaged, a sentence each without its end. */
+  constructor(path: string, damage: readonly string[]) {
+    const listed = damage.slice(0, LISTED_DAMAGE).join(". ");
+    const more = damage.length - LISTED_DAMAGE;
+    super(
+      `The store is damaged in ${damage.length} places, so this copy is no backup and replaces none: ` +
+        `it is ${path}. ${listed}${more > 0 ? `. And ${more} more: see kvdrive verify` : ""}`,
+    );
+  }
 }
 
 /** Another process makes a backup at the same place. The message is a sentence. */

@@ -153,7 +153,7 @@ testOnAll("Who has begun to read a removed file gets it to the end", async (benc
   await putAt(bench, place, data);
   const file = await bench.store.files.open(place);
   assert(file !== undefined);
-  const pieces = file.read({ start: 0, end: data.byteLength });
+  const pieces = await file.read({ start: 0, end: data.byteLength });
   const first = await pieces[Symbol.asyncIterator]().next();
   await bench.store.projects.remove("p");
   await sweepLater(bench);

@@ -176,7 +176,7 @@ export class Scrub {
     for await (const { key, versionstamp } of journal) {
       const place = placeOf(key);
       const outcome = await this.#check(place);
-      if (outcome.kind === "whole") continue;
+      if (outcome.kind === "whole" && outcome.converted) continue;
       // A damaged file gets no digest. A file that was replaced has an entry of its own if it needs one.
       await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
     }

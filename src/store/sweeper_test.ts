@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { CHUNK } from "../drive/limits.ts";
+import { CHUNK, GARBAGE_GRACE, SWEEP_INTERVAL } from "../drive/limits.ts";
 import { ChunkWriter } from "./chunk_writer.ts";
 import { newVersion } from "./receive.ts";
 import {
@@ -11,6 +11,7 @@ import {
   read,
   sweepLater,
   testOnAll,
+  withClock,
 } from "./test_support.ts";
 
 testOnAll(
@@ -45,6 +46,43 @@ testOnAll("Replaced bytes stay for a while for readers in other processes", asyn
   await sweepLater(bench);
   await assertKeys(bench, { ...counters, chunk: 3 });
 });
+
+testOnAll(
+  "A clock that jumps takes replaced bytes from no reader in another process",
+  async (bench) => {
+    const swept = { file: 1, "usage files": 1, "usage bytes": 1 };
+    const held = { ...swept, chunk: 5, garbage: 1 };
+    const { sweeper } = bench.store;
+    const sweepFor = async (forward: (ms: number) => void, time: number) => {
+      for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
+        forward(SWEEP_INTERVAL);
+        await sweeper.sweep();
+      }
+    };
+    await withClock(async (forward, set) => {
+      await sweeper.sweep();
+      await put(bench, "a", bytes(2 * CHUNK));
+      await put(bench, "a", bytes(3 * CHUNK));
+      set(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE - SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      await sweepFor(forward, 2 * SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+      // After that the clock is believed.
+      await put(bench, "a", bytes(2 * CHUNK));
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 2 });
+      // Set back, it only makes that later.
+      await put(bench, "a", bytes(3 * CHUNK));
+      set(-3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      forward(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+    });
+  },
+);
 
 testOnAll("The store can be closed while it sweeps", async (bench) => {
   for (let i = 0; i < 5; i++) await put(bench, `n${i}`, bytes(50 * CHUNK));

@@ -63,6 +63,12 @@ export interface Disk {
   free: number | null;
 }
 
+/** Which files are damaged. */
+export interface Integrity {
+  damaged_files: number;
+  damaged: { project_id: string; drive_name: string; name: string; problem: string }[];
+}
+
 export interface Drive {
   drive_name: string;
   files: number;

@@ -1,6 +1,7 @@
 import { isoSeconds } from "../../drive/iso_time.ts";
 import type { Volume } from "../../store/disk_space.ts";
 import type { DriveUsage } from "../../store/drive_store.ts";
+import type { Integrity } from "../../store/store.ts";
 import type { ProjectInfo } from "../../store/project_store.ts";
 
 /** What every answer on a project has. */
@@ -40,6 +41,43 @@ export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: nu
     sum.bytes += bytes;
   }
   return sum;
+}
+
+/** What the administrator is told of damage. */
+export interface IntegrityAnswer {
+  damaged_files: number;
+  damaged: {
+    project_id: string;
+    drive_name: string;
+    name: string;
+    problem: string;
+    found: string;
+  }[];
+  /** `null` before the first check of all files. */
+  last_check_began: string | null;
+  /** `null` while one runs, too. */
+  last_check_ended: string | null;
+  progress: number;
+}
+
+/** Damaged files that an answer lists; the number says how many there are. */
+const MAX_LISTED_DAMAGES = 100;
+
+/** Which files are damaged, and when all were checked. */
+export function integrityAnswer({ damages, pass, progress }: Integrity): IntegrityAnswer {
+  return {
+    damaged_files: damages.length,
+    damaged: damages.slice(0, MAX_LISTED_DAMAGES).map(({ place, problem, found }) => ({
+      project_id: place.project,
+      drive_name: place.drive,
+      name: place.name,
+      problem,
+      found: isoSeconds(found),
+    })),
+    last_check_began: pass === undefined ? null : isoSeconds(pass.started),
+    last_check_ended: pass?.finished === undefined ? null : isoSeconds(pass.finished),
+    progress,
+  };
 }
 
 /** The disk that all projects share, in bytes; `null` where nothing is known of it. */
