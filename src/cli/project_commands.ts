@@ -124,7 +124,7 @@ function sizeIn(call: Call): number | undefined {
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? "must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB"
+    ? `is ${quoted(text)}: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
     : undefined;
 }
 

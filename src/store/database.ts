@@ -253,8 +253,8 @@ export async function openFolderWarning(folder: string): Promise<string | undefi
     `close it with chmod 700 ${folder}`;
 }
 
-/** What keeps a store from being opened, and what helps. */
-function openProblem(error: unknown): string {
+/** What keeps a store from being opened, and what helps, as the end of a sentence. */
+export function openProblem(error: unknown): string {
   const reason = failureReason(error);
   const advice = OPEN_ADVICE.find(([problem]) => problem.test(reason))?.[1];
   return advice === undefined ? reason : `${reason}; ${advice}`;
@@ -270,7 +270,7 @@ const OPEN_ADVICE: readonly [problem: RegExp, advice: string][] = [
     "its file is damaged or another program's: restore a backup with kvdrive restore, or name another folder with --data",
   ],
   [/file exists|not a directory/i, "it is a file: name a folder with --data"],
-  [/no space|disk is full/i, "the disk is full: free some space on it"],
+  [/no space|disk is full/i, "free some space on the disk"],
   [/read-only file system/i, "name a folder that can be written to with --data"],
   [/no such file/i, "no folder can be made there: name another one with --data"],
 ];

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "@std/path";
+import { byteText } from "../drive/byte_text.ts";
 import { failureReason } from "../drive/reason.ts";
 import { databasePath } from "./database.ts";
 import { freeBytesOf } from "./disk_space.ts";
@@ -79,8 +80,8 @@ async function demandBackup(
   const free = await freeBytesOf(folder)();
   if (free !== undefined && free - reserve < size) {
     throw new CannotRestore(
-      `The disk of ${folder} has ${free} bytes free, of which ${reserve} are a reserve: ` +
-        `the backup needs ${size}`,
+      `The disk of ${folder} has ${byteText(free)} free, and ${byteText(reserve)} must stay free: ` +
+        `the backup needs ${byteText(size)}`,
     );
   }
 }
