@@ -251,8 +251,8 @@ function parseAddress(url: string): URL {
     address.username === "" && address.password === "" && address.search === "" &&
     address.hash === "";
   if (isUsable) return address;
-  // What has a user may have a password.
-  const told = url.includes("@") ? "" : ` ${JSON.stringify(url)}`;
+  // A user may come with a password, and a query with a key.
+  const told = /[@?#]/.test(url) ? "" : ` ${JSON.stringify(url)}`;
   throw new ClientError(
     `The server's address${told} must be like https://files.example.com:8000, with http:// or https:// in front and without a user`,
   );
