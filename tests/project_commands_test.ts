@@ -33,7 +33,7 @@ Deno.test("The first project is made with its store, which is told.", async () =
   assertEquals(PROJECT_KEY.exec(key)?.[1], id);
   assertStringIncludes(run.stdout, "shown once");
   const [row] = await new StoreCommands(data).rows("project", "list");
-  assertEquals(row?.slice(0, 4), [id, "My shop", "0", "0"]);
+  assertEquals(row?.slice(0, 4), [id, "My shop", "0", "0 B"]);
 });
 
 Deno.test("A new project's key is shown with what it is listed by.", async () => {
@@ -87,10 +87,10 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
   assertEquals([await put("b", 548), await put("c", 1)], [201, 507]);
   assertMatch(
     await commands.text(...change, "1kB"),
-    /2048 bytes, of 1000 bytes.*\n.*over the limit/,
+    /holds 2\.0 kB \(2048 bytes\) of 1\.0 kB \(1000 bytes\)\.\n.*over the limit/,
   );
-  assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2048", "1000"]);
-  assertMatch(await commands.text(...change, "none"), /2048 bytes, without a limit\.\n$/);
+  assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2.0 kB", "1.0 kB"]);
+  assertMatch(await commands.text(...change, "none"), /2\.0 kB \(2048 bytes\), without a limit\.\n$/);
   assertEquals([await put("c", 5000), (await commands.rows("project", "list"))[0]?.[4]], [
     201,
     "-",

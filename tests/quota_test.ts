@@ -40,10 +40,11 @@ async function send(
 function assertFull(answer: Answer, used: number, max: number, more: number): string {
   assertErrorAnswer(answer.expect(507));
   const [sentence = ""] = answer.errors;
-  const start = `The project has ${used} of ${max} bytes in use and cannot take ${more} more: `;
-  assert(sentence.startsWith(start), sentence);
+  assertMatch(sentence, /^The project has [\d.]+ k?M?G?B of its [\d.]+ k?M?G?B in use and cannot take /);
+  const numbers = ` more (${used} of ${max} bytes, ${more} more): `;
+  assert(sentence.includes(numbers), sentence);
   assertEquals(answer.headers.get("Retry-After"), null);
-  return sentence.slice(start.length);
+  return sentence.slice(sentence.indexOf(numbers) + numbers.length);
 }
 
 async function bytesOf(project: Project): Promise<number> {

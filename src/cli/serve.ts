@@ -14,6 +14,7 @@ import { Connections } from "../http1/connections.ts";
 import { type Handler, HttpServer } from "../http1/server.ts";
 import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
@@ -122,7 +123,7 @@ async function openBackups(
   try {
     await folder.prepare();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     const message = `Cannot use the folder of --backup-dir, ${backups.folder}: ${reason}`;
     throw new StartError(message, { cause: error });
   }
@@ -237,8 +238,26 @@ function openGate(
 }
 
 function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+  const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
+  return new StartError(advice === undefined ? message : `${message}; ${advice}`, { cause: error });
+}
+
+/** What keeps a server from listening, and what helps. */
+function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return ["another program listens there", "end it, or name another port"];
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return ["only root may use ports below 1024", "name another port, or see kvdrive install"];
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return ["this machine does not have that address", "name one of its own with --hostname"];
+  }
+  if (/failed to lookup address/.test(failureReason(error))) {
+    return ["there is no host of that name", "name an address of this machine with --hostname"];
+  }
+  return undefined;
 }
 
 function listen(

@@ -1,3 +1,5 @@
+import { byteText } from "../drive/byte_text.ts";
+
 /** The store cannot do it now, and may be able to soon: locked by another process, or its answer did not come. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
@@ -48,7 +50,9 @@ export class QuotaExceeded extends Error {
   constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
     const { used, limit, more } = numbers;
     super(
-      `The project has ${used} of ${limit} bytes in use and cannot take ${more} more: ` +
+      `The project has ${byteText(used)} of its ${byteText(limit)} in use and cannot take ${
+        byteText(more)
+      } more (${used} of ${limit} bytes, ${more} more): ` +
         `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
     );
   }

@@ -72,7 +72,8 @@ testOnAll("A project takes as many bytes as it may, and not one more", async (be
   assertEquals(numbers, { used: 900, limit: 1000, more: 101 });
   assertEquals(
     message,
-    "The project has 900 of 1000 bytes in use and cannot take 101 more: " +
+    "The project has 900 B of its 1.0 kB in use and cannot take 101 B more " +
+      "(900 of 1000 bytes, 101 more): " +
       "delete files, abort open uploads or ask the administrator for more; nothing was stored",
   );
   assertEquals(await bench.store.files.stat(place("b")), undefined);
