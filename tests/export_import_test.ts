@@ -271,7 +271,7 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     [["export", "new", "--project", "other"], 2, /another project/],
     [["export", "new", "--data", "nowhere"], 1, /There is no store/],
     [["export", "new", "--data", desk.server.data, "--project", "other"], 1, /no project/],
-    [["import", "new"], 1, /There is no folder new\/drives/],
+    [["import", "new"], 1, /There is no folder new: name/],
     [["import", "new.zip"], 1, /Cannot read the archive/],
   ];
   for (const [args, code, says] of refusals) {

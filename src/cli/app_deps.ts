@@ -8,7 +8,15 @@ import type { ServeOptions } from "./serve_options.ts";
 /** What depends on where the program runs. */
 type Own = Pick<
   Deps,
-  "store" | "dashboard" | "volume" | "gate" | "running" | "wrongKeys" | "isDraining"
+  | "store"
+  | "dashboard"
+  | "volume"
+  | "gate"
+  | "hosts"
+  | "upstreamRules"
+  | "running"
+  | "wrongKeys"
+  | "isDraining"
 >;
 
 /** What the options make of the service. */

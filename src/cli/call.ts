@@ -1,3 +1,4 @@
+import type { ServerNames } from "../drive/hosts.ts";
 import { isProjectId } from "../drive/names.ts";
 import type { Store } from "../store/store.ts";
 import { confirm } from "./confirm.ts";
@@ -5,6 +6,7 @@ import { hasStore, noStore, withStore } from "./open_store.ts";
 import type { Environment } from "./given_values.ts";
 import { kvUrl } from "./options.ts";
 import { print, printError } from "./output.ts";
+import { serverNamesIn } from "./server_names.ts";
 import { type Cell, table } from "./table.ts";
 import { Workshop } from "./workshop.ts";
 import { UsageError } from "./usage_error.ts";
@@ -58,6 +60,11 @@ export class Call {
   get project(): string {
     this.check("PROJECT", projectIdProblem);
     return this.demand("PROJECT");
+  }
+
+  /** The names of the server, as far as the environment tells them. The server judges again by those that it has. */
+  get serverNames(): ServerNames {
+    return serverNamesIn(this.#env);
   }
 
   /** Works on the store. @throws {CommandError} where there is none, unless this command makes one. */

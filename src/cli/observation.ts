@@ -49,6 +49,7 @@ export class Observation {
     return new MetricsPage({
       http: this.#http,
       store: this.store,
+      memory: () => store.memory.uses(),
       usage: () => store.usage(),
       integrity: () => store.integrity(),
       storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),

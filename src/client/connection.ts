@@ -97,14 +97,15 @@ export class Connection implements Disposable {
    * @throws {Refused} where the server says no.
    */
   async send({ method, path, headers, body, time = ANSWER_TIME }: Call): Promise<Response> {
+    // Bytes come as they are stored: ranges count in those.
+    const all = headersOf({ ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key });
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), time);
     let answer: Response;
     try {
       answer = await fetch(this.#base + path, {
         method,
-        // Bytes come as they are stored: ranges count in those.
-        headers: { ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key },
+        headers: all,
         redirect: "manual",
         signal: abort.signal,
         ...(body === undefined ? {} : { body: body as BodyInit }),
@@ -150,6 +151,21 @@ export class Connection implements Disposable {
       );
     }
     return new Refused(status, sentence || `${this.origin} answered ${status}`);
+  }
+}
+
+/** @throws {ClientError} for what no header can hold, such as a line feed: trying again does not help. */
+function headersOf(headers: Record<string, string>): Headers {
+  try {
+    return new Headers(headers);
+  } catch (error) {
+    // The runtime's message has the value, which may be the key.
+    throw new ClientError(
+      "The request cannot be sent: a header has a character that none can hold",
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -92,15 +92,8 @@ export const READS_IN_FLIGHT = 2;
 /** Entries in one batch of `list` of Deno KV (its limit). */
 export const MAX_LIST_BATCH = 1000;
 
-/** Pieces of a file that a download asks for at once, few where many run; one such batch is read ahead. */
-export const MIN_READ_BATCH = 16;
+/** Pieces of a file that a download asks for at once, if the memory budget has room; one such batch is read ahead. */
 export const MAX_READ_BATCH = 64;
-
-/** Pieces that all downloads together ask for at once, as far as the smallest batch of each allows. */
-export const READ_BUDGET = 256;
-
-/** Bytes of small files that are kept in memory while nobody changes the store. */
-export const HOT_FILES_BYTES = 16 * MIB;
 
 /** Writes of names that turned out to be new before the next one is taken for new without asking the store. */
 export const NEW_NAMES_IN_A_ROW = 256;

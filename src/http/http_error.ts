@@ -40,6 +40,11 @@ const retryLater = { "Retry-After": String(RETRY_AFTER) };
 /** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
 export const errors = {
   badHost: () => new HttpError(400, "The Host header is not a host name with an optional port"),
+  badForwardedHost: () =>
+    new HttpError(
+      400,
+      "The X-Forwarded-Host header is not a host name with an optional port: the proxy has to set it",
+    ),
   badEncoding: (where: string) =>
     new HttpError(
       400,
@@ -71,6 +76,8 @@ export const errors = {
     new HttpError(400, `The body must be a JSON object with ${listed(fields)}: ${problem}`),
   unknownField: (name: string, fields: readonly string[]) =>
     new HttpError(400, `The field ${quote(name)} is not known here: there is ${listed(fields)}`),
+  nothingToChange: (fields: readonly string[]) =>
+    new HttpError(400, `The body names nothing to change: there is ${listed(fields)}`),
   missingField: (name: string) =>
     new HttpError(400, `The field "${name}" is missing: it is required`),
   badField: (name: string, problem: string) => new HttpError(400, `The field "${name}" ${problem}`),
@@ -135,6 +142,13 @@ export const errors = {
     new HttpError(
       403,
       'The upstream is the administrator\'s to set, as it says where this server connects to: leave "upstream" out',
+    ),
+  foreignHost: (suffix: string | undefined) =>
+    new HttpError(
+      403,
+      suffix === undefined
+        ? 'Host names are the administrator\'s to set: leave "host" out, or ask for a suffix below which you may choose'
+        : `A project key may only set a "host" below ${suffix}: choose such a name, or leave "host" out`,
     ),
 
   noRoute: () =>
@@ -202,6 +216,12 @@ export const errors = {
     new HttpError(400, 'The form must have the project key in "key": use the sign-in page'),
   noKeyOfApp: () =>
     new HttpError(401, "The X-API-Key header is missing: send a key of this application", keyAsked),
+  foreignPage: () =>
+    new HttpError(
+      401,
+      "The session of this browser counts for requests from the application's own pages: send a key in X-API-Key",
+      keyAsked,
+    ),
   wrongKeyOfApp: (wait?: number) =>
     new HttpError(
       401,
@@ -227,6 +247,11 @@ export const errors = {
   noUpstream: () =>
     new HttpError(502, "The application has no upstream yet: its administrator has to set one"),
   deadUpstream: () => new HttpError(502, "The application cannot be reached: try again later"),
+  refusedUpstream: () =>
+    new HttpError(
+      502,
+      "The application is at an address that this server does not connect to: its administrator has to change or allow it",
+    ),
   badUpstream: () => new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
   gateFull: () => new HttpError(503, "Too many callers are connected: try again", retryLater),
   slowUpstream: () => new HttpError(504, "The application did not answer in time: try again later"),
@@ -247,6 +272,8 @@ export const errors = {
       retryLater,
     ),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
+  noMemory: (part: string) =>
+    new HttpError(503, `The server's memory for ${part} is in use: try again`, retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
   overQuota: (message: string) => new HttpError(507, message),
   full: (cause: unknown) =>

@@ -1,18 +1,22 @@
-import { type BodyLimits, readBody } from "./body.ts";
+import { announcedSize, type BodyLimits, readBody } from "./body.ts";
 import { assertDigest, expectedDigest } from "./content_digest.ts";
 import type { HttpError } from "./http_error.ts";
+import type { MemoryShare } from "../store/memory_budget.ts";
 import { createHash } from "node:crypto";
 
 /** What a body in JSON may be. */
 export interface JsonLimits extends BodyLimits {
   /** The error that tells what is wrong with one. */
   bad: (problem: string) => HttpError;
+  /** Extended for the bytes of the body before they are read; needed where the limit is more than a piece of a file. */
+  memory?: MemoryShare;
 }
 
 /**
  * The JSON value of a request's body; `undefined` where the body is empty.
  *
  * @throws {HttpError} 400 where it is not JSON or not what `Content-Digest` says, 413 where it is too large.
+ * @throws {MemoryExhausted} where there is no memory for it, before it is read or before more than `UNANNOUNCED` is.
  */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
@@ -27,14 +31,25 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
   }
 }
 
+/** Bytes for which memory is reserved at first where the size is not announced: nearly all bodies have fewer. */
+const UNANNOUNCED = 16_384;
+
 /** The bytes of the body in one buffer, into which the pieces are copied as they come: none of them is kept. */
 async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array> {
+  const { limit, memory } = limits;
+  const announced = announcedSize(request.headers, limit, limits.tooLarge);
+  let reserved = Math.min(limit, announced ?? UNANNOUNCED);
+  await memory?.extend(reserved);
   let buffer = new Uint8Array(0);
   let size = 0;
   for await (const piece of readBody(request, limits)) {
     const needed = size + piece.byteLength;
+    if (needed > reserved) {
+      await memory?.extend(limit - reserved);
+      reserved = limit;
+    }
     if (needed > buffer.byteLength) {
-      const larger = new Uint8Array(Math.max(needed, Math.min(limits.limit, 2 * needed)));
+      const larger = new Uint8Array(Math.max(needed, Math.min(reserved, 2 * needed)));
       larger.set(buffer.subarray(0, size));
       buffer = larger;
     }

@@ -3,6 +3,7 @@ import {
   AlreadyExists,
   BeingRemoved,
   isDiskFailure,
+  MemoryExhausted,
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
@@ -34,6 +35,7 @@ export function toHttpError(error: unknown): HttpError {
   }
   if (isConflict(error)) return errors.conflict(error.message);
   if (error instanceof StoreUnavailable || isDiskFailure(error)) return errors.unavailable(error);
+  if (error instanceof MemoryExhausted) return errors.noMemory(error.part);
   if (error instanceof QuotaExceeded) return errors.overQuota(error.message);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);

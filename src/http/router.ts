@@ -1,3 +1,4 @@
+import type { HostRules } from "../drive/hosts.ts";
 import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
 import type { TrustedProxies } from "./client_address.ts";
@@ -8,6 +9,7 @@ import type { PageFiles } from "./page_files.ts";
 import type { Readiness } from "./readiness.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
+import type { UpstreamRules } from "./upstream_rules.ts";
 import type { Visit } from "./visit.ts";
 import type { Watch } from "./watch.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
@@ -27,6 +29,10 @@ export interface Deps {
   volume: AskVolume;
   /** Where the gate to applications listens, if there is one. */
   gate: GatePlace | undefined;
+  /** Which host names applications may have. */
+  hosts: HostRules;
+  /** Where the gate connects to. */
+  upstreamRules: UpstreamRules;
   corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;

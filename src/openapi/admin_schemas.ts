@@ -28,6 +28,7 @@ const projectFields = {
   name: orNull(schema("Label")),
   created: schema("Second"),
   max_bytes: orNull(schema("ByteLimit")),
+  host_suffix: orNull(schema("HostSuffix")),
 };
 
 const usageFields = {
@@ -89,11 +90,23 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   },
   HostName: {
     type: "string",
-    description: "The application's own host name, without a port; no IP address.",
+    description:
+      "The application's own host name, without a port; no IP address, no `localhost`, no public suffix such as " +
+      "`com` or `github.io`, and no name of the server itself.",
     maxLength: MAX_HOST,
     pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
     not: { pattern: NUMBER_AT_END },
     examples: ["viewer.example.com"],
+  },
+  HostSuffix: {
+    type: "string",
+    description:
+      "The domain below which the project's owner may choose host names for applications; `null` for none. " +
+      "No public suffix such as `com` or `github.io`, and no name of the server itself.",
+    maxLength: MAX_HOST - 2,
+    pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
+    not: { pattern: NUMBER_AT_END },
+    examples: ["apps.example.com"],
   },
   ByteLimit: {
     type: "integer",
@@ -142,7 +155,10 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     project_id: orNull(schema("ProjectId")),
     max_bytes: orNull(schema("ByteLimit")),
   }, { optional: ["name", "project_id", "max_bytes"], description: "All may be left out." }),
-  ProjectChange: closed({ max_bytes: orNull(schema("ByteLimit")) }),
+  ProjectChange: closed({
+    max_bytes: orNull(schema("ByteLimit")),
+    host_suffix: orNull(schema("HostSuffix")),
+  }, { optional: ["max_bytes", "host_suffix"], description: "At least one is named." }),
   NewProject: closed({
     ...projectFields,
     project_key: schema("ProjectSecret"),
@@ -159,7 +175,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     ...usageFields,
     drives: listOf(schema("DriveUsage")),
     disk: schema("Disk"),
-  }),
+  }, { optional: ["disk"], description: "The disk is there for the administrator alone." }),
   ProjectNamed: closed({ project_id: schema("ProjectId") }),
   DriveNamed: closed({ project_id: schema("ProjectId"), drive_name: schema("DriveName") }),
 
@@ -183,7 +199,8 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     name: schema("AppName"),
     upstream: orNull(schema("Upstream")),
     host: orNull(schema("HostName")),
-  }, { optional: ["upstream", "host"] }),
+    access: schema("Access"),
+  }, { optional: ["upstream", "host", "access"] }),
   AppChange: closed({
     upstream: orNull(schema("Upstream")),
     host: orNull(schema("HostName")),

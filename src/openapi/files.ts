@@ -44,6 +44,7 @@ const fileHeaders: HeaderObjects = {
   "Cache-Control": header("FileCacheControl"),
   "ETag": header("ETag"),
   "Last-Modified": header("LastModified"),
+  "Content-Security-Policy": header("FilePolicy"),
   "Repr-Digest": header("ReprDigest"),
   "X-Content-Type-Options": header("NoSniff"),
 };

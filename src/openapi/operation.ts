@@ -51,9 +51,12 @@ export interface PathDescription {
 
 type DescribedMethods = Partial<Readonly<Record<Exclude<Method, "head" | "options">, Described>>>;
 
+const HEAD_TOO_LARGE = "The head of the request is too large.";
+
 /** Any request can fail by these. */
 const ALWAYS: Failures = {
-  BadRequest: "Path, query string or Host header are malformed.",
+  BadRequest: "The request line, a header, the path or the query string is malformed.",
+  HeadTooLarge: HEAD_TOO_LARGE,
   ServerError: "A defect of the server.",
   Unavailable: "The server is shutting down, or its store cannot be reached.",
 };
@@ -136,6 +139,7 @@ function optionsOf(
     responses: {
       204: plain("The methods of this path.", pages ? { ...allow, ...preflight } : allow),
       400: answer("BadRequest", "The Host header is malformed."),
+      431: answer("HeadTooLarge", HEAD_TOO_LARGE),
       500: answer("ServerError", "A defect of the server."),
     },
   };

@@ -85,6 +85,10 @@ export const responses = {
     "Too many wrong keys came from this network: send the right one, or wait 42 seconds",
     retryAfter,
   ),
+  HeadTooLarge: failure(
+    "The head of the request is larger than 64 KiB, or has more than 256 headers. The connection is closed.",
+    "The request cannot be answered: its head has more than 65536 bytes",
+  ),
   ServerError: failure(
     "A defect of the server. Its log has the details under the request's id.",
     "The server failed to answer this request: its log has the details under the X-Request-Id",
@@ -116,6 +120,7 @@ export const STATUS_OF: Readonly<Record<ErrorName, number>> = {
   TooLarge: 413,
   RangeNotSatisfiable: 416,
   TooManyWrongKeys: 429,
+  HeadTooLarge: 431,
   ServerError: 500,
   Unavailable: 503,
   StorageFull: 507,

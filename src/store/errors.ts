@@ -21,6 +21,16 @@ export class StoreFull extends Error {
   override readonly name = "StoreFull";
 }
 
+/** The memory for requests of a kind is used up, and what was waited for did not come free. */
+export class MemoryExhausted extends Error {
+  override readonly name = "MemoryExhausted";
+
+  /** @param part The part of the memory budget. */
+  constructor(readonly part: string) {
+    super(`The memory budget for ${part} is used up`);
+  }
+}
+
 /** What a write would have made of a project's bytes, and what is allowed. */
 export interface QuotaNumbers {
   /** The bytes of its files. */

@@ -11,12 +11,21 @@ import { type FoundFile, HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
+import type { MemoryBudget } from "./memory_budget.ts";
 import { NewNames } from "./new_names.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
+import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, receive, type Received, release } from "./receive.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  receive,
+  type Received,
+  release,
+  reserveUpload,
+} from "./receive.ts";
 import {
   type FileRecord,
   fileText,
@@ -34,8 +43,12 @@ export type Published = FileRecord | "refused" | "stale";
 /** A version of a file to be read. Its bytes stay as they are until `close` is called or a stream of it has ended. */
 export interface OpenFile extends Disposable {
   record: FileRecord;
-  /** The bytes, in pieces. */
-  read(range: ByteRange): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /**
+   * The bytes, in pieces. To be called once.
+   *
+   * @throws {MemoryExhausted} where there is no memory for another reader for too long.
+   */
+  read(range: ByteRange): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
   /** All bytes, where they lie in one value. */
   content: Uint8Array<ArrayBuffer> | undefined;
   close(): void;
@@ -57,23 +70,30 @@ export class FileStore {
   readonly #goneNow = new GoneThisSecond();
   readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
+  readonly #memory: MemoryBudget;
+  readonly #aheads: ReadAheads;
 
   readonly #onDamage: OnDamage;
 
   /** @param onDamage Told when a reader meets bytes that are missing or wrong. */
   constructor(
     db: Database,
-    projects: KnownProjects,
-    quotas: Quotas,
-    readers: Readers,
-    onDamage: OnDamage = () => {},
+    { projects, quotas, readers, memory, onDamage = () => {} }: {
+      projects: KnownProjects;
+      quotas: Quotas;
+      readers: Readers;
+      memory: MemoryBudget;
+      onDamage?: OnDamage;
+    },
   ) {
     this.#db = db;
     this.#onDamage = onDamage;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#readers = readers;
-    this.#hot = new HotFiles(db.changes);
+    this.#hot = new HotFiles(db.changes, memory.caches);
+    this.#memory = memory;
+    this.#aheads = new ReadAheads(memory.downloads);
   }
 
   /**
@@ -86,6 +106,7 @@ export class FileStore {
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is, before the body is read or after.
    * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    */
   async put(
     place: Place,
@@ -99,7 +120,8 @@ export class FileStore {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
     if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
-    const received = await receive(this.#db, place, body, announced);
+    using memory = await reserveUpload(this.#memory.uploads, place, announced);
+    const received = await receive(this.#db, place, body, { announced, memory });
     try {
       accept(received);
       const record = await this.#publishReceived(place, received, { type, condition, begun });
@@ -252,19 +274,23 @@ export class FileStore {
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const close = this.#readers.hold(record.version);
-    const source = {
-      kv: this.#db.reader,
-      readers: this.#readers,
-      onDamage: (error: StoreDamaged) => this.#noteDamage(place, record.version, error),
+    const letGo = this.#readers.hold(record.version);
+    let ahead: ReadAhead | undefined;
+    let isClosed = false;
+    const close = () => {
+      isClosed = true;
+      letGo();
+      ahead?.[Symbol.dispose]();
     };
-    return {
-      record,
-      content,
-      read: (range) => readRange(source, place, record, content, range),
-      close,
-      [Symbol.dispose]: close,
+    const read = async (range: ByteRange) => {
+      ahead = await this.#aheads.open(place.project);
+      // It may have been closed while memory was waited for.
+      if (isClosed) close();
+      const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
+      const source = { kv: this.#db.reader, ahead, onDamage };
+      return readRange(source, place, record, content, range);
     };
+    return { record, content, read, close, [Symbol.dispose]: close };
   }
 
   #noteDamage(place: Place, version: string, error: StoreDamaged): void {

@@ -14,6 +14,18 @@ export function validators(record: FileRecord): Validators {
 }
 
 /**
+ * When a new version counts as modified, in milliseconds since 1970: never before the version that it replaces. If the
+ * system's clock was set back, it counts as modified one second after that one, so that `If-Unmodified-Since` and
+ * `If-Modified-Since` with the date of the earlier version notice the change.
+ */
+function modifiedAfter(current: FileRecord | null): number {
+  const now = Date.now();
+  if (current === null || now >= current.modified) return now;
+  const isSameSecond = Math.floor(now / 1000) === Math.floor(current.modified / 1000);
+  return current.modified + (isSameSecond ? 0 : 1000);
+}
+
+/**
  * The record of a new version.
  *
  * @param justDeleted Whether a file of that name was deleted within this second.
@@ -23,7 +35,7 @@ export function newRecord(
   current: FileRecord | null,
   justDeleted: boolean,
 ): FileRecord {
-  const modified = Date.now();
+  const modified = modifiedAfter(current);
   const sameSecond = current === null
     ? justDeleted
     : Math.floor(current.modified / 1000) === Math.floor(modified / 1000);

@@ -264,6 +264,11 @@ export const ranges = {
   garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
 } as const;
 
+/** Whether an entry holds bytes of a file, and so many pages of the store's file. */
+export function holdsBytes([kind]: Deno.KvKey): boolean {
+  return kind === "chunk" || kind === "content";
+}
+
 /** A text that is the same for equal keys only. */
 export function identityOf(key: Deno.KvKey): string {
   return JSON.stringify(key);

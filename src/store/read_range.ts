@@ -5,7 +5,7 @@ import { chunkCount } from "./chunks.ts";
 import { isCorruption, StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
 import { manifestParts } from "./manifest.ts";
-import type { Readers } from "./readers.ts";
+import type { ReadAhead } from "./read_ahead.ts";
 import { type FileRecord, fileText, type Place } from "./records.ts";
 
 /** Consecutive bytes of a file that lie in the chunks of one version. */
@@ -18,10 +18,11 @@ interface Segment {
   checksums: ChecksumReader | undefined;
 }
 
-/** Where bytes are read from, and who else reads. */
+/** Where bytes are read from, and into which memory. */
 export interface Source {
   kv: Deno.Kv;
-  readers: Readers;
+  /** Of this reader alone. */
+  ahead: ReadAhead;
   /** Told when the bytes of a version turn out to be missing or wrong. */
   onDamage?: (error: StoreDamaged) => void;
 }
@@ -29,7 +30,8 @@ export interface Source {
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. One batch is read ahead.
+ * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read ahead before the first one
+ * is taken.
  *
  * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
  */
@@ -89,38 +91,30 @@ async function* readSegment(
   segment: Segment,
 ): AsyncGenerator<Piece> {
   const { start, end } = segment.range;
-  const last = chunkCount(end);
   let index = Math.floor(start / CHUNK);
-  const read = (from: number) =>
-    from < last ? readBatch(source, place, segment, from, last) : undefined;
-  let ahead = read(index);
-  while (ahead !== undefined) {
-    const batch: Piece[] = await ahead;
-    const next: number = index + batch.length;
-    ahead = read(next);
-    // A reader that leaves does not wait for it; one that stays gets its error above.
-    ahead?.catch(() => {});
-    for (const chunk of batch) yield cut(chunk, index++ * CHUNK, segment.range);
-  }
+  const chunks = source.ahead.read(
+    index,
+    chunkCount(end),
+    (from, to) => readBatch(source, place, segment, from, to),
+  );
+  for await (const chunk of chunks) yield cut(chunk, index++ * CHUNK, segment.range);
 }
 
-/** A batch of whole chunks, each of its exact length and with its checksum. All of them have theirs on one page. */
+/** A batch of whole chunks, each of its exact length and with its checksum. */
 async function readBatch(
   source: Source,
   place: Place,
   segment: Segment,
   from: number,
-  last: number,
+  to: number,
 ): Promise<Piece[]> {
   const { version, size, checksums } = segment;
-  const endOfPage = (Math.floor(from / CHECKSUMS_PER_PAGE) + 1) * CHECKSUMS_PER_PAGE;
-  const to = Math.min(from + source.readers.batchSize, last, endOfPage);
   const batch: Piece[] = [];
   const fail = (index: number, what: string) =>
     damaged(place, version, `chunk ${index} of ${chunkCount(size)} ${what}`);
   try {
-    // Read at the same time as the first chunks.
-    const reading = checksums?.pageOf(from);
+    // Read at the same time as the first chunks. Few batches have their checksums on two pages.
+    const reading = checksums && Promise.all([checksums.pageOf(from), checksums.pageOf(to - 1)]);
     const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
       batchSize: to - from,
     });
@@ -132,10 +126,12 @@ async function readBatch(
       batch.push(value);
     }
     if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
-    const page = await reading;
-    const wrong = page === undefined
-      ? -1
-      : batch.findIndex((chunk, i) => !matches(page, from + i, chunk));
+    const [first, second] = await reading ?? [];
+    const endOfFirst = (Math.floor(from / CHECKSUMS_PER_PAGE) + 1) * CHECKSUMS_PER_PAGE;
+    const wrong = batch.findIndex((chunk, i) => {
+      const page = from + i < endOfFirst ? first : second;
+      return page !== undefined && !matches(page, from + i, chunk);
+    });
     if (wrong !== -1) throw fail(from + wrong, "does not match its checksum");
     return batch;
   } catch (cause) {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { monotonicUlid } from "@std/ulid";
-import { MAX_PAYLOAD } from "../drive/limits.ts";
+import { CHUNK, MAX_PAYLOAD } from "../drive/limits.ts";
 import { ChunkWriter } from "./chunk_writer.ts";
 import { chunkCount, cutIntoChunks } from "./chunks.ts";
 import type { Database } from "./database.ts";
+import type { MemoryPart, MemoryShare } from "./memory_budget.ts";
 import type { Place } from "./records.ts";
 import type { WriteLease } from "./write_lease.ts";
 
@@ -29,18 +30,34 @@ export function isVersion(text: string): boolean {
   return text.length === VERSION_LENGTH && /^[0-9A-Z]+$/.test(text);
 }
 
+/** Bytes that an upload may always hold: a chunk that is filled, and three that wait to be committed together. */
+const UPLOAD_MEMORY = 4 * CHUNK;
+
+/**
+ * Memory to receive a body in; how much more a large one takes depends on what is left.
+ *
+ * @throws {MemoryExhausted} where there is none for too long.
+ */
+export async function reserveUpload(
+  memory: MemoryPart,
+  { project }: Place,
+  announced = UPLOAD_MEMORY,
+): Promise<MemoryShare> {
+  return await memory.reserve(project, Math.min(announced, UPLOAD_MEMORY));
+}
+
 /**
  * Takes bytes in. What fits into one value is in memory when this returns, more is in the store.
  * Where the body or the store fails, what was written is given up and the failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
- * @param announced How many bytes it has, where that is known before.
+ * @param known How many bytes it has, where that is announced, and the memory that was reserved for it.
  */
 export async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
-  announced?: number,
+  { announced, memory }: { announced?: number | undefined; memory: MemoryShare },
 ): Promise<Received> {
   const chunks = cutIntoChunks(body, announced);
   try {
@@ -52,7 +69,7 @@ export async function receive(
       return { size: head.byteLength, sha256: digest(head), bytes };
     }
     const rest = chain([head, second.value], chunks);
-    const writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD));
+    const writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD), memory);
     return await writeChunks(writer, rest);
   } finally {
     // Ends the body as well where it was not read to its end.

@@ -1,9 +1,10 @@
-import { GARBAGE_GRACE, MAX_PAYLOAD, RECLAIM_BATCH } from "../drive/limits.ts";
+import { delay } from "@std/async/delay";
+import { GARBAGE_GRACE, MAX_PAYLOAD } from "../drive/limits.ts";
 import { chunkCount } from "./chunks.ts";
 import type { Database } from "./database.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { throwAway } from "./garbage.ts";
-import { keys, prefixes, ranges } from "./keys.ts";
+import { holdsBytes, keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { Readers } from "./readers.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
@@ -13,6 +14,16 @@ import { versionKeys } from "./version_keys.ts";
 import { chunksOf } from "./write_lease.ts";
 
 type GarbageEntry = Deno.KvEntry<Garbage>;
+
+/**
+ * Entries with bytes, and entries in all, that one operation deletes: some 3 MB and some milliseconds, for which a small
+ * request may have to wait. (900 changes and 800 KB, of keys here, are Deno KV's limits.)
+ */
+const DELETED_CHUNKS = 50;
+const DELETED_ENTRIES = 250;
+
+/** The longest rest after such an operation, in milliseconds; it rests for as long as the operation took. */
+const DELETION_REST = 10;
 
 /** Entries of garbage that are read, and uploads that are ended, at once. */
 const GARBAGE_PAGE = 200;
@@ -160,7 +171,8 @@ class Deletion {
   readonly #db: Database;
   readonly #meter: StoreMeter;
   #operation = new Operation();
-  #count = 0;
+  #entries = 0;
+  #chunks = 0;
   #kinds: SweptKind[] = [];
 
   constructor(db: Database, meter: StoreMeter) {
@@ -172,14 +184,21 @@ class Deletion {
   async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
     this.#operation.delete(key);
     if (kind !== undefined) this.#kinds.push(kind);
-    if (++this.#count >= RECLAIM_BATCH) await this.flush();
+    this.#entries++;
+    if (holdsBytes(key)) this.#chunks++;
+    if (this.#entries < DELETED_ENTRIES && this.#chunks < DELETED_CHUNKS) return;
+    const began = performance.now();
+    await this.flush();
+    // Small requests that wait for the store come in between.
+    await delay(Math.min(performance.now() - began, DELETION_REST));
   }
 
   async flush(): Promise<void> {
-    if (this.#count === 0) return;
+    if (this.#entries === 0) return;
     const [operation, kinds] = [this.#operation, this.#kinds];
     this.#operation = new Operation();
-    this.#count = 0;
+    this.#entries = 0;
+    this.#chunks = 0;
     this.#kinds = [];
     await this.#db.commitBulk(operation, "background");
     for (const kind of kinds) this.#meter.swept(kind);

@@ -117,6 +117,8 @@ export interface ProjectRecord {
   removing?: string[];
   /** How many bytes its files may have together; without it there is no limit. */
   maxBytes?: number;
+  /** The domain below which its owner may choose host names for applications. */
+  hostSuffix?: string;
 }
 
 /** What counts against the quota of a project that has one. */
@@ -139,6 +141,8 @@ export interface AppRecord {
   upstream?: string;
   /** A host name that is its own. */
   host?: string;
+  /** Set where the owner chose the host, which then counts only while it is below the project's suffix. */
+  isOwnersHost?: true;
   /** Whether access control is on. */
   access: boolean;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import { AppKeyStore } from "./app_key_store.ts";
 import { AppStore } from "./app_store.ts";
 import { type Damage, Damages } from "./damages.ts";
@@ -11,6 +11,7 @@ import { FileStore } from "./file_store.ts";
 import { KeyStore } from "./key_store.ts";
 import { KnownProjects } from "./known_projects.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
+import { MemoryBudget, MIN_MEMORY_BUDGET } from "./memory_budget.ts";
 import { ProjectStore } from "./project_store.ts";
 import { Quotas } from "./quotas.ts";
 import { Readers } from "./readers.ts";
@@ -30,6 +31,8 @@ export interface StoreOptions {
   disk?: DiskSpace;
   /** Gives free space of the store back; without it the store keeps it for later. */
   compactor?: Compactor;
+  /** What may be in memory of files and messages; unless given, as little as may be. */
+  memory?: MemoryBudget;
   /** Is told what the store does. */
   meter?: StoreMeter;
   /** How often all files are checked, in milliseconds; without it they are not. */
@@ -57,6 +60,7 @@ export class Store {
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
   readonly scrub: Scrub;
+  readonly memory: MemoryBudget;
   readonly #damages: Damages;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
@@ -68,6 +72,9 @@ export class Store {
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
+    this.memory = options.memory ??
+      new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
+    const { memory } = this;
     const readers = new Readers();
     const known = new KnownProjects(db);
     const remover = new Remover(db, known);
@@ -78,9 +85,12 @@ export class Store {
     this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
       void this.#damages.note(place, version, error.problem).catch(onError);
-    this.files = new FileStore(db, known, quotas, readers, onDamage);
-    const onUndigested = () => this.scrub.wake();
-    this.uploads = new UploadStore(db, known, quotas, this.files, uploadTtl, onUndigested);
+    this.files = new FileStore(db, { projects: known, quotas, readers, memory, onDamage });
+    this.uploads = new UploadStore(db, known, quotas, this.files, {
+      memory: memory.uploads,
+      ttl: uploadTtl,
+      onUndigested: () => this.scrub.wake(),
+    });
     this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);

@@ -171,7 +171,7 @@ export async function read({ store }: Bench, name: string): Promise<Uint8Array |
   const file = await store.files.open(place(name));
   if (file === undefined) return undefined;
   using open = file;
-  const pieces = await Array.fromAsync(open.read({ start: 0, end: open.record.size }));
+  const pieces = await Array.fromAsync(await open.read({ start: 0, end: open.record.size }));
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 

@@ -2,7 +2,7 @@ import type { Database } from "./database.ts";
 import { UploadRefused } from "./errors.ts";
 import { throwAway } from "./garbage.ts";
 import { keys } from "./keys.ts";
-import type { Operation } from "./operation.ts";
+import { Operation } from "./operation.ts";
 import { isVersion, VERSION_LENGTH } from "./receive.ts";
 import type { Place, UploadSession } from "./records.ts";
 
@@ -33,11 +33,32 @@ export async function findSession(
     keys.completedUpload(project, drive, id),
   ]);
   const { key, value, versionstamp } = open.value === null ? completed : open;
-  if (value === null || value.expires <= Date.now()) throw absent(id);
+  if (value === null) throw absent(id);
+  if (isOver(value)) {
+    await endExpired(db, key, versionstamp);
+    throw absent(id);
+  }
   if (value.name !== name) {
     throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
   }
   return { key, versionstamp, session: value, completed: open.value === null };
+}
+
+/** Whether the time of a session is over by the system's clock. */
+export function isOver({ expires }: UploadSession): boolean {
+  return expires <= Date.now();
+}
+
+/**
+ * Deletes a session that was found to be over, so that a system clock that is set back does not revive it. Its parts go
+ * when the sweeper comes to its entry of garbage.
+ */
+export async function endExpired(
+  db: Database,
+  key: Deno.KvKey,
+  versionstamp: string | null,
+): Promise<void> {
+  await db.commit(new Operation().check(key, versionstamp).delete(key));
 }
 
 /** The same, where it takes parts still. */

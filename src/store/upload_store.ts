@@ -12,14 +12,25 @@ import type { KnownProject, KnownProjects } from "./known_projects.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received, release } from "./receive.ts";
+import type { MemoryPart } from "./memory_budget.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  newVersion,
+  receive,
+  type Received,
+  release,
+  reserveUpload,
+} from "./receive.ts";
 import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
   absent,
   completeSession,
+  endExpired,
   findOpenSession,
   findSession,
+  isOver,
   type StoredSession,
 } from "./upload_session.ts";
 
@@ -34,10 +45,12 @@ export class UploadStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
+  readonly #memory: MemoryPart;
   readonly #ttl: number;
   readonly #onUndigested: () => void;
 
   /**
+   * @param memory For bodies that come in.
    * @param ttl How long a session lives, in milliseconds.
    * @param onUndigested Called when a file was made whose digest has to be computed.
    */
@@ -46,14 +59,18 @@ export class UploadStore {
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    ttl: number,
-    onUndigested: () => void = () => {},
+    { memory, ttl, onUndigested = () => {} }: {
+      memory: MemoryPart;
+      ttl: number;
+      onUndigested?: () => void;
+    },
   ) {
     this.#onUndigested = onUndigested;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
+    this.#memory = memory;
     this.#ttl = ttl;
   }
 
@@ -96,6 +113,7 @@ export class UploadStore {
    * @param accept Called with the digest before the part counts; what it throws is thrown.
    * @throws {QuotaExceeded} if the project has no room for the parts so far and this one, before the body is read or after.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
@@ -113,7 +131,8 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
     if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body, announced);
+    using memory = await reserveUpload(this.#memory, place, announced);
+    const received = await receive(this.#db, place, body, { announced, memory });
     try {
       accept(received);
       if (announced === undefined) await room(received.size);
@@ -242,8 +261,11 @@ export class UploadStore {
     if (await this.#projects.hides({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
-    for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {
-      if (value.expires <= Date.now()) continue;
+    for await (const { key, value, versionstamp } of this.#db.reader.list<UploadSession>(range)) {
+      if (isOver(value)) {
+        await endExpired(this.#db, key, versionstamp);
+        continue;
+      }
       if (uploads.length === limit) return { uploads, more: true };
       uploads.push({ id: String(key.at(-1)), session: value });
     }

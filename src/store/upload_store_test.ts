@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CHUNK, MAX_PARTS, MIN_PART } from "../drive/limits.ts";
+import { CHUNK, DEFAULT_UPLOAD_TTL, MAX_PARTS, MIN_PART } from "../drive/limits.ts";
 import { UploadRefused } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { newVersion } from "./receive.ts";
@@ -19,6 +19,7 @@ import {
   read,
   sweepLater,
   testOnAll,
+  withClock,
 } from "./test_support.ts";
 
 const PART = MIN_PART + 123;
@@ -39,6 +40,37 @@ testOnAll("A session alone makes the drive, and goes when it is aborted", async 
   await assertKeys(bench, { "usage files": 1 });
   const gone = await assertRejects(() => bench.store.uploads.look(place("a"), id), UploadRefused);
   assertEquals(gone.problem, "absent");
+});
+
+testOnAll("An upload that was found to be over is not revived by the clock", async (bench) => {
+  const HOUR = 3_600_000;
+  const { uploads } = bench.store;
+  const list = async () => {
+    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+    return page.uploads.map(({ id }) => id);
+  };
+  await withClock(async (forward, set) => {
+    const [looked, listed, unseen] = [await start(bench), await start(bench), await start(bench)];
+    const done = await start(bench);
+    for (const id of [looked, done]) await putPart(bench, "a", id, 1, bytes(2 * CHUNK));
+    assertEquals(await uploads.complete(place("a"), done, always), "done");
+    forward(DEFAULT_UPLOAD_TTL - HOUR);
+    assertEquals(await list(), [looked, listed, unseen]);
+    set(HOUR);
+    for (const id of [looked, done]) {
+      await assertRejects(() => uploads.look(place("a"), id), UploadRefused, "no upload");
+    }
+    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+    assertEquals(page, { uploads: [], more: false });
+    set(-2 * HOUR);
+    assertEquals(await list(), []);
+    await assertRejects(() => putPart(bench, "a", looked, 2, bytes(1)), UploadRefused);
+    await assertRejects(() => uploads.complete(place("a"), done, always), UploadRefused);
+    assertEquals(await read(bench, "a"), bytes(2 * CHUNK));
+    forward(2 * HOUR);
+    await sweepLater(bench);
+    await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
+  });
 });
 
 const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number> }[] = [
@@ -86,7 +118,7 @@ testOnAll("A range of a file of parts is read from the parts that hold it", asyn
   assert(file !== undefined);
   for (const start of edges) {
     for (const end of edges.filter((edge) => edge >= start)) {
-      const pieces = await Array.fromAsync(file.read({ start, end }));
+      const pieces = await Array.fromAsync(await file.read({ start, end }));
       const received = await new Blob(pieces).arrayBuffer();
       const expected = await whole.slice(start, end).arrayBuffer();
       assertEquals(received.byteLength, end - start);

@@ -81,13 +81,16 @@ export interface Project {
   created: string;
   /** What its files may have together; `null` where that is not limited. */
   max_bytes: number | null;
+  /** The domain below which its owner may choose host names for applications; `null` for none. */
+  host_suffix: string | null;
   files: number;
   bytes: number;
 }
 
 export interface ProjectDetails extends Project {
   drives: Drive[];
-  disk: Disk;
+  /** For the administrator alone. */
+  disk?: Disk;
 }
 
 export interface NewProject {
@@ -95,6 +98,7 @@ export interface NewProject {
   name: string | null;
   created: string;
   max_bytes: number | null;
+  host_suffix: string | null;
   project_key: string;
   prefix: string;
 }

@@ -7,11 +7,12 @@ import { formatBytes, formatShare } from "./format.js";
  * Bytes as a bar: their share of the disk in figures too, where its size is known, else of all that is shown beside them.
  *
  * @param {number} bytes
- * @param {Disk} disk
+ * @param {Disk | undefined} disk
  * @param {number} all What the longest of several bars may stand for.
  * @returns {HTMLElement}
  */
-export function usageBar(bytes, { total }, all) {
+export function usageBar(bytes, disk, all) {
+  const total = disk?.total ?? null;
   const share = total === null
     ? `${formatShare(bytes, all)} of what is stored`
     : `${formatShare(bytes, total)} of the disk`;

@@ -2,6 +2,7 @@ import process from "node:process";
 import { MAX_MEASURED_PROJECTS, USAGE_KEPT } from "../../drive/limits.ts";
 import type { AskVolume } from "../../store/disk_space.ts";
 import type { ProjectUsage } from "../../store/drive_store.ts";
+import type { MemoryUse } from "../../store/memory_budget.ts";
 import type { Integrity } from "../../store/store.ts";
 import { Exposition, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
@@ -11,6 +12,8 @@ import type { StoreMetrics } from "./store_metrics.ts";
 export interface MetricsSources {
   http: HttpMetrics;
   store: StoreMetrics;
+  /** The parts of the memory budget. */
+  memory: () => MemoryUse[];
   /** What each project holds. */
   usage: () => Promise<ProjectUsage[]>;
   /** Which files are damaged, and how far the scrub is. */
@@ -56,6 +59,7 @@ export class MetricsPage {
     );
     to.gauge("kvdrive_disk_free_bytes", "What the store's disk has left.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
+    writeMemory(to, this.#sources.memory());
     this.#writeProcess(to);
     return to.toString();
   }
@@ -104,6 +108,22 @@ export class MetricsPage {
       [{ version, deno: Deno.version.deno }, 1],
     ]);
   }
+}
+
+function writeMemory(to: Exposition, uses: readonly MemoryUse[]): void {
+  const samples = (of: "budget" | "used" | "refused"): Sample[] =>
+    uses.map((use) => [{ part: use.part }, use[of]]);
+  to.gauge(
+    "kvdrive_memory_budget_bytes",
+    "Memory that transfers, JSON and caches may take, by part.",
+    samples("budget"),
+  );
+  to.gauge("kvdrive_memory_used_bytes", "What is in use of each part.", samples("used"));
+  to.counter(
+    "kvdrive_memory_refused_total",
+    "Requests refused with 503 because their part of the memory was in use for too long.",
+    samples("refused"),
+  );
 }
 
 function writeIntegrity(to: Exposition, { damages, pass, progress }: Integrity): void {

@@ -11,6 +11,8 @@ export interface ProjectAnswer {
   created: string;
   /** How many bytes its files may have together; `null` where that is not limited. */
   max_bytes: number | null;
+  /** The domain below which its owner may choose host names for applications; `null` where there is none. */
+  host_suffix: string | null;
 }
 
 export interface DriveAnswer {
@@ -19,12 +21,15 @@ export interface DriveAnswer {
   bytes: number;
 }
 
-export function projectAnswer({ project, name, created, maxBytes }: ProjectInfo): ProjectAnswer {
+export function projectAnswer(
+  { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
+): ProjectAnswer {
   return {
     project_id: project,
     name: name ?? null,
     created: isoSeconds(created),
     max_bytes: maxBytes ?? null,
+    host_suffix: hostSuffix ?? null,
   };
 }
 
