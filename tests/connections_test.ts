@@ -33,8 +33,10 @@ Deno.test("Requests over one connection", async (t) => {
     const count = 10_000;
     const sent = (async () => {
       for (let i = 0; i < count; i += 100) {
-        const some = Array.from({ length: 100 }, (_, j) =>
-          request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`));
+        const some = Array.from(
+          { length: 100 },
+          (_, j) => request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`),
+        );
         await client.send(some.join(""));
       }
     })();
@@ -75,7 +77,6 @@ Deno.test("Requests over one connection", async (t) => {
     await client.send(download("a"));
     assertEquals((await client.readAnswer()).body, "content");
   });
-
 });
 
 Deno.test("Bodies that are announced, and ends of connections", async (t) => {
@@ -97,7 +98,9 @@ Deno.test("Bodies that are announced, and ends of connections", async (t) => {
   });
 
   await t.step("HTTP/1.0 and Connection: close end the connection with the answer.", async () => {
-    for (const [rest, version] of [["\r\n", "HTTP/1.0"], ["Connection: Close\r\n\r\n", "HTTP/1.1"]]) {
+    for (
+      const [rest, version] of [["\r\n", "HTTP/1.0"], ["Connection: Close\r\n\r\n", "HTTP/1.1"]]
+    ) {
       using client = await RawClient.connect(server.port);
       await client.send(download("a", rest, version));
       const answer = await client.readAnswer();

@@ -12,6 +12,8 @@ import { validators } from "../store/file_version.ts";
 import type { FileRecord } from "../store/records.ts";
 import { placeOf } from "./file_name.ts";
 
+type Piece = Uint8Array<ArrayBuffer>;
+
 /** `GET /files/download`: the bytes of a file, all or a range of them. */
 export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
   const place = placeOf(call);
@@ -47,13 +49,27 @@ async function answer(
     file.close();
     return new Response(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(await file.read({ start, end }), {
+  const body = streamPieces(await begin(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
     visit,
   });
   return new Response(body, { status, headers });
+}
+
+/** Reads the first piece before the head of the answer is sent, so that damage there is an error and not a broken answer. */
+async function begin(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let first: IteratorResult<Piece> | undefined = await iterator.next();
+  const next = (): Promise<IteratorResult<Piece>> => {
+    const result = first;
+    first = undefined;
+    return result === undefined ? iterator.next() : Promise.resolve(result);
+  };
+  const end = iterator.return?.bind(iterator);
+  const rest = end === undefined ? { next } : { next, return: end };
+  return { [Symbol.asyncIterator]: () => rest };
 }
 
 /** What `Range` asks for, where it counts: "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */

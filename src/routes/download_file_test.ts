@@ -1,5 +1,5 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { CHUNK, GARBAGE_GRACE } from "../drive/limits.ts";
+import { CHUNK, GARBAGE_GRACE, MAX_READ_BATCH } from "../drive/limits.ts";
 import { HostRules } from "../drive/hosts.ts";
 import type { Call } from "../http/drive_call.ts";
 import { HttpError } from "../http/http_error.ts";
@@ -31,9 +31,9 @@ interface Scene {
   download(method: string, headers: Record<string, string>): Promise<Response>;
 }
 
-async function put(store: Store, byte: number): Promise<FileRecord> {
+async function put(store: Store, byte: number, size = SIZE): Promise<FileRecord> {
   async function* body(): AsyncGenerator<Uint8Array> {
-    yield await Promise.resolve(new Uint8Array(SIZE).fill(byte));
+    yield await Promise.resolve(new Uint8Array(size).fill(byte));
   }
   const record = await store.files.put(PLACE, body(), {
     type: "text/plain",
@@ -133,19 +133,33 @@ Deno.test("A download that has begun gets the version that it began with, to the
   });
 });
 
+/** Removes a chunk of a file behind the server's back. */
+async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
+  const version = layout.kind === "chunks" ? layout.version : "";
+  await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
+}
+
 Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
   await withFile(async (scene) => {
-    const { db, record, failures, download } = scene;
-    const { layout } = record;
-    const version = layout.kind === "chunks" ? layout.version : "";
-    await db.commit(new Operation().delete(keys.chunk(PLACE, version, 18)));
+    const { failures, download } = scene;
+    const size = (MAX_READ_BATCH + 9) * CHUNK;
+    await loseChunk(scene, await put(scene.store, 3, size), MAX_READ_BATCH + 5);
     const response = await download("GET", {});
-    assertEquals(response.headers.get("content-length"), String(SIZE));
+    assertEquals(response.headers.get("content-length"), String(size));
     await assertRejects(() => response.bytes(), Error, "could not be read");
     assertEquals(failures.length, 1);
     const [error, requestId] = failures[0] as unknown[];
     assertInstanceOf(error, StoreDamaged);
     assertEquals(requestId, "r1");
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
+  });
+});
+
+Deno.test("Where bytes are missing at the beginning there is an error and no answer", async () => {
+  await withFile(async (scene) => {
+    await loseChunk(scene, scene.record, 0);
+    await assertRejects(() => scene.download("GET", {}), StoreDamaged, "chunk 0 of 20 is missing");
     await put(scene.store, 2);
     assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
   });
