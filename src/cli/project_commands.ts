@@ -106,7 +106,9 @@ async function changeProject(call: Call): Promise<void> {
     return { info, drives: await store.drives(project) };
   });
   const { files, bytes } = sumOf(drives);
-  const limit = info.maxBytes === undefined ? ", without a limit" : ` of ${sizeText(info.maxBytes)}`;
+  const limit = info.maxBytes === undefined
+    ? ", without a limit"
+    : ` of ${sizeText(info.maxBytes)}`;
   call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
     `The project ${project} holds ${sizeText(bytes)}${limit}.`,
     ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
@@ -124,7 +126,9 @@ function sizeIn(call: Call): number | undefined {
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? `is ${quoted(text)}: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
+    ? `is ${
+      quoted(text)
+    }: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
     : undefined;
 }
 
