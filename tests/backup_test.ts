@@ -1,5 +1,6 @@
-import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertMatch, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { ADMINISTERED, administrator, PROJECTS } from "./support/admin.ts";
 import { assertSameBytes, MIB, patternBytes } from "./support/bytes.ts";
 import { assertRefused, Folder, runCommand, spawnProgram } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
@@ -345,6 +346,59 @@ Deno.test("A server whose store is damaged keeps its earlier backups and says so
   const restored = new StoreCommands(stock.at("restored"));
   await restored.text("restore", `${backups}/${before[0]}`);
   assertMatch(await restored.text("verify"), /^All is well: 3 files/);
+});
+
+Deno.test("Failing backups are in the metrics and in the administrator's answer.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  const args = ["--backup-dir", backups, "--every", "1s"];
+  await using server = await TestServer.start({ ...ADMINISTERED, data: folder.at("data"), args });
+  const ask = async (path: string) => {
+    const answer = await fetch(server.origin + path, { headers: administrator });
+    assertEquals(answer.status, 200);
+    return await answer.text();
+  };
+  const status = async () => JSON.parse(await ask(PROJECTS)).backups;
+  const figure = async (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await ask("/metrics"))?.[1]);
+  await until("A backup is known", async () => (await status()).newest !== null);
+  const { newest, ...rest } = await status();
+  assertEquals(rest, { every: 1, failures: 0, problem: null });
+  const age = Date.now() / 1000 - await figure("kvdrive_backup_last_success_timestamp_seconds");
+  assert(age >= 0 && age < 30, `${newest} is ${age} seconds ago`);
+  assertEquals(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(backups, folder.at("elsewhere"));
+  await until("The failure is reported", async () => (await status()).problem !== null);
+  assertMatch((await status()).problem, /The last backup failed/);
+  assertGreater(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(folder.at("elsewhere"), backups);
+  await until("All is well again", async () => (await status()).problem === null);
+});
+
+Deno.test("A server without backups says nothing of them.", async () => {
+  await using server = await TestServer.start(ADMINISTERED);
+  const answer = await fetch(server.origin + PROJECTS, { headers: administrator });
+  assertEquals("backups" in await answer.json(), false);
+  const metrics = await fetch(`${server.origin}/metrics`, { headers: administrator });
+  assertNotMatch(await metrics.text(), /kvdrive_backup/);
+});
+
+Deno.test("verify warns of backups that are missing or too old, and is content with a new one.", async () => {
+  await using stock = await makeStock();
+  const commands = new StoreCommands(stock.at("data"));
+  const folder = stock.at("backups");
+  await Deno.mkdir(folder);
+  const verify = async (...args: string[]) =>
+    await commands.run("verify", "--backup-dir", folder, ...args);
+  const none = await verify("--json");
+  assertEquals([none.code, JSON.parse(none.stdout).backups.newest], [0, null]);
+  assertMatch(none.stderr, /^Warning: There is no whole backup in .*backups\.\n$/);
+  await commands.text("backup", `${folder}/kvdrive-2020-01-01T00-00-00Z.db`);
+  assertMatch((await verify("--every", "7d")).stderr, /newest backup .* is of 2020-01-01/);
+  const now = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  await commands.text("backup", `${folder}/kvdrive-${now}Z.db`);
+  assertEquals((await verify()).stderr, "");
+  assertRefused(await verify("--every", "soon"), 2, /Bad value "soon" of --every/);
 });
 
 Deno.test("What cannot be meant is refused at the start.", async () => {

@@ -8,9 +8,10 @@ import { DRIVE, FILES, makeStock } from "./support/stocked_store.ts";
 import { StoreCommands } from "./support/store_commands.ts";
 import { deleteFirst, editStore } from "./faults/support/edit_store.ts";
 
+/** What lies in a folder, but the ballast of a server. */
 async function namesIn(path: string): Promise<string[]> {
-  const entries = await Array.fromAsync(Deno.readDir(path));
-  return entries.map(({ name }) => name).sort();
+  const names = await Array.fromAsync(Deno.readDir(path), ({ name }) => name);
+  return names.filter((name) => !name.startsWith("kvdrive.ballast-")).sort();
 }
 
 /** What a store has under each of these names, read over a server. */

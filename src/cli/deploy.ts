@@ -1,5 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEPLOY_CLOSE_TIME, DEPLOY_REOPEN_PAUSE, DEPLOY_SHUTDOWN_TIME } from "../drive/limits.ts";
 import { RequestGate } from "../gate/request_gate.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
@@ -7,6 +8,7 @@ import { PageFiles } from "../http/page_files.ts";
 import { renderError, toHttpError } from "../http/render_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { unknownVolume } from "../store/disk_space.ts";
 import { CannotOpenStore, StoreUnavailable } from "../store/errors.ts";
@@ -19,6 +21,7 @@ import { Observation } from "./observation.ts";
 import type { Environment } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import type { ServeOptions } from "./serve_options.ts";
+import { serverNames } from "./server_names.ts";
 import { announce } from "./output.ts";
 import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
@@ -49,6 +52,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
   const dashboard = await loadDashboard();
+  const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
+  // Where the program listens is the platform's affair: no upstream leads there by its port.
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
   const observation = new Observation({ log: options.log, data: undefined });
   const { onError, watch } = observation;
   const opening = new Opening(placeOf(env, options), options, observation, async (store) => {
@@ -61,13 +67,16 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       dashboard,
       volume: unknownVolume,
       gate: undefined,
+      hosts,
+      upstreamRules,
       running,
       wrongKeys,
       isDraining: () => draining,
     }));
     const { trustedProxies, idleTimeout, appsTimeout } = options;
     const patience = { trustedProxies, idleTimeout, appsTimeout };
-    const gate = new RequestGate({ store, wrongKeys, ...patience, watch, onError });
+    const shared = { store, wrongKeys, hosts, upstreamRules };
+    const gate = new RequestGate({ ...shared, ...patience, watch, onError });
     return async (request, info) => {
       const answer = draining ? undefined : await gate.answer(request, info);
       return answer ?? await app(request, info);
@@ -153,9 +162,9 @@ class Opening {
       if (this.#place === undefined) throw errors.noDatabase();
       const database = await openRemoteDatabase(this.#place);
       const { onError, store: meter } = this.#observation;
-      const { uploadTtl } = this.#options;
+      const { uploadTtl, maxOpenUploads } = this.#options;
       const memory = memoryBudgetOf(this.#options);
-      store = new Store(database, { uploadTtl, memory, meter, onError });
+      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };

@@ -43,11 +43,13 @@ export async function withStore<T>(
   { data, kv }: StorePlace,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const local = { disk: new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE) };
-  const [database, options] = kv === undefined
-    ? [await openDatabase(data), local]
-    : [await openRemoteDatabase({ url: kv, patience: 0 }), {}];
-  const store = new Store(database, { ...options, onError: logFailure });
+  const database = kv === undefined
+    ? await openDatabase(data)
+    : await openRemoteDatabase({ url: kv, patience: 0 });
+  const { log } = database;
+  const disk = log &&
+    new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth: () => log.growth() });
+  const store = new Store(database, { ...(disk && { disk }), onError: logFailure });
   try {
     return await work(store);
   } finally {

@@ -1,14 +1,15 @@
 import { keyNameProblem } from "../drive/applications.ts";
 import { parseByteSize } from "../drive/byte_size.ts";
 import { byteText } from "../drive/byte_text.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { driveAnswer, projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
 import { BeingRemoved } from "../store/errors.ts";
-import type { ProjectInfo } from "../store/project_store.ts";
+import type { ProjectChanges, ProjectInfo } from "../store/project_store.ts";
 import type { Store } from "../store/store.ts";
 import { type Call, projectIdProblem } from "./call.ts";
 import type { StoreCommand } from "./command.ts";
-import { CommandError } from "./usage_error.ts";
+import { CommandError, UsageError } from "./usage_error.ts";
 import { quoted } from "./visible.ts";
 
 export const projectCommands: readonly StoreCommand[] = [
@@ -31,11 +32,15 @@ export const projectCommands: readonly StoreCommand[] = [
       {
         name: "max-bytes",
         value: "SIZE",
-        required: true,
         help: "what its files may have together, such as 10GB; none for no limit",
       },
+      {
+        name: "host-suffix",
+        value: "DOMAIN",
+        help: "domain below which its owner may choose host names, or none",
+      },
     ],
-    summary: "limit what a project may hold",
+    summary: "limit what a project may hold, or allow it host names",
     run: changeProject,
   },
   {
@@ -47,7 +52,7 @@ export const projectCommands: readonly StoreCommand[] = [
   },
 ];
 
-/** What lifts a limit. */
+/** What takes a setting away. */
 const NO_LIMIT = "none";
 
 const OVER_LIMIT = "That is over the limit: nothing can be added before as much is deleted.";
@@ -98,21 +103,43 @@ async function makeProject(
 async function changeProject(call: Call): Promise<void> {
   call.check("ID", projectIdProblem);
   const project = call.demand("ID");
-  const isLifted = call.demand("max-bytes") === NO_LIMIT;
-  if (!isLifted) call.check("max-bytes", limitProblem);
+  const changes = await changesIn(call);
   const { info, drives } = await call.withStore(async (store) => {
-    const info = await store.projects.limit(project, sizeIn(call) ?? null);
+    const info = await store.projects.change(project, changes);
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const { files, bytes } = sumOf(drives);
+  const sum = sumOf(drives);
+  const { bytes, open_upload_bytes } = sum;
   const limit = info.maxBytes === undefined
     ? ", without a limit"
     : ` of ${sizeText(info.maxBytes)}`;
-  call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
+  const { hostSuffix } = info;
+  call.answer({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
     `The project ${project} holds ${sizeText(bytes)}${limit}.`,
-    ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(open_upload_bytes > 0
+      ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`]
+      : []),
+    ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
+}
+
+/** @throws {UsageError} where nothing is to be changed, or a value is none. */
+async function changesIn(call: Call): Promise<ProjectChanges> {
+  const [limit, suffix] = [call.get("max-bytes"), call.get("host-suffix")];
+  if (limit === undefined && suffix === undefined) {
+    throw new UsageError("There is nothing to change: give --max-bytes, --host-suffix or both");
+  }
+  if (limit !== NO_LIMIT) call.check("max-bytes", limitProblem);
+  if (suffix !== NO_LIMIT) {
+    const hosts = await HostRules.load(call.serverNames);
+    call.check("host-suffix", (text) => hosts.problemOf(text.toLowerCase()));
+  }
+  return {
+    maxBytes: limit === NO_LIMIT ? null : sizeIn(call),
+    hostSuffix: suffix === NO_LIMIT ? null : suffix?.toLowerCase(),
+  };
 }
 
 function sizeText(bytes: number): string {

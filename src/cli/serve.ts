@@ -6,17 +6,20 @@ import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { renderError } from "../http/render_error.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { NO_ROUTE } from "../http/visit.ts";
 import { Clock } from "../http1/clock.ts";
 import { Connections } from "../http1/connections.ts";
 import { type Handler, HttpServer } from "../http1/server.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
 import { failureReason } from "../drive/reason.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
 import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
+import { DiskKeeper } from "../store/disk_keeper.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -29,6 +32,7 @@ import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { memoryBudgetOf } from "./machine_memory.ts";
 import { announce, printError } from "./output.ts";
+import { serverNames } from "./server_names.ts";
 import { ShutdownSignal } from "./shutdown.ts";
 import { readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
@@ -48,7 +52,7 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
-  const store = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
@@ -60,8 +64,10 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
       announce(`The dashboard is at ${address}/\n`);
       announce(`kvdrive listening on ${address}\n`);
       observation.begin();
+      keeper?.start();
     });
   } finally {
+    await keeper?.stop();
     await store.close();
     await observation.end();
   }
@@ -70,23 +76,30 @@ export async function serve(options: ServeOptions, given: GivenCredentials): Pro
 async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
-): Promise<Store> {
-  const { data, kv, uploadTtl, diskReserve } = options;
-  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
+): Promise<{ store: Store; keeper?: DiskKeeper }> {
+  const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
+  const memory = memoryBudgetOf(options);
+  const both = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
-      return new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery });
+      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery }) };
     }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
     if (warning !== undefined) printError(`${warning}.\n`);
-    const disk = new DiskSpace(freeBytesOf(data), diskReserve);
-    const compactor = new Compactor(databasePath(data));
+    const { log, ballast } = database;
+    const path = databasePath(data);
+    const freeBytes = freeBytesOf(data);
+    const growth = () => log?.growth() ?? 0;
+    const disk = new DiskSpace(freeBytes, diskReserve, { growth, ...(ballast && { ballast }) });
+    const compactor = new Compactor(path);
     const scrubEvery = options.scrubEvery === "off"
       ? undefined
       : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
-    return new Store(database, { ...both, disk, compactor, scrubEvery });
+    const store = new Store(database, { ...both, disk, compactor, scrubEvery });
+    if (log === undefined || ballast === undefined) return { store };
+    return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -137,18 +150,26 @@ async function run(
     networkOf: (address) => connectionNetwork(address, trustedProxies),
     stallTime: idleTimeout,
   });
-  const gate = openGate(options, tls, { store, wrongKeys, observation, connections });
+  const hosts = await HostRules.load(serverNames(options));
+  const ownPorts = new Set<number>();
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
+  const policy = { hosts, upstreamRules };
+  const gate = openGate(options, tls, { store, wrongKeys, observation, connections, policy });
   const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
+    backups: backups && (() => backups.status()),
     gate: gate && { port: gate.address.port, scheme },
+    hosts,
+    upstreamRules,
     running,
     wrongKeys,
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, tls, { app, connections, observation });
+  for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
     addressOf(server.address, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
@@ -192,18 +213,19 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError }, connections }: {
+  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeys;
     observation: Observation;
     connections: Connections;
+    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...patience, watch, onError, onExhausted };
+  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {

@@ -27,6 +27,8 @@ export const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
     `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  // A page that opened this one in a window of its own must not reach into it.
+  "Cross-Origin-Opener-Policy": "same-origin",
   // With "no-referrer" a browser would send the form with "Origin: null", which says nothing.
   "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",

@@ -95,12 +95,15 @@ export class ChunkedBody implements BodyReader {
     const limit = Math.min(end, start + MAX_CHUNK_LINE);
     for (let at = start; at < limit; at++) {
       if (buffer[at] !== LF) continue;
-      if (at === start || buffer[at - 1] !== CR) break;
+      if (at === start || buffer[at - 1] !== CR) throw badLine();
       this.#reader.takeTo(at + 1);
       return this.#reader.text(start, at - 1);
     }
-    const isIncomplete = limit === end && buffer[end - 1] !== LF;
-    if (isIncomplete || start === end) return undefined;
-    throw new Malformed("a line between the chunks of its body is none");
+    if (end - start >= MAX_CHUNK_LINE) throw badLine();
+    return undefined;
   }
+}
+
+function badLine(): Malformed {
+  return new Malformed("a line between the chunks of its body is none");
 }

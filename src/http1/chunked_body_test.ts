@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { MAX_CHUNK_LINE, MAX_TRAILERS } from "../drive/limits.ts";
 import type { ByteReader } from "./byte_reader.ts";
 import { ChunkedBody } from "./chunked_body.ts";
@@ -68,6 +68,13 @@ for (const [name, text] of Object.entries(BAD)) {
     }
   });
 }
+
+Deno.test("A line that ends with a bare LF is refused at once, whatever follows it", async () => {
+  const reader = readerOf("0\n\nGET / HTTP/1.1");
+  const body = new ChunkedBody(reader);
+  await reader.fill();
+  assertThrows(() => body.take(), Malformed);
+});
 
 Deno.test("A body that breaks off is not complete, wherever it does", async () => {
   const [text] = GOOD["trailers"] ?? [""];

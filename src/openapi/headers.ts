@@ -68,6 +68,10 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     const: "private, no-cache",
   }),
   NoSniff: always("Browsers take the content type as it is told.", { const: "nosniff" }),
+  FilePolicy: sometimes(
+    "Of a file in which a browser could run scripts, such as HTML or SVG: it runs none, and loads nothing.",
+    { const: "sandbox; default-src 'none'" },
+  ),
   ReprDigest: sometimes(
     "The SHA-256 of the whole file (RFC 9530), of files that were sent in one request.",
     { pattern: "^sha-256=:[A-Za-z0-9+/]{43}=:$" },

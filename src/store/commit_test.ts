@@ -27,7 +27,7 @@ async function withFailing(
   }
 }
 
-/** Runs a test with a clock that is put forward by the same time whenever it is read. */
+/** Runs a test with a monotonic clock that is put forward by the same time whenever it is read. */
 async function withClock(step: number, test: () => Promise<void>): Promise<void> {
   const { now } = performance;
   let time = performance.now();

@@ -44,6 +44,12 @@ export async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
+/** Whether the system refused for lack of space, inodes or quota. */
+export function isOutOfSpace(error: unknown): boolean {
+  return error instanceof Error &&
+    /no space left|quota exceeded|not enough space/i.test(error.message);
+}
+
 /** What SQLite makes beside a database. */
 const COMPANIONS = ["-wal", "-shm", "-journal"] as const;
 

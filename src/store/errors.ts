@@ -35,7 +35,7 @@ export class MemoryExhausted extends Error {
 
 /** What a write would have made of a project's bytes, and what is allowed. */
 export interface QuotaNumbers {
-  /** The bytes of its files. */
+  /** The bytes of its files and of its open uploads. */
   used: number;
   limit: number;
   /** How many more the write would have needed. */
@@ -53,7 +53,19 @@ export class QuotaExceeded extends Error {
       `The project has ${byteText(used)} of its ${byteText(limit)} in use and cannot take ${
         byteText(more)
       } more (${used} of ${limit} bytes, ${more} more): ` +
-        `delete files or ask the administrator for more; ${outcome}`,
+        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
+    );
+  }
+}
+
+/** A project has as many open uploads as it may. The message is a sentence for the caller. */
+export class TooManyOpenUploads extends Error {
+  override readonly name = "TooManyOpenUploads";
+
+  constructor(readonly max: number) {
+    super(
+      `The project has ${max} uploads open, and no more are allowed: ` +
+        `complete or abort one of them, then start this one again`,
     );
   }
 }

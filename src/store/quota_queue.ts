@@ -57,6 +57,11 @@ export class QuotaQueue {
     this.#onIdle = onIdle;
   }
 
+  /** The project's bytes as they were last seen; `undefined` while that is not known. */
+  get used(): number | undefined {
+    return this.#account?.used;
+  }
+
   /**
    * Commits a change, alone or with others. Where something that it demands is not so, the outcome is not `ok`.
    *
@@ -170,7 +175,11 @@ export class QuotaQueue {
       for (const { resolve } of this.#settle(members)) resolve(outcome);
     } catch (error) {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
-      if (members.length > 1 && !concernsAll) this.#alone = members.length;
+      const storing = members.filter(({ operation }) => operation.hasFileBytes);
+      if (error instanceof StoreFull && storing.length > 0) {
+        // The others may still find room.
+        for (const { reject } of this.#settle(storing)) reject(error);
+      } else if (members.length > 1 && !concernsAll) this.#alone = members.length;
       else for (const { reject } of this.#settle(members)) reject(error);
     }
   }

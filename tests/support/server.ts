@@ -19,6 +19,8 @@ export interface ServerOptions {
   twin?: boolean;
   /** The port to listen on; a free one unless given. */
   fixedPort?: number;
+  /** How many descriptors the process may have open. Needs `prlimit`. */
+  descriptors?: number;
   /** Where the server's standard output has to say that it is ready, in milliseconds. */
   readyTimeout?: number;
 }
@@ -46,7 +48,10 @@ export class TestServer implements AsyncDisposable {
     const store = await joinStore(data, options.args ?? []);
     const port = String(options.fixedPort ?? 0);
     const args = ["serve", "--port", port, "--data", data, ...store.args, ...(options.args ?? [])];
-    const [program, ...words] = programWords(args, options.runtime);
+    const [program, ...words] = [
+      ...options.descriptors === undefined ? [] : ["prlimit", `--nofile=${options.descriptors}`],
+      ...programWords(args, options.runtime),
+    ] as [string, ...string[]];
     const process = new Deno.Command(program, {
       args: words,
       env: {

@@ -1,0 +1,181 @@
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { deadline } from "@std/async/deadline";
+import { delay } from "@std/async/delay";
+import { MIB, patternBytes } from "../support/bytes.ts";
+import { Drive } from "../support/drive.ts";
+import { Gate } from "../support/gate.ts";
+import { RawClient } from "../support/gate_client.ts";
+import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
+import { TlsFiles } from "../support/tls.ts";
+import { answerEach, RawUpstream } from "../support/upstream_raw.ts";
+import { uploadParts } from "../support/upload.ts";
+
+/** "answers a new client within 10 s" */
+const PROMISED = 10_000;
+const DESCRIPTORS = 256;
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const LIST =
+  `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
+const DOWNLOAD = LIST.replace("/files", "/files/download?name=large");
+
+/** Connects so many clients that say nothing. Those that the system holds back are given up. */
+async function crowd(port: number, count: number): Promise<Disposable> {
+  const clients: RawClient[] = [];
+  for (let i = 0; i < count; i++) {
+    clients.push(await deadline(RawClient.connect(port), PROMISED));
+  }
+  return { [Symbol.dispose]: () => clients.forEach((one) => one[Symbol.dispose]()) };
+}
+
+async function isAnswered(port: number, request: string): Promise<void> {
+  const ask = async () => {
+    using client = await RawClient.connect(port);
+    await client.send(request);
+    assertEquals((await client.readAnswer()).status, 200);
+  };
+  await deadline(ask(), PROMISED);
+}
+
+Deno.test("Idle connections make room for new clients where descriptors are few.", async () => {
+  await using server = await TestServer.start({ descriptors: DESCRIPTORS });
+  const drive = new Drive(server, "drive");
+  await drive.put("a", "content");
+  assertMatch(server.text, /Warning: only \d+ more files and connections .*ulimit -n/);
+  for (let round = 0; round < 3; round++) {
+    using _ = await crowd(server.port, 2 * DESCRIPTORS);
+    await isAnswered(server.port, LIST);
+    await uploadParts(drive, "large", [patternBytes(6 * MIB, round), patternBytes(10, round)]);
+    (await drive.get("large")).expect(200);
+  }
+  await isAnswered(server.port, LIST);
+  assertNotMatch(server.text, /\berror\b/i);
+});
+
+Deno.test("A server that runs out of descriptors meanwhile goes on, and says so.", async () => {
+  await using upstream = new RawUpstream(answerEach(OK));
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  const { server } = gate;
+  const drive = new Drive(server, "drive");
+  await drive.put("a", "content");
+  const pid = String(server.process.pid);
+  const limit = await new Deno.Command("prlimit", {
+    args: ["--pid", pid, `--nofile=${DESCRIPTORS}`],
+  }).output();
+  assert(limit.success);
+  const ask = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`;
+  for (const port of [server.port, gate.port]) {
+    using _ = await crowd(port, 2 * DESCRIPTORS);
+    await isAnswered(server.port, LIST);
+    await isAnswered(gate.port, ask);
+    await drive.put("b", "content");
+  }
+  await isAnswered(server.port, LIST);
+  await isAnswered(gate.port, ask);
+  assertMatch(server.text, /warning: no file descriptors are left/);
+  assertNotMatch(server.text, /Uncaught|^\s+at /m);
+});
+
+Deno.test("Connections that keep the server waiting are closed in time.", async (t) => {
+  await using files = await TlsFiles.make();
+  await using server = await TestServer.start();
+  await using secure = await TestServer.start({ args: files.args });
+  await using upstream = new RawUpstream(answerEach(OK));
+  await using gate = await Gate.start();
+  const key = await gate.protect(upstream.origin);
+  const form = `POST ${gate.prefix()}/.kvdrive/sign-in HTTP/1.1\r\nHost: a\r\n` +
+    "Sec-Fetch-Site: same-origin\r\n" +
+    "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=";
+  const cases: { what: string; port: number; send: string; trickle?: number; time: number }[] = [
+    { what: "nothing sent", port: server.port, send: "", time: 60 },
+    { what: "nothing after an answer", port: server.port, send: LIST, time: 60 },
+    { what: "half a head", port: server.port, send: LIST.slice(0, 30), time: 30 },
+    { what: "a byte every 5 s", port: server.port, send: "GET", trickle: 5, time: 30 },
+    { what: "no handshake", port: secure.port, send: "", time: 30 },
+    { what: "half a handshake", port: secure.port, send: "\x16\x03\x01\x02\0\x01", time: 30 },
+    { what: "nothing sent to the gate", port: gate.port, send: "", time: 60 },
+    { what: "half a head at the gate", port: gate.port, send: "GET / HT", time: 30 },
+    { what: "a slow head at the gate", port: gate.port, send: "GET", trickle: 5, time: 30 },
+    { what: "a slow sign-in", port: gate.port, send: form, trickle: 2, time: 10 },
+  ];
+  const steps = cases.map(({ what, port, send, trickle, time }) =>
+    t.step({
+      name: `${what}: ${time} s`,
+      sanitizeOps: false,
+      sanitizeResources: false,
+      sanitizeExit: false,
+      async fn() {
+        const seconds = await lifetime(port, send, trickle);
+        assert(seconds >= time - 1 && seconds < time + 15, `It lasted ${seconds} s`);
+      },
+    })
+  );
+  await Promise.all(steps);
+  await gate.get("/", { "X-Api-Key": key }).then((answer) => answer.expect(200));
+  await isAnswered(server.port, LIST);
+});
+
+/** How many seconds a connection lasts that sends this, and then a byte each so many seconds. */
+async function lifetime(port: number, send: string, trickle?: number): Promise<number> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const began = performance.now();
+  await connection.write(latin1(send));
+  const over = new AbortController();
+  const ended = untilEnd(connection).finally(() => over.abort());
+  while (trickle !== undefined && !over.signal.aborted) {
+    await delay(trickle * 1000, over).catch(() => {});
+    if (!over.signal.aborted) await connection.write(latin1("a")).catch(() => {});
+  }
+  await ended;
+  return (performance.now() - began) / 1000;
+}
+
+async function untilEnd(connection: Deno.Conn): Promise<void> {
+  const buffer = new Uint8Array(65_536);
+  try {
+    while (await connection.read(buffer) !== null);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
+  }
+}
+
+function latin1(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+Deno.test("Readers that stall make room where all connections are theirs.", async () => {
+  await using server = await TestServer.start({
+    descriptors: DESCRIPTORS,
+    args: ["--idle-timeout", "2s"],
+  });
+  const drive = new Drive(server, "drive");
+  await uploadParts(drive, "large", [1, 2].map((seed) => patternBytes(10 * MIB, seed)));
+  const stalled: RawClient[] = [];
+  try {
+    for (let i = 0; i < DESCRIPTORS; i++) {
+      const client = await RawClient.connect(server.port);
+      stalled.push(client);
+      await client.send(DOWNLOAD);
+    }
+    await delay(3000);
+    await isAnsweredInTime(server.port);
+  } finally {
+    stalled.forEach((one) => one[Symbol.dispose]());
+  }
+  await isAnswered(server.port, LIST);
+});
+
+/** A new client gets its answer within the time, if not at once. */
+async function isAnsweredInTime(port: number): Promise<void> {
+  const end = performance.now() + PROMISED;
+  for (;;) {
+    using client = await RawClient.connect(port);
+    const status = await client.send(LIST).then(() => client.readAnswer()).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    assert(performance.now() < end, `The last answer was ${status}`);
+    await delay(200);
+  }
+}
