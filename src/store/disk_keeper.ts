@@ -1,18 +1,14 @@
 import { MAX_PAYLOAD } from "../drive/limits.ts";
 import type { Ballast } from "./ballast.ts";
 import type { DiskSpace, FreeBytes } from "./disk_space.ts";
-import type { StoreLog } from "./store_log.ts";
+import { LONG_LOG, type StoreLog } from "./store_log.ts";
 
 /** Milliseconds between two looks at the disk, and between two tries to cut the log. */
 const LOOK_INTERVAL = 1000;
 const CUT_INTERVAL = 10_000;
 
-/**
- * Bytes from which on the log is cut: on a disk with room, and on one that is short of it. SQLite checkpoints the log at
- * 4 MB and goes on in the same file, which gets larger only while readers need its content.
- */
-const LONG_LOG = 64 * 2 ** 20;
-const LONG_LOG_IF_SHORT = 8 * 2 ** 20;
+/** Bytes from which on the log is cut if the disk is short of space. */
+const LONG_LOG_IF_SHORT = LONG_LOG / 2;
 
 /** Bytes that stay free behind the ballast: what takes it back must not fill the disk again. */
 const MARGIN = 4 * 2 ** 20;
