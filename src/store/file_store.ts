@@ -3,6 +3,7 @@ import type { Validators } from "../drive/preconditions.ts";
 import type { ByteRange } from "../drive/byte_range.ts";
 import type { Database } from "./database.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
+import type { Discarded } from "./discarded.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
@@ -43,16 +44,24 @@ export class FileStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #readers: Readers;
+  readonly #discarded: Discarded;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
   readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
 
-  constructor(db: Database, projects: KnownProjects, quotas: Quotas, readers: Readers) {
+  constructor(
+    db: Database,
+    projects: KnownProjects,
+    quotas: Quotas,
+    readers: Readers,
+    discarded: Discarded,
+  ) {
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#readers = readers;
+    this.#discarded = discarded;
     this.#hot = new HotFiles(db.changes);
   }
 
@@ -79,15 +88,17 @@ export class FileStore {
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
     using room = await this.#quotas.promise(begun, place, keys.file(place), announced);
-    const received = await receive(this.#db, place, room.watch(body));
+    let received: Received | undefined;
     try {
+      received = await receive(this.#db, place, room.watch(body));
       await accept(received);
       room.release();
       const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
     }
   }

@@ -2,6 +2,7 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import { boundaryAfter } from "../drive/name_order.ts";
 import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
+import type { Discarded } from "./discarded.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "./errors.ts";
 import type { FileStore, WriteCondition } from "./file_store.ts";
 import { chunkCount } from "./chunks.ts";
@@ -42,6 +43,7 @@ export class UploadStore {
   readonly #files: FileStore;
   readonly #open: OpenUploads;
   readonly #end: EndUpload;
+  readonly #discarded: Discarded;
   readonly #ttl: number;
 
   /** @param ttl How long a session lives, in milliseconds. */
@@ -50,7 +52,7 @@ export class UploadStore {
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    { open, end }: { open: OpenUploads; end: EndUpload },
+    { open, end, discarded }: { open: OpenUploads; end: EndUpload; discarded: Discarded },
     ttl: number,
   ) {
     this.#db = db;
@@ -59,6 +61,7 @@ export class UploadStore {
     this.#files = files;
     this.#open = open;
     this.#end = end;
+    this.#discarded = discarded;
     this.#ttl = ttl;
   }
 
@@ -128,13 +131,15 @@ export class UploadStore {
     await findOpenSession(this.#db, place, id);
     const key = keys.part(place.project, place.drive, id, part);
     using room = await this.#quotas.promise(begun, place, key, announced);
-    const received = await receive(this.#db, place, room.watch(body));
+    let received: Received | undefined;
     try {
+      received = await receive(this.#db, place, room.watch(body));
       await accept(received);
       room.release();
       await this.#addPart(place, { id, part, type, begun }, received);
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
     }
   }
@@ -172,7 +177,9 @@ export class UploadStore {
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
-      if ((await this.#quotas.commit(known, place, operation, { more })).ok) return;
+      if ((await this.#quotas.commit(known, place, operation, { more })).ok) {
+        return this.#discarded.add(earlier.value?.size ?? 0);
+      }
       this.#projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
@@ -263,8 +270,9 @@ export class UploadStore {
           .set(deadline, value satisfies Garbage),
       );
       if (!outcome.ok) continue;
+      const bytes = receivedBytes(await this.#revisionOf(place, id));
       await this.#end({ key: deadline, value, versionstamp: outcome.versionstamp });
-      return;
+      return this.#discarded.add(bytes);
     }
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
