@@ -57,7 +57,7 @@ async function checkAll(server: TestServer): Promise<Integrity> {
 }
 
 /** Makes files as an older store has them: without checksums, and without a digest where they are made of parts. */
-async function age(kv: Deno.Kv): Promise<void> {
+const age: Edit = async (kv) => {
   for await (const { key } of kv.list({ prefix: ["checksums"] })) await kv.delete(key);
   for await (const { key } of kv.list({ prefix: ["undigested"] })) await kv.delete(key);
   interface Old {
@@ -73,7 +73,7 @@ async function age(kv: Deno.Kv): Promise<void> {
     delete value.checksums;
     await kv.set(key, value);
   }
-}
+};
 
 Deno.test("A file made of parts has its digest soon, and nothing else of it changes.", async () => {
   await using server = await TestServer.start();
