@@ -133,7 +133,8 @@ test("A body beyond 64 KiB is 413.", async ({ server }) => {
 
 test("Projects are listed with what they hold.", async ({ server }) => {
   const project = await Project.make(server, { name: "Mine" });
-  const nothing = { max_bytes: null, host_suffix: null, files: 0, bytes: 0 };
+  const usage = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  const nothing = { max_bytes: null, host_suffix: null, ...usage };
   const empty = { project_id: project.id, name: "Mine", ...nothing };
   const listed = await find(server, project.id);
   assert(listed !== undefined);

@@ -1,18 +1,17 @@
-import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertMatch, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { ADMINISTERED, administrator, PROJECTS } from "./support/admin.ts";
 import { assertSameBytes, MIB, patternBytes } from "./support/bytes.ts";
-import { assertRefused, Folder, runCommand, spawnProgram } from "./support/command.ts";
+import { assertRefused, Folder, namesIn, runCommand, spawnProgram } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
-import { PROJECT_ID, TestServer } from "./support/server.ts";
-import { changeFirst, deleteFirst, type Edit, editStore } from "./faults/support/edit_store.ts";
-import { copyStock, DRIVE, makeStock } from "./support/stocked_store.ts";
+import { TestServer } from "./support/server.ts";
+import { DRIVE, makeStock } from "./support/stocked_store.ts";
 import { StoreCommands } from "./support/store_commands.ts";
 import { runOnTerminal } from "./support/terminal.ts";
 
 /** What backups of a server are named. */
 const NAMED = /^kvdrive-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/;
 const PATIENCE = 30_000;
-const PLACE = [PROJECT_ID, DRIVE];
 
 async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const end = Date.now() + PATIENCE;
@@ -20,11 +19,6 @@ async function until(what: string, isSo: () => Promise<boolean> | boolean): Prom
     assert(Date.now() < end, `It never happened: ${what}`);
     await delay(20);
   }
-}
-
-async function namesIn(path: string): Promise<string[]> {
-  const entries = await Array.fromAsync(Deno.readDir(path));
-  return entries.map(({ name }) => name).sort();
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -288,63 +282,57 @@ async function holdLock(path: string): Promise<Deno.ChildProcess> {
   return process;
 }
 
-/** What happens to the bytes of a file behind the server's back. */
-const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
-const DAMAGES: Record<string, Edit> = {
-  "a flipped bit in a large file": (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip),
-  "a flipped bit in a part": (kv) => changeFirst(kv, ["chunk", ...PLACE, "parts"], flip),
-  "a flipped bit in a small file": (kv) => changeFirst(kv, ["content", ...PLACE, "small"], flip),
-  "a flipped bit in checksums": (kv) => changeFirst(kv, ["checksums", ...PLACE, "parts"], flip),
-  "checksums that are missing": (kv) => deleteFirst(kv, "checksums", ...PLACE, "large"),
-  "a chunk that is shorter": (kv) =>
-    changeFirst<Uint8Array>(kv, ["chunk", ...PLACE, "large"], (it) => it.slice(1)),
-};
-
-Deno.test("The copy of a damaged store replaces no backup.", async (t) => {
-  await using stock = await makeStock();
-  await new StoreCommands(stock.at("data")).text("backup", stock.at("good.db"));
-  const good = await Deno.readFile(stock.at("good.db"));
-  for (const [what, damage] of Object.entries(DAMAGES)) {
-    await t.step(what, async () => {
-      await using folder = await copyStock(stock);
-      await Deno.writeFile(folder.at("copy.db"), good);
-      await editStore(folder.at("data"), damage);
-      await new StoreCommands(folder.at("data")).refused(
-        1,
-        /damaged in 1 places.*no backup and replaces none.*copy\.db\.damaged.*is damaged/,
-        "backup",
-        folder.at("copy.db"),
-        "--force",
-      );
-      assertEquals(await Deno.readFile(folder.at("copy.db")), good);
-      assertEquals(await namesIn(folder.path), ["copy.db", "copy.db.damaged", "data"]);
-    });
-  }
+Deno.test("Failing backups are in the metrics and in the administrator's answer.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  const args = ["--backup-dir", backups, "--every", "1s"];
+  await using server = await TestServer.start({ ...ADMINISTERED, data: folder.at("data"), args });
+  const ask = async (path: string) => {
+    const answer = await fetch(server.origin + path, { headers: administrator });
+    assertEquals(answer.status, 200);
+    return await answer.text();
+  };
+  const status = async () => JSON.parse(await ask(PROJECTS)).backups;
+  const figure = async (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await ask("/metrics"))?.[1]);
+  await until("A backup is known", async () => (await status()).newest !== null);
+  const { newest, ...rest } = await status();
+  assertEquals(rest, { every: 1, failures: 0, problem: null });
+  const age = Date.now() / 1000 - await figure("kvdrive_backup_last_success_timestamp_seconds");
+  assert(age >= 0 && age < 30, `${newest} is ${age} seconds ago`);
+  assertEquals(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(backups, folder.at("elsewhere"));
+  await until("The failure is reported", async () => (await status()).problem !== null);
+  assertMatch((await status()).problem, /The last backup failed/);
+  assertGreater(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(folder.at("elsewhere"), backups);
+  await until("All is well again", async () => (await status()).problem === null);
 });
 
-Deno.test("A server whose store is damaged keeps its earlier backups and says so.", async () => {
+Deno.test("A server without backups says nothing of them.", async () => {
+  await using server = await TestServer.start(ADMINISTERED);
+  const answer = await fetch(server.origin + PROJECTS, { headers: administrator });
+  assertEquals("backups" in await answer.json(), false);
+  const metrics = await fetch(`${server.origin}/metrics`, { headers: administrator });
+  assertNotMatch(await metrics.text(), /kvdrive_backup/);
+});
+
+Deno.test("verify warns of backups that are missing or too old, and is content with a new one.", async () => {
   await using stock = await makeStock();
-  const backups = stock.at("backups");
-  const args = ["--backup-dir", backups, "--every", "1s", "--keep", "1"];
-  const options = { data: stock.at("data"), args };
-  const made = async () => (await namesIn(backups)).filter((name) => NAMED.test(name));
-  {
-    await using server = await TestServer.start(options);
-    await until("A backup is made", async () => (await made()).length > 0);
-    await server.stop();
-  }
-  await editStore(stock.at("data"), (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip));
-  const before = await made();
-  await using server = await TestServer.start(options);
-  const told = () => server.text.split("no backup and replaces none").length - 1;
-  await until("It is in the log", () => told() >= 2);
-  assertMatch(server.text, /kvdrive-damaged\.db.*large.*chunk 0 of 11 does not match its checksum/);
-  assertEquals(await made(), before);
-  await server.stop();
-  assertEquals(await namesIn(backups), ["kvdrive-damaged.db", ...before].sort());
-  const restored = new StoreCommands(stock.at("restored"));
-  await restored.text("restore", `${backups}/${before[0]}`);
-  assertMatch(await restored.text("verify"), /^All is well: 3 files/);
+  const commands = new StoreCommands(stock.at("data"));
+  const folder = stock.at("backups");
+  await Deno.mkdir(folder);
+  const verify = async (...args: string[]) =>
+    await commands.run("verify", "--backup-dir", folder, ...args);
+  const none = await verify("--json");
+  assertEquals([none.code, JSON.parse(none.stdout).backups.newest], [0, null]);
+  assertMatch(none.stderr, /^Warning: There is no whole backup in .*backups\.\n$/);
+  await commands.text("backup", `${folder}/kvdrive-2020-01-01T00-00-00Z.db`);
+  assertMatch((await verify("--every", "7d")).stderr, /newest backup .* is of 2020-01-01/);
+  const now = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  await commands.text("backup", `${folder}/kvdrive-${now}Z.db`);
+  assertEquals((await verify()).stderr, "");
+  assertRefused(await verify("--every", "soon"), 2, /Bad value "soon" of --every/);
 });
 
 Deno.test("What cannot be meant is refused at the start.", async () => {

@@ -131,6 +131,22 @@ Deno.test("A secret or token of fewer than 22 characters keeps the server from s
   }
 });
 
+Deno.test("A secret on the command line is warned of, and never repeated.", async () => {
+  await using folder = await Folder.make();
+  const token = "swordfish-0123456789abcdef";
+  const args = ["serve", "--port", "0", "--data", "/proc/x", "--metrics-token", token];
+  const { code, stderr } = await runCommand(args);
+  assertEquals(code, 1);
+  assertMatch(stderr, /can read the value of --metrics-token: .*KVDRIVE_METRICS_TOKEN\.\n/);
+  assert(!stderr.includes("swordfish"), stderr);
+  for (const [command, ...words] of [["serve", token], ["install", token], [token], ["project", token]]) {
+    const run = await runCommand([command ?? "", ...words]);
+    assertEquals(run.code, 2);
+    assert(!/0123456789/.test(run.stderr), run.stderr);
+  }
+  assert(!await folder.has("data"));
+});
+
 Deno.test("A data folder that cannot be used is refused with one sentence.", async () => {
   await using folder = await Folder.make();
   const file = await folder.write("file", "not a folder");

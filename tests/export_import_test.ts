@@ -336,7 +336,7 @@ Deno.test("Where a project has no room for more, it is told, and the import goes
     assertEquals([run.code, run.stdout], [1, ""]);
     assertMatch(
       run.stderr,
-      /^kvdrive: [^\n]*of 1000 bytes in use and cannot take \d00 more[^\n]*\n$/,
+      /^kvdrive: [^\n]*of its 1\.0 kB in use and cannot take \d00 B more[^\n]*\n$/,
     );
     await limit("none");
     assertEquals((await report(desk, "import", "out", ...way)).failed, []);

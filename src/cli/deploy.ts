@@ -162,9 +162,9 @@ class Opening {
       if (this.#place === undefined) throw errors.noDatabase();
       const database = await openRemoteDatabase(this.#place);
       const { onError, store: meter } = this.#observation;
-      const { uploadTtl } = this.#options;
+      const { uploadTtl, maxOpenUploads } = this.#options;
       const memory = memoryBudgetOf(this.#options);
-      store = new Store(database, { uploadTtl, memory, meter, onError });
+      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };

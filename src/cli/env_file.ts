@@ -1,4 +1,5 @@
 import { dirname } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import { CommandError } from "./usage_error.ts";
 
 /** Only the owner reads the file. */
@@ -82,6 +83,6 @@ function quoted(value: string): string {
 
 function cannot(what: string, path: string, error: unknown): CommandError {
   if (error instanceof CommandError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = failureReason(error);
   return new CommandError(`Cannot ${what} the file ${path}: ${reason}`, { cause: error });
 }

@@ -1,4 +1,5 @@
 import { resolve } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import type { Command } from "./command.ts";
 import { type Edition, editionOf } from "./edition.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
@@ -9,7 +10,7 @@ import { SERVE_OPTIONS } from "./serve_options.ts";
 import { print, printError } from "./output.ts";
 import { systemdUnit, unitAdvice, type UnitSettings } from "./systemd_unit.ts";
 import { CommandError, UsageError } from "./usage_error.ts";
-import { visible } from "./visible.ts";
+import { quoted, visible } from "./visible.ts";
 
 /** Where secrets are: systemd reads the file as root, before it becomes the server's user. */
 const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
@@ -50,7 +51,7 @@ export const INSTALL: Command = {
 /** @throws {UsageError} on a bad command line. @throws {CommandError} where the file cannot be written. */
 async function install(args: string[], env: Environment): Promise<void> {
   const { options, operands: [stray] } = parseFlags([...OPTIONS, ...SERVE_OPTIONS], args, SEE_HELP);
-  if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": ${SEE_HELP}`);
+  if (stray !== undefined) throw new UsageError(`Unknown argument ${quoted(stray)}: ${SEE_HELP}`);
   const settings = unitSettings(options, editionOf(env));
   const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
@@ -158,7 +159,7 @@ async function writeUnit(path: string, text: string, isForced: boolean): Promise
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandError(`There is a file ${path} already: --force replaces it`);
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CommandError(`Cannot write the unit: ${reason}`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import { droppedLine, type LogForm, RequestLog } from "../http/request_log.ts";
 import { Watch } from "../http/watch.ts";
 import { databaseSize } from "../store/database.ts";
 import { unknownVolume, volumeOf } from "../store/disk_space.ts";
+import type { BackupStatus } from "../store/backup_health.ts";
 import type { Store } from "../store/store.ts";
 import { LogWriter } from "./log_writer.ts";
 import { failureLog, type LogFailure, type LogNotice, noticeLog } from "./output.ts";
@@ -44,7 +45,7 @@ export class Observation {
   }
 
   /** The metrics, with those of the store's content. */
-  pageOf(store: Store): MetricsPage {
+  pageOf(store: Store, backups?: () => BackupStatus): MetricsPage {
     const folder = this.#folder;
     return new MetricsPage({
       http: this.#http,
@@ -54,6 +55,7 @@ export class Observation {
       integrity: () => store.integrity(),
       storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
+      backups,
       droppedLines: () => this.#writer?.dropped ?? 0,
       version: VERSION,
     });

@@ -1,6 +1,6 @@
 import { resolve } from "@std/path";
 import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openProblem } from "../store/database.ts";
 
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -19,8 +19,9 @@ export async function hasStore(folder: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return false;
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
+    throw new CommandError(`Cannot open the store in ${folder}: ${openProblem(error)}`, {
+      cause: error,
+    });
   }
 }
 

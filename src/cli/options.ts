@@ -11,6 +11,7 @@ import {
   MIN_SECRET,
 } from "../drive/limits.ts";
 import { AllowedUpstreams } from "../http/upstream_rules.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../store/open_uploads.ts";
 import { type Environment, type Given, GivenValues, variableOf } from "./given_values.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
@@ -34,6 +35,9 @@ import {
   UPSTREAMS,
 } from "./value_forms.ts";
 
+/** Bytes of an upload per second, unless configured: less than any line that people use gives. */
+const DEFAULT_MIN_UPLOAD_RATE = 1024;
+
 /** Reads the options of `serve`; the command line wins. @throws {UsageError} on anything that is not one of them. */
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
   const given = new GivenValues(SERVE_OPTIONS, args, env, "see kvdrive help serve");
@@ -55,6 +59,8 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     idleTimeout: given.value("idle-timeout", DEFAULT_IDLE_TIMEOUT, SHORT_TIME),
     maxUploads: given.value("max-uploads", DEFAULT_MAX_UPLOADS, COUNT),
     memoryBudget: given.value("memory-budget", undefined, MEMORY),
+    minUploadRate: given.value("min-upload-rate", DEFAULT_MIN_UPLOAD_RATE, BYTES),
+    maxOpenUploads: given.value("max-open-uploads", DEFAULT_MAX_OPEN_UPLOADS, COUNT),
     diskReserve: given.value("disk-reserve", DEFAULT_DISK_RESERVE, BYTES),
     shutdownTimeout: given.value("shutdown-timeout", DEFAULT_SHUTDOWN_TIMEOUT, SHUTDOWN_TIME),
     log: given.value("log", undefined, LOG),

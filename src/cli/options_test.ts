@@ -25,6 +25,8 @@ const DEFAULTS: ServeOptions = {
   idleTimeout: 60_000,
   maxUploads: 64,
   memoryBudget: undefined,
+  maxOpenUploads: 1000,
+  minUploadRate: 1024,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
@@ -137,6 +139,18 @@ const CASES: readonly Case[] = [
     field: "memoryBudget",
     good: [["64MiB", 67_108_864], ["1gb", 1_000_000_000], ["134217728", 134_217_728]],
     bad: ["63MiB", "0", "-1", "lots", "25%", "99999999999999999999"],
+  },
+  {
+    name: "max-open-uploads",
+    field: "maxOpenUploads",
+    good: [["1", 1], ["100000", 100_000]],
+    bad: ["0", "-1", "1.5", "many"],
+  },
+  {
+    name: "min-upload-rate",
+    field: "minUploadRate",
+    good: [["0", 0], ["65536", 65_536]],
+    bad: ["-1", "1.5", "1k"],
   },
   {
     name: "disk-reserve",

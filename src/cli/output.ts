@@ -1,3 +1,4 @@
+import { failureReason } from "../drive/reason.ts";
 import type { LogForm } from "../http/request_log.ts";
 import { CannotBackUp, StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
 import { CommandError } from "./usage_error.ts";
@@ -32,7 +33,7 @@ export function outputFailure(error: unknown): ReaderLeft | CommandError {
   if (error instanceof Deno.errors.BrokenPipe) {
     return new ReaderLeft("Standard output is closed", { cause: error });
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = failureReason(error);
   return new CommandError(`Cannot write to standard output: ${reason}`, { cause: error });
 }
 

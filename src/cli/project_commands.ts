@@ -1,5 +1,6 @@
 import { keyNameProblem } from "../drive/applications.ts";
 import { parseByteSize } from "../drive/byte_size.ts";
+import { byteText } from "../drive/byte_text.ts";
 import { HostRules } from "../drive/hosts.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { driveAnswer, projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
@@ -108,12 +109,14 @@ async function changeProject(call: Call): Promise<void> {
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const { files, bytes } = sumOf(drives);
-  const limit = info.maxBytes === undefined ? "without a limit" : `of ${info.maxBytes} bytes`;
+  const sum = sumOf(drives);
+  const { bytes, open_upload_bytes } = sum;
+  const limit = info.maxBytes === undefined ? ", without a limit" : ` of ${sizeText(info.maxBytes)}`;
   const { hostSuffix } = info;
-  call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
-    `The project ${project} holds ${bytes} bytes, ${limit}.`,
-    ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+  call.answer({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
+    `The project ${project} holds ${sizeText(bytes)}${limit}.`,
+    ...(open_upload_bytes > 0 ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`] : []),
+    ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
     ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
 }
@@ -135,6 +138,10 @@ async function changesIn(call: Call): Promise<ProjectChanges> {
   };
 }
 
+function sizeText(bytes: number): string {
+  return bytes < 1000 ? byteText(bytes) : `${byteText(bytes)} (${bytes} bytes)`;
+}
+
 /** The size in `--max-bytes`, if there is one. */
 function sizeIn(call: Call): number | undefined {
   return parseByteSize(call.get("max-bytes") ?? "");
@@ -142,7 +149,7 @@ function sizeIn(call: Call): number | undefined {
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? "must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB"
+    ? `is ${quoted(text)}: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
     : undefined;
 }
 
@@ -159,9 +166,10 @@ async function listProjects(call: Call): Promise<void> {
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
-    return [project_id, name, files, bytes, max_bytes, created];
+    const limit = max_bytes === null ? null : byteText(max_bytes);
+    return [project_id, name, files, byteText(bytes), limit, created];
   });
-  const headings = ["ID", "NAME", "FILES", "BYTES", "MAX BYTES", "CREATED"];
+  const headings = ["ID", "NAME", "FILES", "SIZE", "LIMIT", "CREATED"];
   call.answerTable({ projects }, headings, rows, "There are no projects.");
 }
 

@@ -14,6 +14,7 @@ import { Connections } from "../http1/connections.ts";
 import { type Handler, HttpServer } from "../http1/server.ts";
 import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
@@ -76,8 +77,9 @@ async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
-  const { data, kv, uploadTtl, diskReserve } = options;
-  const both = { uploadTtl, memory: memoryBudgetOf(options), meter, onError, onNotice };
+  const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
+  const memory = memoryBudgetOf(options);
+  const both = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
@@ -121,7 +123,7 @@ async function openBackups(
   try {
     await folder.prepare();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     const message = `Cannot use the folder of --backup-dir, ${backups.folder}: ${reason}`;
     throw new StartError(message, { cause: error });
   }
@@ -157,6 +159,7 @@ async function run(
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
+    backups: backups && (() => backups.status()),
     gate: gate && { port: gate.address.port, scheme },
     hosts,
     upstreamRules,
@@ -235,8 +238,26 @@ function openGate(
 }
 
 function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+  const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
+  return new StartError(advice === undefined ? message : `${message}; ${advice}`, { cause: error });
+}
+
+/** What keeps a server from listening, and what helps. */
+function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return ["another program listens there", "end it, or name another port"];
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return ["only root may use ports below 1024", "name another port, or see kvdrive install"];
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return ["this machine does not have that address", "name one of its own with --hostname"];
+  }
+  if (/failed to lookup address/.test(failureReason(error))) {
+    return ["there is no host of that name", "name an address of this machine with --hostname"];
+  }
+  return undefined;
 }
 
 function listen(

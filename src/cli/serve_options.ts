@@ -35,6 +35,10 @@ export interface ServeOptions {
   maxUploads: number;
   /** Bytes; `undefined` where it depends on the machine. */
   memoryBudget: number | undefined;
+  /** Of one project. */
+  maxOpenUploads: number;
+  /** Bytes per second; 0 allows any. */
+  minUploadRate: number;
   /** Bytes. */
   diskReserve: number;
   /** Milliseconds. */
@@ -110,7 +114,17 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "memory-budget",
     value: "BYTES",
-    help: "memory for transfers and caches, like 256MiB (a quarter of the machine's, up to 512MiB)",
+    help: "memory for transfers and caches (a quarter, at most 512MiB)",
+  },
+  {
+    name: "max-open-uploads",
+    value: "N",
+    help: "uploads in parts that a project may have open (1000)",
+  },
+  {
+    name: "min-upload-rate",
+    value: "BYTES",
+    help: "a second, on average; slower uploads are ended, 0 for none (1024)",
   },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {

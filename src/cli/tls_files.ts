@@ -1,3 +1,4 @@
+import { failureReason } from "../drive/reason.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -22,8 +23,8 @@ async function readPem(option: string, path: string, label: string): Promise<str
   try {
     text = await Deno.readTextFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
+    const reason = failureReason(error);
+    throw new UsageError(`Cannot read ${path}, the file of ${option}: ${reason}`, { cause: error });
   }
   if (!text.includes(`${label}-----`)) {
     throw new UsageError(`The file of ${option}, ${path}, holds no ${label.toLowerCase()} in PEM`);

@@ -13,6 +13,9 @@ export function namedContentType(header: string | null): string | undefined {
   return type === "" || type.toLowerCase() === FILLER ? undefined : type;
 }
 
+/** How many characters of one a message repeats. */
+const QUOTED = 100;
+
 /**
  * What is wrong with a content type that is to be stored, as the end of a sentence that begins with "The content type";
  * `undefined` if nothing.
@@ -21,7 +24,7 @@ export function contentTypeProblem(type: string): string | undefined {
   // What a header field can hold (RFC 9110, 5.5).
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(type)) {
     return `${
-      JSON.stringify(type)
+      JSON.stringify(type.slice(0, QUOTED))
     } has a character that no header can hold: it must be like text/plain`;
   }
   return type.length > MAX_CONTENT_TYPE

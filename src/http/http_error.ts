@@ -101,6 +101,12 @@ export const errors = {
     new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
       "WWW-Authenticate": 'ApiKey realm="kvdrive"',
     }),
+  revokedKey: () =>
+    new HttpError(
+      401,
+      "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
+      { "WWW-Authenticate": 'ApiKey realm="kvdrive"' },
+    ),
   noCredentials: () =>
     new HttpError(
       401,
@@ -171,6 +177,10 @@ export const errors = {
     new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
   silentBody: () =>
     new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
+      Connection: "close",
+    }),
+  slowBody: () =>
+    new HttpError(408, "The body came too slowly: nothing was stored, send it again", {
       Connection: "close",
     }),
   uploadCompleted: (message: string) => new HttpError(409, message),

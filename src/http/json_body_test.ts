@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { MAX_JSON_BODY } from "../drive/limits.ts";
 import { errors, HttpError } from "./http_error.ts";
 import { readJson } from "./json_body.ts";
@@ -98,6 +99,20 @@ Deno.test("A sender that falls silent gets 408", async () => {
   const silent = new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: () => {} });
   const error = await assertRejects(
     () => readJson(requestOf(silent), { ...LIMITS, idle: 5 }),
+    HttpError,
+  );
+  assertEquals(error.status, 408);
+});
+
+Deno.test("A body has to be there in time, however steadily its bytes come", async () => {
+  const trickling = ReadableStream.from(async function* () {
+    for (;;) {
+      await delay(5);
+      yield encoder.encode(" ");
+    }
+  }());
+  const error = await assertRejects(
+    () => readJson(requestOf(trickling), { ...LIMITS, pace: { grace: 50 } }),
     HttpError,
   );
   assertEquals(error.status, 408);

@@ -9,6 +9,7 @@ import {
   QuotaExceeded,
   StoreFull,
   StoreUnavailable,
+  TooManyOpenUploads,
   type UploadProblem,
   UploadRefused,
 } from "../store/errors.ts";
@@ -42,7 +43,9 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 function isConflict(error: unknown): error is Error {
-  return [BeingRemoved, AlreadyExists, AccessIsOff].some((kind) => error instanceof kind);
+  return [BeingRemoved, AlreadyExists, AccessIsOff, TooManyOpenUploads].some((kind) =>
+    error instanceof kind
+  );
 }
 
 /** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */

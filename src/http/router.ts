@@ -1,6 +1,8 @@
 import type { HostRules } from "../drive/hosts.ts";
+import type { BackupStatus } from "../store/backup_health.ts";
 import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
+import type { Pace } from "./body.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
@@ -27,6 +29,8 @@ export interface Deps {
   dashboard: PageFiles;
   /** The disk that the store is on. */
   volume: AskVolume;
+  /** How the server's backups are; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
   /** Where the gate to applications listens, if there is one. */
   gate: GatePlace | undefined;
   /** Which host names applications may have. */
@@ -39,6 +43,8 @@ export interface Deps {
   /** How long a body may give nothing and a reader take nothing, in milliseconds. */
   idleTimeout: number;
   slots: UploadSlots;
+  /** How slowly a file or a part may come; as slowly as it likes, unless given. */
+  uploadPace: Pace | undefined;
   running: RunningUploads;
   wrongKeys: WrongKeys;
   /** Proxies that are believed what they say of a caller's address, if any. */

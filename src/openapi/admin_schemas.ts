@@ -34,6 +34,10 @@ const projectFields = {
 const usageFields = {
   files: count("Files in all drives.", 12),
   bytes: count("Bytes of all of them.", 1_048_576),
+  open_upload_bytes: count(
+    "Bytes of the parts of uploads that are open. They count towards `max_bytes`, too.",
+    0,
+  ),
 };
 
 const appKeyFields = {
@@ -112,7 +116,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     type: "integer",
     format: "int64",
     description:
-      "How many bytes the files of the project may have together; `null` where that is not limited.",
+      "How many bytes the files and the open uploads of the project may have together; `null` where that is not limited.",
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     examples: [10_000_000_000],
@@ -143,6 +147,20 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     description: "Which files are damaged, the first 100 of them, and when the server began and " +
       "ended to check all files; `null` where it has not yet.",
   }),
+  Backups: closed({
+    newest: orNull(schema("Second")),
+    every: { type: "number", description: "Seconds between two backups.", examples: [86_400] },
+    failures: count("Backups that failed since the server was started.", 0),
+    problem: orNull({
+      type: "string",
+      description: "What is wrong, as a sentence.",
+      examples: ["There is no backup in /backups"],
+    }),
+  }, {
+    description:
+      "How the backups of the server are: when the newest whole one was made, and what " +
+      "is wrong, if anything. Absent if the server makes no backups.",
+  }),
   ProjectSecret: {
     type: "string",
     description: "The key, in this answer and nowhere else: `<project_id>_<secret>`.",
@@ -169,7 +187,8 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     projects: listOf(schema("ProjectUsage")),
     disk: schema("Disk"),
     integrity: schema("Integrity"),
-  }),
+    backups: schema("Backups"),
+  }, { optional: ["backups"] }),
   ProjectDetails: closed({
     ...projectFields,
     ...usageFields,

@@ -33,10 +33,10 @@ export const writingFailures: Failures = {
 
 /** The errors of a call whose body is stored. */
 export const receivingFailures: Failures = {
-  BodyTimeout: "The body stopped coming: nothing was stored.",
+  BodyTimeout: "The body stopped coming, or came too slowly: nothing was stored.",
   TooLarge: `The body is larger than ${MAX_PAYLOAD} bytes.`,
   Unavailable:
-    "Too many uploads are running, the server is shutting down, or its store cannot be reached.",
+    "Too many uploads are running, of the project or of all; the server is shutting down, or its store cannot be reached.",
 };
 
 const fileHeaders: HeaderObjects = {
@@ -102,7 +102,7 @@ const deleteFiles = {
   failures: {
     BadRequest:
       "No names, too many, blank ones alone, names in query and body, or a body that is no such JSON.",
-    BodyTimeout: "The body stopped coming: nothing was deleted.",
+    BodyTimeout: "The body stopped coming, or came too slowly: nothing was deleted.",
     TooLarge: "The body is larger than any such list.",
   },
 };

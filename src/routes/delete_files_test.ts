@@ -33,6 +33,7 @@ async function deleteOnFailingStore(
     failedReasons,
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
     running: new RunningUploads(),
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
@@ -51,6 +52,7 @@ async function deleteOnFailingStore(
   const call: Call = {
     request,
     requestId: "r1",
+    authorizeAgain: () => Promise.resolve(),
     visit: someVisit(),
     project: "p",
     drive: "d",

@@ -59,6 +59,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     failedReasons: false,
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
     running: new RunningUploads(),
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
@@ -71,6 +72,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     const call: Call = {
       request,
       requestId: "r1",
+      authorizeAgain: () => Promise.resolve(),
       visit: someVisit(),
       ...PLACE,
       id: "",

@@ -1,5 +1,7 @@
 import { dirname } from "@std/path";
 import { BACKUP_POLL } from "../drive/limits.ts";
+import { byteText } from "../drive/byte_text.ts";
+import { failureReason } from "../drive/reason.ts";
 import { DONE, newBackupState, STOP, TOTAL } from "./backup_state.ts";
 import type { BackupAnswer, BackupTask } from "./backup_worker.ts";
 import { freeBytesOf } from "./disk_space.ts";
@@ -82,7 +84,7 @@ export class Backup {
       }
     } catch (error) {
       if (error instanceof CannotBackUp || error instanceof BackupRuns) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = failureReason(error);
       throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
     }
   }
@@ -126,8 +128,8 @@ export class Backup {
     const free = await freeBytesOf(folder)();
     if (free === undefined || free - reserve >= needed) return;
     throw new CannotBackUp(
-      `The disk of ${folder} has ${free} bytes free, of which ${reserve} are a reserve: ` +
-        `a backup may need ${needed}`,
+      `The disk of ${folder} has ${byteText(free)} free, and ${byteText(reserve)} must stay free: ` +
+        `a backup may need ${byteText(needed)}`,
     );
   }
 }

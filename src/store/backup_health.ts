@@ -1,7 +1,7 @@
 import { BackupRuns, CannotBackUp } from "./errors.ts";
 
 /** How many times older than the time between two backups the newest one may be. */
-export const OVERDUE_FACTOR = 2;
+const OVERDUE_FACTOR = 2;
 
 /** Milliseconds after which a copy of another process that does not grow counts as stuck; less between frequent backups. */
 const BLOCKED_TIME = 10 * 60_000;
@@ -120,9 +120,7 @@ export class BackupHealth {
     const own = now - (this.#madeAt ?? this.#startedAt);
     const newest = this.#age?.newest;
     if (newest === undefined) {
-      return own > OVERDUE_FACTOR * this.#every
-        ? `There is no backup in ${this.#folder}`
-        : undefined;
+      return isTooOld(own, this.#every) ? noBackupSentence(this.#folder) : undefined;
     }
     const { milliseconds = 0, at = now } = this.#age ?? {};
     const age = milliseconds + now - at;
@@ -134,6 +132,10 @@ export class BackupHealth {
 /** Whether a backup of an age is older than it should be if one is made every so often; both in milliseconds. */
 export function isTooOld(age: number, every: number): boolean {
   return age > OVERDUE_FACTOR * every;
+}
+
+export function noBackupSentence(folder: string): string {
+  return `There is no whole backup in ${folder}`;
 }
 
 /** Says that the newest backup, made at a time in milliseconds since 1970, is too old. */

@@ -68,12 +68,12 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new Sweeper(db, new Readers(), () => {}).sweep();
+  await new Sweeper(db, new Readers(), () => {}, () => Promise.resolve(true)).sweep();
 }
 
 /** The same in another process, as if some time had passed. */
 async function sweepElsewhere({ reader }: Database, ahead: number): Promise<void> {
-  await new Sweeper(new Database(reader, reader), new Readers(), () => {}).sweep(
+  await new Sweeper(new Database(reader, reader), new Readers(), () => {}, () => Promise.resolve(true)).sweep(
     Date.now() + ahead,
   );
 }

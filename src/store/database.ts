@@ -2,6 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "@std/path";
 import { delay } from "@std/async/delay";
 import { LOCKED_RETRY_MAX_DELAY } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { Ballast, PIECES_FOR_USERS } from "./ballast.ts";
 import { ChangeProbe } from "./change_probe.ts";
 import type { Outcome } from "./commit.ts";
@@ -115,13 +116,13 @@ export class Database {
 
   /**
    * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
-   * was lost, it has to be as done once, unless it counts.
+   * was lost, it has to be as done once, unless it counts or demands the state of what it changes.
    *
    * @param kind Work in the background has slots of its own, so that it does not wait for the uploads, however many run.
    */
   commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
     const { once, again } = this.#bulkCommits;
-    const commit = operation.counts ? once : again;
+    const commit = operation.counts || operation.changesItsChecks ? once : again;
     const slots = kind === "upload" ? this.#bulk : this.#background;
     return this.#track(() => slots.run(() => commit(operation)));
   }
@@ -218,8 +219,9 @@ export async function openDatabase(folder: string): Promise<Database> {
     }
   } catch (error) {
     lock?.[Symbol.dispose]();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CannotOpenStore(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
+    throw new CannotOpenStore(`Cannot open the store in ${folder}: ${openProblem(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -288,3 +290,25 @@ export async function openFolderWarning(folder: string): Promise<string | undefi
   return `The data folder ${folder} is open to other users of this machine (mode ${text}): ` +
     `close it with chmod 700 ${folder}`;
 }
+
+/** What keeps a store from being opened, and what helps, as the end of a sentence. */
+export function openProblem(error: unknown): string {
+  const reason = failureReason(error);
+  const advice = OPEN_ADVICE.find(([problem]) => problem.test(reason))?.[1];
+  return advice === undefined ? reason : `${reason}; ${advice}`;
+}
+
+const OPEN_ADVICE: readonly [problem: RegExp, advice: string][] = [
+  [
+    /permission denied|unable to open database|readonly database/i,
+    "give the folder and the files in it to the user who runs kvdrive (chown), or name another folder with --data",
+  ],
+  [
+    /not a database|malformed|encrypted/i,
+    "its file is damaged or another program's: restore a backup with kvdrive restore, or name another folder with --data",
+  ],
+  [/file exists|not a directory/i, "it is a file: name a folder with --data"],
+  [/no space|disk is full/i, "free some space on the disk"],
+  [/read-only file system/i, "name a folder that can be written to with --data"],
+  [/no such file/i, "no folder can be made there: name another one with --data"],
+];

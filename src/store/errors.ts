@@ -1,3 +1,5 @@
+import { byteText } from "../drive/byte_text.ts";
+
 /** The store cannot do it now, and may be able to soon: locked by another process, or its answer did not come. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
@@ -33,7 +35,7 @@ export class MemoryExhausted extends Error {
 
 /** What a write would have made of a project's bytes, and what is allowed. */
 export interface QuotaNumbers {
-  /** The bytes of its files. */
+  /** The bytes of its files and of its open uploads. */
   used: number;
   limit: number;
   /** How many more the write would have needed. */
@@ -48,8 +50,22 @@ export class QuotaExceeded extends Error {
   constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
     const { used, limit, more } = numbers;
     super(
-      `The project has ${used} of ${limit} bytes in use and cannot take ${more} more: ` +
-        `delete files or ask the administrator for more; ${outcome}`,
+      `The project has ${byteText(used)} of its ${byteText(limit)} in use and cannot take ${
+        byteText(more)
+      } more (${used} of ${limit} bytes, ${more} more): ` +
+        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
+    );
+  }
+}
+
+/** A project has as many open uploads as it may. The message is a sentence for the caller. */
+export class TooManyOpenUploads extends Error {
+  override readonly name = "TooManyOpenUploads";
+
+  constructor(readonly max: number) {
+    super(
+      `The project has ${max} uploads open, and no more are allowed: ` +
+        `complete or abort one of them, then start this one again`,
     );
   }
 }

@@ -115,15 +115,16 @@ export class FileStore {
       type: string;
       announced?: number | undefined;
       condition: WriteCondition;
-      accept: (received: Received) => void;
+      accept: (received: Received) => void | Promise<void>;
     },
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
-    if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
+    using room = await this.#quotas.promise(begun, place, keys.file(place), announced);
     using memory = await reserveUpload(this.#memory.uploads, place, announced);
-    const received = await receive(this.#db, place, body, { announced, memory });
+    const received = await receive(this.#db, place, room.watch(body), { announced, memory });
     try {
-      accept(received);
+      await accept(received);
+      room.release();
       const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
@@ -164,6 +165,7 @@ export class FileStore {
    * one atomic operation.
    *
    * @param begun The project as it was when the write began.
+   * @param charged Bytes of the draft that count against the quota already, as parts of an open upload.
    * @param alongside Adds what has to happen in the same operation.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
@@ -172,7 +174,11 @@ export class FileStore {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, begun }: { condition: WriteCondition; begun: KnownProject },
+    { condition, begun, charged = 0 }: {
+      condition: WriteCondition;
+      begun: KnownProject;
+      charged?: number;
+    },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
@@ -191,7 +197,8 @@ export class FileStore {
         const more = account(operation, place, current.value, record);
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
-        const { ok } = await this.#quotas.commit(project, place, operation, more);
+        const growth = { more: more - charged, moves: charged !== 0 };
+        const { ok } = await this.#quotas.commit(project, place, operation, growth);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
         if (!guesses && await this.#isAsRead(current, project)) return "stale";
@@ -230,7 +237,7 @@ export class FileStore {
           .delete(current.key);
         const more = account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
-        if ((await this.#quotas.commit(project, place, operation, more)).ok) {
+        if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
           this.#goneNow.add(lockOf(place));
           return true;
         }

@@ -217,6 +217,9 @@ testOnAll(
       forward(3_600_000 + 5000);
       const last = await put(bench, "a", bytes(4));
       assertEquals([last.modified, last.created], [Date.now(), first.created]);
+      // A year is no date to believe.
+      set(-365 * 24 * 3_600_000);
+      assertEquals((await put(bench, "a", bytes(5))).modified, Date.now());
     });
   },
 );

@@ -79,8 +79,15 @@ export const keys = {
     id,
   ],
 
-  /** Counts; a drive exists once it has one. */
-  usage: (project: string, drive: string, counter: "files" | "bytes"): Deno.KvKey => [
+  /** An open upload holds one of the project's numbers, which bounds how many are open. See `OpenUploads`. */
+  openUpload: (project: string, number: number): Deno.KvKey => ["open_upload", project, number],
+
+  /** Counts; a drive exists once it has one. `open_bytes` is the size of all parts of open uploads. */
+  usage: (
+    project: string,
+    drive: string,
+    counter: "files" | "bytes" | "open_bytes",
+  ): Deno.KvKey => [
     "usage",
     project,
     drive,
@@ -88,7 +95,7 @@ export const keys = {
   ],
 
   /**
-   * The bytes of a project that has a quota. Whoever changes them demands that this entry is unchanged, and whoever changes
+   * The bytes of a project that has a quota, parts of open uploads included. Whoever changes them demands that this entry is unchanged, and whoever changes
    * the project's record deletes it; where it is not there, the counters of the drives are added up.
    */
   quota: (project: string): Deno.KvKey => ["quota", project],
@@ -193,6 +200,7 @@ export const prefixes = {
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
+  openUploads: (project: string): Deno.KvKey => ["open_upload", project],
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store. */
   all: (kind: string): Deno.KvKey => [kind],

@@ -168,6 +168,12 @@ export class Operation {
     return this.#sums.size > 0;
   }
 
+  /** Whether it demands the state of an entry that it changes: done twice, the second time is refused. */
+  get changesItsChecks(): boolean {
+    const checked = new Set(this.#checks.map(({ key }) => identityOf(key)));
+    return this.#changes.some(({ key }) => checked.has(identityOf(key)));
+  }
+
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
   async commit(
     kv: Pick<Deno.Kv, "atomic">,

@@ -57,6 +57,11 @@ export class QuotaQueue {
     this.#onIdle = onIdle;
   }
 
+  /** The project's bytes as they were last seen; `undefined` while that is not known. */
+  get used(): number | undefined {
+    return this.#account?.used;
+  }
+
   /**
    * Commits a change, alone or with others. Where something that it demands is not so, the outcome is not `ok`.
    *

@@ -6,6 +6,7 @@ import type { DiskSpace } from "./disk_space.ts";
 import { throwAway } from "./garbage.ts";
 import { holdsBytes, keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
 import type { Readers } from "./readers.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
 import { NO_METER, type StoreMeter, type SweptKind } from "./store_meter.ts";
@@ -40,14 +41,22 @@ export interface ReclaimerOptions {
 export class Reclaimer {
   readonly #db: Database;
   readonly #readers: Readers;
+  readonly #endUpload: EndUpload;
   readonly #disk: DiskSpace | undefined;
   readonly #meter: StoreMeter;
   readonly #silent = new SilentLeases();
   readonly #guard = new ForwardGuard();
   #isStopped = false;
 
-  constructor(db: Database, readers: Readers, { disk, meter = NO_METER }: ReclaimerOptions) {
+  /** @param endUpload Ends a session whose time is over. */
+  constructor(
+    db: Database,
+    readers: Readers,
+    endUpload: EndUpload,
+    { disk, meter = NO_METER }: ReclaimerOptions,
+  ) {
     this.#db = db;
+    this.#endUpload = endUpload;
     this.#readers = readers;
     this.#disk = disk;
     this.#meter = meter;
@@ -122,11 +131,7 @@ export class Reclaimer {
   async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
     if (value.kind !== "upload") return !("file" in value && this.#readers.has(value.file));
     if (Number(key[1]) > now) return false;
-    // Fails if the upload was completed or aborted meanwhile.
-    const operation = new Operation().check(key, versionstamp)
-      .delete(keys.upload(value.project, value.drive, value.id))
-      .delete(keys.partsRevision(value.project, value.drive, value.id));
-    return (await this.#db.commit(operation)).ok;
+    return await this.#endUpload({ key, value, versionstamp });
   }
 
   /** What an entry stands for, in the order in which it can be deleted and interrupted: bytes before what lists them. */

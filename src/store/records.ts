@@ -48,6 +48,19 @@ export interface UploadSession {
   created: number;
   /** Milliseconds since 1970 from which on the session counts as gone. */
   expires: number;
+  /** Whether it was seen to be over: a clock that is set back does not revive it. */
+  isOver?: true;
+  /**
+   * The project's number that the upload holds while it is open. A session without one was started by a version that did
+   * not count open uploads: neither it nor its parts are counted.
+   */
+  number?: number;
+}
+
+/** Which upload holds a number of its project. */
+export interface OpenUploadRecord {
+  drive: string;
+  id: string;
 }
 
 export interface PartRecord {
@@ -115,7 +128,7 @@ export interface ProjectRecord {
   name?: string;
   /** Drives whose removal is running. */
   removing?: string[];
-  /** How many bytes its files may have together; without it there is no limit. */
+  /** How many bytes its files and the parts of its open uploads may have together; without it there is no limit. */
   maxBytes?: number;
   /** The domain below which its owner may choose host names for applications. */
   hostSuffix?: string;
@@ -123,7 +136,7 @@ export interface ProjectRecord {
 
 /** What counts against the quota of a project that has one. */
 export interface QuotaRecord {
-  /** Of all files in all drives but those that are being removed. */
+  /** Of all files, and all parts of open uploads, in all drives but those that are being removed. */
   bytes: number;
 }
 

@@ -55,10 +55,15 @@ function mayCome(error: unknown): boolean {
 }
 
 function cannotOpen(url: string | undefined, error: unknown): CannotOpenStore {
-  const where = url === undefined ? "that is attached to this program" : `at ${url}`;
+  const where = url === undefined ? "that is attached to this program" : `at ${withoutQuery(url)}`;
   return new CannotOpenStore(`Cannot open the store ${where}: ${reasonOf(error)}`, {
     cause: error,
   });
+}
+
+/** A query may have a secret in it. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, "");
 }
 
 function reasonOf(error: unknown): string {

@@ -50,6 +50,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* projectKeySteps(list, project);
   // Removals of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.removals(project));
+  yield* deleteAll(list, prefixes.openUploads(project));
 }
 
 /** The files and uploads of one drive or of all. The counters go last: no file is left then to be taken off them. */
@@ -66,25 +67,23 @@ async function* driveSteps(
     yield step;
   }
   const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };
-  for await (const { key, value } of list<UploadSession>(uploads)) {
-    yield uploadStep(project, String(key[2]), String(key[3]), value);
-  }
+  for await (const entry of list<UploadSession>(uploads)) yield uploadStep(project, entry);
   yield* deleteAll(list, prefixes.ofDrive("completed_upload", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }
 
-/** As if it were aborted. */
+/** As if it were aborted. Its number may belong to another upload already if it is not open any more. */
 function uploadStep(
   project: string,
-  drive: string,
-  id: string,
-  { name, expires }: UploadSession,
+  { key, value: { name, expires, number }, versionstamp }: Deno.KvEntry<UploadSession>,
 ): Operation {
-  const step = new Operation()
-    .delete(keys.upload(project, drive, id))
+  const [drive = "", id = ""] = key.slice(2).map(String);
+  const step = new Operation().check(key, versionstamp)
+    .delete(key)
     .delete(keys.garbage(expires, id))
     .delete(keys.partsRevision(project, drive, id));
+  if (number !== undefined) step.delete(keys.openUpload(project, number));
   throwAway(step, { kind: "upload", project, drive, name, id }, Date.now());
   return step;
 }

@@ -1,4 +1,4 @@
-import { RECLAIM_BATCH } from "../drive/limits.ts";
+import { MAX_COMMIT_BYTES, RECLAIM_BATCH } from "../drive/limits.ts";
 import type { Database } from "./database.ts";
 import { decide } from "./decide.ts";
 import { StoreFull, StoreUnavailable } from "./errors.ts";
@@ -105,9 +105,10 @@ export class Remover {
     const batch = demandMarker(marker);
     let steps = 0;
     let isLast = true;
+    const { checks } = this.#db.commits;
     // Every batch lists from the start: what earlier ones removed is not listed any more.
     for await (const step of removalSteps(listUntil(this.#db.reader, this.#isOver), marker)) {
-      if (steps >= RECLAIM_BATCH || !batch.hasRoomFor(step)) {
+      if (steps >= RECLAIM_BATCH || !batch.hasRoomFor(step, MAX_COMMIT_BYTES, checks)) {
         isLast = false;
         break;
       }
@@ -116,8 +117,8 @@ export class Remover {
     }
     // A list that was cut short says nothing about the rest.
     if (this.#isStopped) return false;
-    // If the marker has changed, another process has finished this removal.
-    if (steps > 0 && !(await this.#db.commitBulk(batch, "background")).ok) return true;
+    // Another process has finished the removal, or an upload has changed: the next batch shows which.
+    if (steps > 0 && !(await this.#db.commitBulk(batch, "background")).ok) return false;
     if (isLast) await this.#finish(marker);
     return isLast;
   }

@@ -12,6 +12,8 @@ import { KeyStore } from "./key_store.ts";
 import { KnownProjects } from "./known_projects.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./memory_budget.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploads } from "./open_uploads.ts";
+import { OverdueUploads } from "./overdue_uploads.ts";
 import { ProjectStore } from "./project_store.ts";
 import { Quotas } from "./quotas.ts";
 import { Readers } from "./readers.ts";
@@ -27,6 +29,8 @@ import { UploadStore } from "./upload_store.ts";
 export interface StoreOptions {
   /** How long an upload session lives, in milliseconds. */
   uploadTtl?: number;
+  /** How many uploads a project may have open. */
+  maxOpenUploads?: number;
   /** Room for uploads; without it there is always some. */
   disk?: DiskSpace;
   /** Gives free space of the store back; without it the store keeps it for later. */
@@ -65,10 +69,12 @@ export class Store {
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #known: KnownProjects;
+  readonly #openUploads: OpenUploads;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
     const { scrubEvery: every, onNotice = () => {} } = options;
+    const { maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS } = options;
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
@@ -86,12 +92,16 @@ export class Store {
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
       void this.#damages.note(place, version, error.problem).catch(onError);
     this.files = new FileStore(db, { projects: known, quotas, readers, memory, onDamage });
+    this.#openUploads = new OpenUploads(db, maxOpenUploads);
+    const { end } = new OverdueUploads(db, known, quotas);
     this.uploads = new UploadStore(db, known, quotas, this.files, {
+      open: this.#openUploads,
+      end,
       memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
+    this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
     this.keys = new KeyStore(db, known, revocations);

@@ -1,8 +1,18 @@
 /**
  * What the background work relies on in place of the system's clock, which may jump.
  *
- * Deadlines in the store are milliseconds since 1970, as processes and restarts have no other time in common. Within a
- * process, durations are measured by the monotonic clock.
+ * Within a process, durations are measured by the monotonic clock. Deadlines in the store are milliseconds since 1970, as
+ * processes and restarts have no other time in common. What a system clock that is set forward or back does to each:
+ *
+ * - a lease: nothing (`SilentLeases`);
+ * - garbage: set forward, nothing (`ForwardGuard`); set back, what was thrown away shortly before is reclaimed later by as
+ *   much as the clock was set back;
+ * - an open upload, a browser that signed in: they end earlier or later by as much. What was found to be over is deleted
+ *   then, so it stays over;
+ * - entries that the store drops by itself (`expireIn`): they go earlier or later by as much. That of a session or an upload
+ *   does what its deadline does; `recounted` matters for as long as one `verify` runs, and lives for a day; `commit` matters
+ *   for some seconds, and lives for ten minutes: only a clock that is set forward within these seconds makes an operation
+ *   whose answer was lost look refused.
  *
  * @module
  */

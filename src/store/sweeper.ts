@@ -3,6 +3,7 @@ import { BackgroundLoop } from "./background_loop.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import type { Database } from "./database.ts";
 import type { DiskSpace } from "./disk_space.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
 import type { Readers } from "./readers.ts";
 import { Reclaimer } from "./reclaimer.ts";
 import { REMOVAL_INTERVAL, type Remover } from "./remover.ts";
@@ -22,11 +23,15 @@ export class Sweeper {
   readonly #reclaims: BackgroundLoop;
   readonly #compactions: BackgroundLoop;
 
-  /** @param onError Receives what ended a run in the background. The next one continues there. */
+  /**
+   * @param onError Receives what ended a run in the background. The next one continues there.
+   * @param endUpload Ends a session whose time is over.
+   */
   constructor(
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
+    endUpload: EndUpload,
     { disk, compactor, remover, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
@@ -38,10 +43,12 @@ export class Sweeper {
     this.#disk = disk;
     this.#remover = remover;
     this.#compactor = compactor;
-    this.#reclaimer = new Reclaimer(db, readers, { disk, meter });
+    this.#reclaimer = new Reclaimer(db, readers, endUpload, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
       new BackgroundLoop(work, { interval, onError });
-    this.#removals = loop(() => this.#remove(), REMOVAL_INTERVAL);
+    // On a shared store each look is a request over the network, which some providers count.
+    const isShared = db.changes === undefined;
+    this.#removals = loop(() => this.#remove(), isShared ? SWEEP_INTERVAL : REMOVAL_INTERVAL);
     this.#reclaims = loop(() => this.#reclaim(), SWEEP_INTERVAL);
     this.#compactions = loop(() => this.#compact(), COMPACT_INTERVAL);
   }

@@ -26,7 +26,10 @@ const PART = MIN_PART + 123;
 const always = () => true;
 
 /** The entries of an open upload with one part, but for its bytes. */
-const OPEN = { upload: 1, garbage: 1, part: 1, parts_revision: 1, "usage files": 1 };
+const OPEN = {
+  ...{ upload: 1, open_upload: 1, garbage: 1, part: 1, parts_revision: 1 },
+  ...{ "usage files": 1, "usage open_bytes": 1 },
+};
 
 async function start({ store }: Bench): Promise<string> {
   return await store.uploads.start(place("a"), undefined);
@@ -34,7 +37,7 @@ async function start({ store }: Bench): Promise<string> {
 
 testOnAll("A session alone makes the drive, and goes when it is aborted", async (bench) => {
   const id = await start(bench);
-  await assertKeys(bench, { upload: 1, garbage: 1, "usage files": 1 });
+  await assertKeys(bench, { upload: 1, open_upload: 1, garbage: 1, "usage files": 1 });
   await bench.store.uploads.abort(place("a"), id);
   await sweepLater(bench);
   await assertKeys(bench, { "usage files": 1 });

@@ -33,6 +33,8 @@ for (const jump of [HOUR, -HOUR]) {
       const put = drive.send("POST", "/files?name=paused", { body: bodies[0].stream });
       const part = upload.send(2, bodies[1].stream);
       await Promise.all(bodies.map(({ halfSent }) => halfSent));
+      // The server takes what was sent: bytes that come later are signs of life.
+      await delay(2000);
       await clocked.setClock(jump);
       await delay(TWO_SWEEPS);
       for (const body of bodies) body.open();

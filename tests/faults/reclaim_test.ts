@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive } from "../support/drive.ts";
+import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
 import { Upload } from "../support/upload.ts";
 import { pagesIn } from "./support/store_pages.ts";
@@ -12,6 +13,9 @@ const RECLAIMED_WITHIN = 90_000;
 
 /** "Removing a small drive takes at most 5 s", in milliseconds. */
 const REMOVED_WITHIN = 5000;
+
+/** Longer than the lease of a dead process and the next sweep take, in milliseconds. */
+const LONG_PAUSE = 150_000;
 
 /** Waits until reclaiming has freed some pages. */
 async function untilFreed(data: string, pages: number): Promise<void> {
@@ -30,8 +34,12 @@ async function abortUpload(drive: Drive, parts: number): Promise<void> {
   (await upload.abort()).expect(200);
 }
 
-Deno.test("Under full load replaced bytes are reclaimed within 90 s.", async () => {
-  await using server = await TestServer.start();
+Deno.test("Under full load replaced bytes are reclaimed within 90 s, and an upload that pauses is stored.", async () => {
+  await using server = await TestServer.start({ args: ["--idle-timeout", "10m"] });
+  const began = performance.now();
+  const paused = new GatedBody(patternBytes(MIB, 3));
+  const slow = new Drive(server, "slow").send("POST", "/files?name=a", { body: paused.stream });
+  await paused.halfSent;
   const [drive, busy] = [new Drive(server, "replaced"), new Drive(server, "busy")];
   const bytes = patternBytes(100_000, 1);
   const versions = 1000;
@@ -55,6 +63,9 @@ Deno.test("Under full load replaced bytes are reclaimed within 90 s.", async () 
   const pagesOfFiles = (files + 8) * Math.ceil(bytes.length / 4096 + 2);
   const kept = total - free - pagesOfFiles;
   assert(kept < 0.1 * versions * 25, `${kept} pages of replaced versions are left`);
+  await delay(Math.max(0, LONG_PAUSE - (performance.now() - began)));
+  paused.open();
+  (await slow).expect(201);
 });
 
 Deno.test("Removing a small drive takes no 5 s, whatever else is reclaimed and removed.", async () => {
@@ -67,7 +78,7 @@ Deno.test("Removing a small drive takes no 5 s, whatever else is reclaimed and r
   await untilFreed(server.data, 1000);
   (await large.call("DELETE", "")).expect(202);
   await removeWithin(project, "first");
-  // While the file is compacted it is the same.
+  // When all is reclaimed it is the same.
   await untilFreed(server.data, 90_000);
   await removeWithin(project, "second");
 });

@@ -30,11 +30,12 @@ const NEAR = 0.9;
 /**
  * How much of what a project may hold it does, in figures and words.
  *
- * @param {Pick<Project, "bytes" | "max_bytes">} project
+ * @param {Pick<Project, "bytes" | "open_upload_bytes" | "max_bytes">} project
  * @returns {HTMLElement | null} Nothing where there is no limit.
  */
-export function limitBar({ bytes, max_bytes }) {
+export function limitBar({ bytes: stored, open_upload_bytes, max_bytes }) {
   if (max_bytes === null) return null;
+  const bytes = stored + open_upload_bytes;
   const state = bytes >= max_bytes ? "full" : bytes >= NEAR * max_bytes ? "near" : undefined;
   const share = `${formatShare(bytes, max_bytes)} of ${formatBytes(max_bytes)}`;
   return h(

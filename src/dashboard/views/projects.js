@@ -11,7 +11,7 @@ import { diskBar, limitBar, usageBar } from "../core/usage_bar.js";
 import { limitField, limitOf } from "../project/limit_panel.js";
 
 /** @import { Column } from "../core/table.js" */
-/** @import { Context, Disk, Integrity, Project, View } from "../core/types.d.ts" */
+/** @import { Backups, Context, Disk, Integrity, Project, View } from "../core/types.d.ts" */
 
 /**
  * All projects: for the administrator.
@@ -22,11 +22,12 @@ import { limitField, limitOf } from "../project/limit_panel.js";
 export function open(context) {
   const { api, notices, signal } = context;
   const list = asyncBlock(async () => {
-    const { projects, disk, integrity } = await api.listProjects(signal);
+    const { projects, disk, integrity, backups } = await api.listProjects(signal);
     return h(
       "div",
       { class: "section" },
       ...damageNotice(integrity),
+      backupWarning(backups),
       diskBar(disk),
       projectTable(context, projects, disk, list.reload),
     );
@@ -58,6 +59,16 @@ function damageNotice({ damaged_files, damaged }) {
   return [
     h("p", { class: "warning", role: "alert" }, icon("warning"), `${text}. ${advice}`),
   ];
+}
+
+/**
+ * What the administrator must know about the server's backups.
+ *
+ * @param {Backups | undefined} backups
+ */
+function backupWarning(backups) {
+  const problem = backups?.problem ?? null;
+  return problem === null ? null : h("p", { class: "warning", role: "alert" }, `${problem}.`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { MAX_MEASURED_PROJECTS, USAGE_KEPT } from "../../drive/limits.ts";
+import type { BackupStatus } from "../../store/backup_health.ts";
 import type { AskVolume } from "../../store/disk_space.ts";
 import type { ProjectUsage } from "../../store/drive_store.ts";
 import type { MemoryUse } from "../../store/memory_budget.ts";
@@ -21,6 +22,8 @@ export interface MetricsSources {
   /** Bytes of the store's file and its log; `undefined` where that cannot be found out. */
   storeSize: () => Promise<number | undefined>;
   volume: AskVolume;
+  /** How the server's backups are; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
   /** Lines of the log that nobody took. */
   droppedLines: () => number;
   version: string;
@@ -60,6 +63,7 @@ export class MetricsPage {
     to.gauge("kvdrive_disk_free_bytes", "What the store's disk has left.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
     writeMemory(to, this.#sources.memory());
+    writeBackups(to, this.#sources.backups?.());
     this.#writeProcess(to);
     return to.toString();
   }
@@ -146,6 +150,22 @@ function writeIntegrity(to: Exposition, { damages, pass, progress }: Integrity):
     "kvdrive_scrub_last_end_timestamp_seconds",
     "When the last pass of the scrub ended, unless another one runs.",
     pass?.finished === undefined ? [] : only(pass.finished / 1000),
+  );
+}
+
+/** Nothing if the server makes no backups. */
+function writeBackups(to: Exposition, status: BackupStatus | undefined): void {
+  if (status === undefined) return;
+  const { newest, failures } = status;
+  to.gauge(
+    "kvdrive_backup_last_success_timestamp_seconds",
+    "When the newest whole backup was made.",
+    newest === undefined ? [] : only(newest / 1000),
+  );
+  to.counter(
+    "kvdrive_backup_failures_total",
+    "Backups that failed since the server was started.",
+    only(failures),
   );
 }
 

@@ -1,4 +1,5 @@
 import { isoSeconds } from "../../drive/iso_time.ts";
+import type { BackupStatus } from "../../store/backup_health.ts";
 import type { Volume } from "../../store/disk_space.ts";
 import type { DriveUsage } from "../../store/drive_store.ts";
 import type { Integrity } from "../../store/store.ts";
@@ -9,7 +10,7 @@ export interface ProjectAnswer {
   project_id: string;
   name: string | null;
   created: string;
-  /** How many bytes its files may have together; `null` where that is not limited. */
+  /** How many bytes its files and open uploads may have together; `null` where that is not limited. */
   max_bytes: number | null;
   /** The domain below which its owner may choose host names for applications; `null` where there is none. */
   host_suffix: string | null;
@@ -39,11 +40,14 @@ export function driveAnswer({ name, files, bytes }: DriveUsage): DriveAnswer {
 }
 
 /** What all drives of a project hold together. */
-export function sumOf(drives: readonly DriveUsage[]): { files: number; bytes: number } {
-  const sum = { files: 0, bytes: 0 };
-  for (const { files, bytes } of drives) {
+export function sumOf(
+  drives: readonly DriveUsage[],
+): { files: number; bytes: number; open_upload_bytes: number } {
+  const sum = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  for (const { files, bytes, openBytes } of drives) {
     sum.files += files;
     sum.bytes += bytes;
+    sum.open_upload_bytes += openBytes;
   }
   return sum;
 }
@@ -90,4 +94,27 @@ export function diskAnswer(
   volume: Volume | undefined,
 ): { total: number | null; free: number | null } {
   return { total: volume?.total ?? null, free: volume?.free ?? null };
+}
+
+/** How the backups of the server are, for its administrator. */
+export interface BackupsAnswer {
+  /** When the newest whole backup was made; `null` if there is none. */
+  newest: string | null;
+  /** Seconds between two backups. */
+  every: number;
+  /** Backups that failed since the server was started. */
+  failures: number;
+  /** What is wrong, as a sentence; `null` if all is well. */
+  problem: string | null;
+}
+
+export function backupsAnswer(
+  { newest, every, failures, problem }: BackupStatus,
+): BackupsAnswer {
+  return {
+    newest: newest === undefined ? null : isoSeconds(newest),
+    every: every / 1000,
+    failures,
+    problem: problem ?? null,
+  };
 }

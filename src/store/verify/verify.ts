@@ -4,6 +4,7 @@ import { Snapshot } from "../snapshot.ts";
 import { accountProblems } from "./accounts.ts";
 import { type FileCount, fileProblems } from "./files.ts";
 import { journalProblems } from "./journal.ts";
+import { openUploadProblems } from "./open_uploads.ts";
 import { orphanProblems } from "./orphans.ts";
 import { Owners } from "./owners.ts";
 import type { Problem } from "./problem.ts";
@@ -34,7 +35,7 @@ export interface VerifyOptions {
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
-  ...["manifest", "part"],
+  ...["manifest", "open_upload", "part"],
   ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
   ...["recounted", "removal", "scrub", "session", "undigested", "upload", "usage"],
 ]);
@@ -116,6 +117,7 @@ function* entryProblems(
   yield* accountProblems(snapshot, removals);
   yield* fileProblems(snapshot, { onFile, onBytes: looked });
   yield* usage.rest();
+  yield* openUploadProblems(snapshot, removals);
   yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, removals, looked);
   yield* journalProblems(snapshot, owners);
