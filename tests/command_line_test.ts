@@ -139,7 +139,9 @@ Deno.test("A secret on the command line is warned of, and never repeated.", asyn
   assertEquals(code, 1);
   assertMatch(stderr, /can read the value of --metrics-token: .*KVDRIVE_METRICS_TOKEN\.\n/);
   assert(!stderr.includes("swordfish"), stderr);
-  for (const [command, ...words] of [["serve", token], ["install", token], [token], ["project", token]]) {
+  for (
+    const [command, ...words] of [["serve", token], ["install", token], [token], ["project", token]]
+  ) {
     const run = await runCommand([command ?? "", ...words]);
     assertEquals(run.code, 2);
     assert(!/0123456789/.test(run.stderr), run.stderr);

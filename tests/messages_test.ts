@@ -33,11 +33,23 @@ Deno.test("A place that the server cannot use is told with what helps.", async (
     [["project", "list", "--data", "/proc/x"], 1, /\/proc is no place for files/],
     [["serve", "--data", file], 1, /File exists; it is a file: name a folder with --data/],
     [["serve", "--data", folder.at("damaged")], 1, /not a database; .*kvdrive restore/],
-    [["serve", ...data, "--port", `${taken.addr.port}`], 1, /another program listens there; .*port/],
+    [
+      ["serve", ...data, "--port", `${taken.addr.port}`],
+      1,
+      /another program listens there; .*port/,
+    ],
     [["serve", ...data, "--hostname", "192.0.2.1"], 1, /does not have that address; .*--hostname/],
-    [["serve", ...data, "--tls-cert", folder.at("no"), "--tls-key", pem], 2, /\/no, the file of --tls-cert: No such file/],
+    [
+      ["serve", ...data, "--tls-cert", folder.at("no"), "--tls-key", pem],
+      2,
+      /\/no, the file of --tls-cert: No such file/,
+    ],
     [["serve", ...data, "--tls-cert", pem, "--tls-key", pem], 2, /holds no certificate in PEM/],
-    [["serve", ...data, "--backup-dir", "/proc/x"], 1, /--backup-dir, \/proc\/x: \/proc is no place/],
+    [
+      ["serve", ...data, "--backup-dir", "/proc/x"],
+      1,
+      /--backup-dir, \/proc\/x: \/proc is no place/,
+    ],
   ];
   const runs = cases.map(async ([args, code, says]) => {
     const port = args.includes("--port") || args[0] !== "serve" ? [] : ["--port", "0"];
@@ -57,17 +69,42 @@ Deno.test("What keeps a command from its server is told with what helps.", async
   const { port } = closed.addr;
   closed.close();
   const cases: [args: string[], env: Record<string, string>, code: number, says: RegExp][] = [
-    [at(`http://127.0.0.1:${port}`), {}, 1, /Cannot reach .*Connection refused; is the server running/],
+    [
+      at(`http://127.0.0.1:${port}`),
+      {},
+      1,
+      /Cannot reach .*Connection refused; is the server running/,
+    ],
     [at("http://nohost.invalid"), {}, 1, /there is no host of that name; is the server running/],
     [at(server.origin.replace("http:", "https:")), {}, 1, /does not speak TLS: .*http:\/\//],
     [at("127.0.0.1:8000"), {}, 1, /address "127\.0\.0\.1:8000" must be like .*http:\/\/ or https:/],
     [at(`${server.origin}/wrong`), {}, 1, /nothing at this path/],
-    [at(server.origin), { KVDRIVE_KEY: `${PROJECT_ID}_${"x".repeat(32)}` }, 1, /does not know the project key, .*KVDRIVE_KEY/],
+    [
+      at(server.origin),
+      { KVDRIVE_KEY: `${PROJECT_ID}_${"x".repeat(32)}` },
+      1,
+      /does not know the project key, .*KVDRIVE_KEY/,
+    ],
     [at(server.origin), { KVDRIVE_KEY: "swordfish" }, 1, /not like <project id>_<secret>/],
-    [["ls", "--url", server.origin, "--retry-for", "soon"], {}, 2, /Bad value "soon" of --retry-for: it must be a time/],
+    [
+      ["ls", "--url", server.origin, "--retry-for", "soon"],
+      {},
+      2,
+      /Bad value "soon" of --retry-for: it must be a time/,
+    ],
     [at(server.origin, "--cacert", garbage), {}, 2, /garbage\.pem, holds no certificate in PEM/],
-    [at(server.origin, "--cacert", "none"), {}, 2, /Cannot read none, the file of --cacert: No such file/],
-    [at(server.origin, "--key-file", "none"), {}, 2, /Cannot read none, the file of --key-file: No such file/],
+    [
+      at(server.origin, "--cacert", "none"),
+      {},
+      2,
+      /Cannot read none, the file of --cacert: No such file/,
+    ],
+    [
+      at(server.origin, "--key-file", "none"),
+      {},
+      2,
+      /Cannot read none, the file of --key-file: No such file/,
+    ],
     [["get", "d:missing"], {}, 1, /There is no file d:missing/],
     [["backup", "nowhere/x.db", "--data", server.data], {}, 1, /no folder nowhere; make it/],
   ];
@@ -87,7 +124,8 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
   await using desk = await Desk.open();
   await using proxy = Proxy.start(desk.server.origin);
   await desk.folder.write("a", "bytes");
-  const page = (status: number) => new Response("<html>", { status, headers: { "Content-Type": "text/html" } });
+  const page = (status: number) =>
+    new Response("<html>", { status, headers: { "Content-Type": "text/html" } });
   const cases: [answer: () => Response, says: RegExp][] = [
     [() => page(413), /refused the size .*client_max_body_size.*request_body max_size.*Traefik/],
     [() => page(404), /answered 404, and not as kvdrive does: is that its address/],
@@ -108,7 +146,9 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
     /does not answer as kvdrive does: is that its address/,
   );
   // A wrong key does not become a right one: the command ends at once, whatever the server asks to wait.
-  const errors = ["Too many wrong keys came from this network: send the right one, or wait 30 seconds"];
+  const errors = [
+    "Too many wrong keys came from this network: send the right one, or wait 30 seconds",
+  ];
   const headers = { "Retry-After": "30" };
   proxy.intercept = () => Response.json({ errors }, { status: 429, headers });
   const began = performance.now();
@@ -121,7 +161,8 @@ Deno.test("What is wrong with a certificate is told with what helps.", async () 
   await using folder = await Folder.make();
   const own = await makeCertificates();
   const HOUR = 3_600_000;
-  const at = (from: number, to: number) => [new Date(Date.now() + from), new Date(Date.now() + to)] as const;
+  const at = (from: number, to: number) =>
+    [new Date(Date.now() + from), new Date(Date.now() + to)] as const;
   const ca = await folder.write("ca.pem", own.authority);
   const other = await folder.write("other.pem", (await makeCertificates()).authority);
   const [expired, early] = await Promise.all([
@@ -133,13 +174,34 @@ Deno.test("What is wrong with a certificate is told with what helps.", async () 
   const cases: [certificates: typeof own, host: string, args: string[], says: RegExp][] = [
     [own, "localhost", [], /not signed by an authority that this machine trusts: .*--cacert/],
     [own, "localhost", ["--cacert", other], /not signed by an authority in the file of --cacert/],
-    [expired, "localhost", ["--cacert", expiredCa], /has expired, or the clock of this machine, 20\S+Z, is wrong/],
-    [early, "localhost", ["--cacert", earlyCa], /not valid yet: is the clock of this machine, 20\S+Z, right/],
+    [
+      expired,
+      "localhost",
+      ["--cacert", expiredCa],
+      /has expired, or the clock of this machine, 20\S+Z, is wrong/,
+    ],
+    [
+      early,
+      "localhost",
+      ["--cacert", earlyCa],
+      /not valid yet: is the clock of this machine, 20\S+Z, right/,
+    ],
     [own, "127.0.0.2", ["--cacert", ca], /not for that name, only for .*localhost.*--url/],
-    [{ ...own, certificate: own.authority, key: own.authorityKey }, "localhost", ["--cacert", ca], /CA:TRUE.*CA:FALSE/],
+    [
+      { ...own, certificate: own.authority, key: own.authorityKey },
+      "localhost",
+      ["--cacert", ca],
+      /CA:TRUE.*CA:FALSE/,
+    ],
   ];
   for (const [{ certificate, key }, host, args, says] of cases) {
-    const server = Deno.serve({ port: 0, hostname: "0.0.0.0", cert: certificate, key, onListen: () => {} }, () => new Response());
+    const server = Deno.serve({
+      port: 0,
+      hostname: "0.0.0.0",
+      cert: certificate,
+      key,
+      onListen: () => {},
+    }, () => new Response());
     const url = `https://${host}:${server.addr.port}`;
     const env = { KVDRIVE_URL: url, KVDRIVE_KEY: `p_${"x".repeat(32)}` };
     const run = await runCommand(["ls", "--retry-for", "0", ...args], env);

@@ -90,7 +90,10 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
     /holds 2\.0 kB \(2048 bytes\) of 1\.0 kB \(1000 bytes\)\.\n.*over the limit/,
   );
   assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2.0 kB", "1.0 kB"]);
-  assertMatch(await commands.text(...change, "none"), /2\.0 kB \(2048 bytes\), without a limit\.\n$/);
+  assertMatch(
+    await commands.text(...change, "none"),
+    /2\.0 kB \(2048 bytes\), without a limit\.\n$/,
+  );
   assertEquals([await put("c", 5000), (await commands.rows("project", "list"))[0]?.[4]], [
     201,
     "-",

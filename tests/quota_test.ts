@@ -40,7 +40,10 @@ async function send(
 function assertFull(answer: Answer, used: number, max: number, more: number): string {
   assertErrorAnswer(answer.expect(507));
   const [sentence = ""] = answer.errors;
-  assertMatch(sentence, /^The project has [\d.]+ k?M?G?B of its [\d.]+ k?M?G?B in use and cannot take /);
+  assertMatch(
+    sentence,
+    /^The project has [\d.]+ k?M?G?B of its [\d.]+ k?M?G?B in use and cannot take /,
+  );
   const numbers = ` more (${used} of ${max} bytes, ${more} more): `;
   assert(sentence.includes(numbers), sentence);
   assertEquals(answer.headers.get("Retry-After"), null);

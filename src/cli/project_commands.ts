@@ -111,11 +111,15 @@ async function changeProject(call: Call): Promise<void> {
   });
   const sum = sumOf(drives);
   const { bytes, open_upload_bytes } = sum;
-  const limit = info.maxBytes === undefined ? ", without a limit" : ` of ${sizeText(info.maxBytes)}`;
+  const limit = info.maxBytes === undefined
+    ? ", without a limit"
+    : ` of ${sizeText(info.maxBytes)}`;
   const { hostSuffix } = info;
   call.answer({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
     `The project ${project} holds ${sizeText(bytes)}${limit}.`,
-    ...(open_upload_bytes > 0 ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`] : []),
+    ...(open_upload_bytes > 0
+      ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`]
+      : []),
     ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
     ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
@@ -149,7 +153,9 @@ function sizeIn(call: Call): number | undefined {
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? `is ${quoted(text)}: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
+    ? `is ${
+      quoted(text)
+    }: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
     : undefined;
 }
 

@@ -128,7 +128,9 @@ export class Backup {
     const free = await freeBytesOf(folder)();
     if (free === undefined || free - reserve >= needed) return;
     throw new CannotBackUp(
-      `The disk of ${folder} has ${byteText(free)} free, and ${byteText(reserve)} must stay free: ` +
+      `The disk of ${folder} has ${byteText(free)} free, and ${
+        byteText(reserve)
+      } must stay free: ` +
         `a backup may need ${byteText(needed)}`,
     );
   }

@@ -73,7 +73,12 @@ async function sweep(db: Database): Promise<void> {
 
 /** The same in another process, as if some time had passed. */
 async function sweepElsewhere({ reader }: Database, ahead: number): Promise<void> {
-  await new Sweeper(new Database(reader, reader), new Readers(), () => {}, () => Promise.resolve(true)).sweep(
+  await new Sweeper(
+    new Database(reader, reader),
+    new Readers(),
+    () => {},
+    () => Promise.resolve(true),
+  ).sweep(
     Date.now() + ahead,
   );
 }

@@ -80,7 +80,9 @@ async function demandBackup(
   const free = await freeBytesOf(folder)();
   if (free !== undefined && free - reserve < size) {
     throw new CannotRestore(
-      `The disk of ${folder} has ${byteText(free)} free, and ${byteText(reserve)} must stay free: ` +
+      `The disk of ${folder} has ${byteText(free)} free, and ${
+        byteText(reserve)
+      } must stay free: ` +
         `the backup needs ${byteText(size)}`,
     );
   }

@@ -108,14 +108,23 @@ async function sweepFor(
 
 /** The sweeper of another process, which does not know what this one writes. */
 function sweeperElsewhere(db: Database): Sweeper {
-  return new Sweeper(new Database(db.reader, db.reader), new Readers(), () => {}, () => Promise.resolve(true));
+  return new Sweeper(
+    new Database(db.reader, db.reader),
+    new Readers(),
+    () => {},
+    () => Promise.resolve(true),
+  );
 }
 
 Deno.test("In its own process a lease holds for as long as its bytes are written, also if it cannot be renewed", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
-      await sweepFor(new Sweeper(db, new Readers(), () => {}, () => Promise.resolve(true)), forward, 10 * WRITE_LEASE);
+      await sweepFor(
+        new Sweeper(db, new Readers(), () => {}, () => Promise.resolve(true)),
+        forward,
+        10 * WRITE_LEASE,
+      );
       assertEquals(await lease.holds(), true);
       assertEquals((await db.commit(lease.demand(new Operation()))).ok, true);
       lease.end();
