@@ -73,7 +73,7 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     { const: "sandbox; default-src 'none'" },
   ),
   ReprDigest: sometimes(
-    "The SHA-256 of the whole file (RFC 9530), of files that were sent in one request.",
+    "The SHA-256 of the whole file (RFC 9530). A file made of several parts has it a while after its completion.",
     { pattern: "^sha-256=:[A-Za-z0-9+/]{43}=:$" },
   ),
   ContentRange: always("Which bytes of how many these are.", { pattern: "^bytes \\d+-\\d+/\\d+$" }),

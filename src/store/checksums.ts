@@ -87,13 +87,20 @@ export function isPage(value: unknown, number: number, chunks: number): value is
   return value instanceof Uint8Array && value.byteLength === pageLength(number, chunks);
 }
 
+/** A page that is being read, or was. */
+interface ReadPage {
+  number: number;
+  value: Promise<Bytes>;
+  read?: Bytes;
+}
+
 /** Reads the checksums of one version for readers of its chunks. It keeps the page that was asked for last. */
 export class ChecksumReader {
   readonly #kv: Deno.Kv;
   readonly #place: Place;
   readonly #version: string;
   readonly #chunks: number;
-  #page: { number: number; value: Promise<Bytes> } | undefined;
+  #page: ReadPage | undefined;
 
   /** @param size Bytes of the version. */
   constructor(kv: Deno.Kv, place: Place, version: string, size: number) {
@@ -111,11 +118,23 @@ export class ChecksumReader {
   pageOf(index: number): Promise<Bytes> {
     const number = Math.floor(index / CHECKSUMS_PER_PAGE);
     if (this.#page?.number === number) return this.#page.value;
-    const value = this.#read(number);
+    const page: ReadPage = { number, value: this.#read(number) };
     // A reader that fails for another reason does not wait for it.
-    value.catch(() => {});
-    this.#page = { number, value };
-    return value;
+    page.value.then((read) => page.read = read, () => {});
+    this.#page = page;
+    return page.value;
+  }
+
+  /** Whether the page with the checksum of a chunk was read. */
+  hasPageOf(index: number): boolean {
+    return this.#page?.read !== undefined &&
+      this.#page.number === Math.floor(index / CHECKSUMS_PER_PAGE);
+  }
+
+  /** Whether a chunk has its checksum, whose page was read. */
+  matches(index: number, chunk: Uint8Array): boolean {
+    const page = this.#page?.read;
+    return page !== undefined && matches(page, index, chunk);
   }
 
   async #read(number: number): Promise<Bytes> {

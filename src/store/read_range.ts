@@ -1,6 +1,6 @@
 import type { ByteRange } from "../drive/byte_range.ts";
 import { CHUNK } from "../drive/limits.ts";
-import { ChecksumReader, CHECKSUMS_PER_PAGE, matches } from "./checksums.ts";
+import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { isCorruption, StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
@@ -46,16 +46,19 @@ export async function* readRange(
     yield (content ?? new Uint8Array()).subarray(range.start, range.end);
     return;
   }
-  let given = 0;
-  for await (const segment of segments(source, place, record, range)) {
-    for await (const piece of readSegment(source, place, segment)) {
-      given += piece.byteLength;
-      yield piece;
+  try {
+    let given = 0;
+    for await (const segment of segments(source, place, record, range)) {
+      for await (const piece of readSegment(source, place, segment)) {
+        given += piece.byteLength;
+        yield piece;
+      }
     }
-  }
-  if (given !== range.end - range.start) {
-    const error = damaged(place, record.version, "its list of parts is incomplete");
-    source.onDamage?.(error);
+    if (given !== range.end - range.start) {
+      throw damaged(place, record.version, "its list of parts is incomplete");
+    }
+  } catch (error) {
+    if (error instanceof StoreDamaged) source.onDamage?.(error);
     throw error;
   }
 }
@@ -97,10 +100,20 @@ async function* readSegment(
     chunkCount(end),
     (from, to) => readBatch(source, place, segment, from, to),
   );
-  for await (const chunk of chunks) yield cut(chunk, index++ * CHUNK, segment.range);
+  const { version, size, checksums } = segment;
+  // Read at the same time as the first chunks.
+  if (index < chunkCount(end)) checksums?.pageOf(index);
+  for await (const chunk of chunks) {
+    if (checksums?.hasPageOf(index) === false) await checksums.pageOf(index);
+    // Each just before it leaves and not a batch at once: what is sent next is in the processor's cache then.
+    if (checksums?.matches(index, chunk) === false) {
+      throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
+    }
+    yield cut(chunk, index++ * CHUNK, segment.range);
+  }
 }
 
-/** A batch of whole chunks, each of its exact length and with its checksum. */
+/** A batch of whole chunks, each of its exact length. */
 async function readBatch(
   source: Source,
   place: Place,
@@ -108,13 +121,11 @@ async function readBatch(
   from: number,
   to: number,
 ): Promise<Piece[]> {
-  const { version, size, checksums } = segment;
+  const { version, size } = segment;
   const batch: Piece[] = [];
   const fail = (index: number, what: string) =>
-    damaged(place, version, `chunk ${index} of ${chunkCount(size)} ${what}`);
+    damaged(place, version, problemOf(index, size, what));
   try {
-    // Read at the same time as the first chunks. Few batches have their checksums on two pages.
-    const reading = checksums && Promise.all([checksums.pageOf(from), checksums.pageOf(to - 1)]);
     const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
       batchSize: to - from,
     });
@@ -125,20 +136,15 @@ async function readBatch(
       if (value.byteLength !== length) throw fail(index, `has ${value.byteLength} bytes`);
       batch.push(value);
     }
-    if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
-    const [first, second] = await reading ?? [];
-    const endOfFirst = (Math.floor(from / CHECKSUMS_PER_PAGE) + 1) * CHECKSUMS_PER_PAGE;
-    const wrong = batch.findIndex((chunk, i) => {
-      const page = from + i < endOfFirst ? first : second;
-      return page !== undefined && !matches(page, from + i, chunk);
-    });
-    if (wrong !== -1) throw fail(from + wrong, "does not match its checksum");
-    return batch;
-  } catch (cause) {
-    const error = isCorruption(cause) ? damaged(place, version, cause.message) : cause;
-    if (error instanceof StoreDamaged) source.onDamage?.(error);
-    throw error;
+  } catch (error) {
+    throw isCorruption(error) ? damaged(place, version, error.message) : error;
   }
+  if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
+  return batch;
+}
+
+function problemOf(index: number, size: number, what: string): string {
+  return `chunk ${index} of ${chunkCount(size)} ${what}`;
 }
 
 /** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */

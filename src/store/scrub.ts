@@ -74,7 +74,11 @@ export class Scrub {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #wake = Promise.withResolvers<void>();
+  /** Whether a file may lack its digest. */
   #isWoken = false;
+  #isDigesting = false;
+  /** Files that are being checked: the one of a pass, and one for its digest. */
+  #checks = 0;
   /** What was read since the last rest, and when that ended. */
   #batch = { bytes: 0, began: performance.now() };
   /** Whether another process works on the pass, and since when its position is the same. */
@@ -171,6 +175,16 @@ export class Scrub {
 
   /** Checks all files that the journal of digests names. */
   async completeDigests(): Promise<void> {
+    if (this.#isDigesting) return;
+    this.#isDigesting = true;
+    try {
+      await this.#readJournal();
+    } finally {
+      this.#isDigesting = false;
+    }
+  }
+
+  async #readJournal(): Promise<void> {
     this.#isWoken = false;
     const journal = this.#db.reader.list<string>({ prefix: prefixes.all("undigested") });
     for await (const { key, versionstamp } of journal) {
@@ -220,7 +234,6 @@ export class Scrub {
       if (kind === "damaged") record.damaged++;
       record.last = place;
       if (!await position.saveNowAndThen()) return false;
-      if (this.#isWoken) await this.completeDigests();
     }
     record.finished = Date.now();
     return await position.save();
@@ -234,7 +247,9 @@ export class Scrub {
   async #check(place: Place): Promise<CheckOutcome> {
     const { meter } = this.#db;
     const source = { db: this.#db, readers: this.#readers };
-    const outcome = await new FileCheck(source, place, (bytes) => this.#rest(bytes)).run();
+    this.#checks++;
+    const check = new FileCheck(source, place, (bytes) => this.#rest(bytes));
+    const outcome = await check.run().finally(() => this.#checks--);
     if (outcome.kind === "gone") return outcome;
     if (outcome.kind === "whole") {
       meter.fileScrubbed(outcome.converted ? "converted" : "whole");
@@ -258,12 +273,14 @@ export class Scrub {
     await this.#sleep(Math.max(MIN_REST, REST_FACTOR * took));
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
+    // A large file of a pass does not hold up the digests of new files.
+    if (this.#isWoken) await this.completeDigests();
     this.#batch = { bytes: 0, began: performance.now() };
   }
 
-  /** The file that is checked is held as well. */
+  /** The files that are checked are held as well. */
   get #isBusy(): boolean {
-    return this.#readers.count > 1 || this.#db.isCommitting;
+    return this.#readers.count > this.#checks || this.#db.isCommitting;
   }
 
   async #sleep(milliseconds: number): Promise<void> {

@@ -143,6 +143,22 @@ testOnAll("A file whose drive is removed meanwhile stays away", async (bench) =>
   assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
 });
 
+testOnFile("A pass does not hold up the digest of a new file", async (bench) => {
+  await put(bench, "0", bytes(40 * CHUNK));
+  await put(bench, "1", bytes(40 * CHUNK));
+  await putParts(bench, "z");
+  const { scrub } = scrubOf(bench);
+  scrub.wake();
+  const pass = scrub.pass();
+  while ((await recordOf(bench, "z")).sha256 === undefined) {
+    await new Promise((go) => setTimeout(go, 1));
+  }
+  const { pass: record } = await scrub.state();
+  assertEquals([record?.finished, record?.files], [undefined, 0]);
+  await pass;
+  assertEquals((await scrub.state()).pass?.files, 3);
+});
+
 testOnAll("Two that compute a digest at once write it once", async (bench) => {
   await putParts(bench, "a");
   await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.completeDigests()));
