@@ -12,6 +12,9 @@ type Read = (from: number, to: number) => Promise<Piece[]>;
  */
 const STALL_TIME = 1000;
 
+/** How many times larger than the one before a batch is, for a reader that keeps taking. */
+const GROWTH = 4;
+
 /** All readers of large files in this process, and the memory that they share. */
 export class ReadAheads {
   readonly #memory: MemoryPart;
@@ -65,7 +68,7 @@ interface Batch {
 }
 
 /**
- * Reads pieces for one reader: the first alone, then batches that double in size, of which one is read while the one
+ * Reads pieces for one reader: the first alone, then batches that grow, of which one is read while the one
  * before is taken. `#memory` holds the piece that is given next, and what was read or is being read beyond that.
  */
 export class ReadAhead implements Disposable {
@@ -152,7 +155,7 @@ export class ReadAhead implements Disposable {
 
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
-    const size = Math.min(2 * this.#size, MAX_READ_BATCH);
+    const size = Math.min(GROWTH * this.#size, MAX_READ_BATCH);
     const count = this.#memory.grow(Math.min(size, last - index), CHUNK);
     this.#size = Math.max(1, Math.min(size, count));
     if (count === 0) return;
