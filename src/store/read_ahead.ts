@@ -6,6 +6,13 @@ type Piece = Uint8Array<ArrayBuffer>;
 /** Reads the pieces from one index up to, and without, another. */
 type Read = (from: number, to: number) => Promise<Piece[]>;
 
+/** Where pieces come from, and what a reader gets of them. */
+export interface Pieces {
+  read: Read;
+  /** What is given of a piece. */
+  give: (piece: Piece, index: number) => Piece;
+}
+
 /**
  * How often readers are looked at, in milliseconds. A reader that has taken no piece since the last look loses what was
  * read ahead for it, and has it read again when it goes on: few readers are that slow, and hostile ones are slower.
@@ -13,7 +20,7 @@ type Read = (from: number, to: number) => Promise<Piece[]>;
 const STALL_TIME = 1000;
 
 /** How many times larger than the one before a batch is, for a reader that keeps taking. */
-const GROWTH = 4;
+const GROWTH = 16;
 
 /** All readers of large files in this process, and the memory that they share. */
 export class ReadAheads {
@@ -88,13 +95,12 @@ export class ReadAhead implements Disposable {
   }
 
   /** The pieces from an index up to `last`. What `read` throws is thrown where the first missing piece would come. */
-  async *read(from: number, last: number, read: Read): AsyncGenerator<Piece> {
-    for (let index = from; index < last;) {
+  async *read(from: number, last: number, { read, give }: Pieces): AsyncGenerator<Piece> {
+    for (let index = from; index < last; index++) {
       const piece = this.#takeRead() ?? await this.#fetch(index, last, read);
-      index++;
-      yield piece;
+      yield give(piece, index);
       this.#taken++;
-      this.#beginNext(index + this.#pieces.length, last, read);
+      this.#beginNext(index + 1 + this.#pieces.length, last, read);
     }
   }
 

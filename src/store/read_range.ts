@@ -69,19 +69,12 @@ async function* segments(
   }
 }
 
-async function* readSegment(
-  source: Source,
-  place: Place,
-  segment: Segment,
-): AsyncGenerator<Piece> {
+function readSegment(source: Source, place: Place, segment: Segment): AsyncGenerator<Piece> {
   const { start, end } = segment.range;
-  let index = Math.floor(start / CHUNK);
-  const chunks = source.ahead.read(
-    index,
-    chunkCount(end),
-    (from, to) => readBatch(source, place, segment, from, to),
-  );
-  for await (const chunk of chunks) yield cut(chunk, index++ * CHUNK, segment.range);
+  return source.ahead.read(Math.floor(start / CHUNK), chunkCount(end), {
+    read: (from, to) => readBatch(source, place, segment, from, to),
+    give: (chunk, index) => cut(chunk, index * CHUNK, segment.range),
+  });
 }
 
 /** A batch of whole chunks, each exactly as long as it has to be. */
