@@ -31,7 +31,7 @@ export async function boundedJson(
   const memory = await store.memory.json.reserve(call.project, estimate);
   try {
     let body = encodeJson(await make(memory));
-    while (isRepeatable && isLarge(body) && !hasRoom(memory, body, store.memory.json.limit)) {
+    while (isRepeatable && isLarge(body) && !hasRoom(memory, store.memory.json.countOf(body.byteLength))) {
       const wanted = body.byteLength;
       // Nothing is held while memory is waited for: neither this answer, nor memory that others wait for.
       body = new Uint8Array(0);
@@ -55,8 +55,8 @@ function isLarge({ byteLength }: Bytes): boolean {
 }
 
 /** Whether the memory is enough for the answer, or can be made so at once; what is too much is given back. */
-function hasRoom(memory: MemoryShare, { byteLength }: Bytes, limit: number): boolean {
-  const missing = Math.min(byteLength, limit) - memory.bytes;
+function hasRoom(memory: MemoryShare, bytes: number): boolean {
+  const missing = bytes - memory.bytes;
   if (missing > 0) return memory.grow(1, missing) === 1;
   memory.shrink(-missing);
   return true;
