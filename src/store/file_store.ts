@@ -17,14 +17,7 @@ import type { Quotas } from "./quotas.ts";
 import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import {
-  abandon,
-  cleanUpAfter,
-  digest,
-  receive,
-  type Received,
-  reserveUpload,
-} from "./receive.ts";
+import { abandon, cleanUpAfter, digest, receive, type Received, reserveUpload } from "./receive.ts";
 import type { FileRecord, Place, ProjectRecord } from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
