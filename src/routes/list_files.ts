@@ -50,7 +50,8 @@ function withinPage(entries: Listed[], details: boolean): Listed[] {
   let bytes = 0;
   const end = entries.findIndex(({ name, record }, index) => {
     const times = details ? 2 : 1;
-    bytes += times * lengthInJson(name) + (details ? DETAILS + lengthInJson(record?.type ?? "") : 0);
+    bytes += times * lengthInJson(name) +
+      (details ? DETAILS + lengthInJson(record?.type ?? "") : 0);
     return index > 0 && bytes > MAX_PAGE;
   });
   return end === -1 ? entries : entries.slice(0, end);
