@@ -165,7 +165,7 @@ Deno.test("With no memory left few chunks are committed at a time, and one commi
     const memory = await part.reserve("p", 4 * CHUNK);
     const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
     await writeAll(writer, 20);
-    await writer.finish();
+    await writer.finish(DIGEST);
     const found = await readChunks(db, PLACE, "v1");
     assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
     assertEquals([found.length, part.used], [20, 4 * CHUNK]);
@@ -186,7 +186,7 @@ Deno.test("What an upload holds beyond its own memory comes back with each commi
     const memory = await part.reserve("p", 4 * CHUNK);
     const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
     await writeAll(writer, 160);
-    await writer.finish();
+    await writer.finish(DIGEST);
     assertEquals([(await readChunks(db, PLACE, "v1")).length, part.used], [160, 4 * CHUNK]);
     memory[Symbol.dispose]();
     assertEquals(part.used, 0);
