@@ -1,5 +1,5 @@
 import { basename, join } from "@std/path";
-import { exists } from "./durable_file.ts";
+import { exists, makePrivate } from "./durable_file.ts";
 
 const PATTERN = /^kvdrive-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/;
 
@@ -16,10 +16,14 @@ export class BackupFolder {
     this.path = path;
   }
 
-  /** Makes the folder and looks whether files can be made in it; throws what the system throws. */
+  /**
+   * Makes the folder, looks whether files can be made in it, and makes the backups in it private; throws what the system
+   * throws.
+   */
   async prepare(): Promise<void> {
     await Deno.mkdir(this.path, { recursive: true, mode: 0o700 });
     await Deno.remove(await Deno.makeTempFile({ dir: this.path, prefix: ".kvdrive-" }));
+    await makePrivate((await this.#list()).map(({ name }) => join(this.path, name)));
   }
 
   /**

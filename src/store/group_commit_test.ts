@@ -242,6 +242,21 @@ Deno.test("A full disk concerns all of a group, which is not tried again alone",
   assertEquals(store.commits.length, 1);
 });
 
+Deno.test("On a full disk uploads of a group are refused, and its deletions go on together", async () => {
+  using store = await WatchedStore.open(({ bytes }) => {
+    if (bytes > 0) throw new TypeError("database or disk is full");
+  });
+  const results = await store.commitAll([
+    new Operation().set(["bytes"], new Uint8Array(1000)),
+    ...times(20, (i) => new Operation().delete(["a", i])),
+  ]);
+  assertEquals(results.map(({ status }) => status), [
+    "rejected",
+    ...times(20, () => "fulfilled"),
+  ]);
+  assertEquals(store.commits.length, 2);
+});
+
 Deno.test("A failure leaves the committer ready for the next operation", async () => {
   let failing = true;
   using store = await WatchedStore.open(() => {
