@@ -176,7 +176,9 @@ async function loadUntilKilled(server: TestServer, drive: Drive, random: Random)
         uploads: { upload_id: string; name: string }[];
       };
       const open = uploads.map(({ upload_id, name }) => new Upload(drive, name, upload_id));
-      if (open.length < 20) await drive.send("POST", `/uploads${query({ name: `${id}-${i % 4}` })}`);
+      if (open.length < 20) {
+        await drive.send("POST", `/uploads${query({ name: `${id}-${i % 4}` })}`);
+      }
       const one = open.length === 0 ? undefined : random.pick(open);
       const size = random.below(2) === 0 ? random.below(90_000) : random.below(9000);
       await one?.send(1 + random.below(3), patternBytes(size, i));
