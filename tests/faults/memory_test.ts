@@ -175,3 +175,19 @@ Deno.test("Listings that nobody reads are bounded, and hold up nobody of another
   await assertComesBack(server, "json");
   assertEquals(await countPages(drive), { names: 1000, pages: 3 });
 });
+
+Deno.test("Who asks and leaves at once leaves no memory in use.", async () => {
+  await using server = await start("--idle-timeout", "60s");
+  const drive = new Drive(server, "peers");
+  await drive.put(VICTIM, patternBytes(2 * MIB, 1));
+  const name = (i: number) => `${"n".repeat(1000)}${i}`;
+  await Promise.all(Array.from({ length: 100 }, (_, i) => drive.put(name(i), patternBytes(1, i))));
+  const targets = [DOWNLOAD, "/v1/test-project/peers/files?details=true"];
+  await Promise.all(Array.from({ length: 200 }, async (_, i) => {
+    const target = targets[i % targets.length] ?? DOWNLOAD;
+    using connection = await Connection.open(server.port);
+    await connection.send(rawRequest("GET", target));
+    if (i % 3 === 0) await delay(i % 20);
+  }));
+  for (const part of ["downloads", "json", "uploads"]) await assertComesBack(server, part);
+});
