@@ -229,3 +229,18 @@ Deno.test("A server on an IPv6 address answers, and says where it is.", async ()
   assertEquals(new URL(server.origin).hostname, "[::1]");
   assertEquals((await server.fetch("drive", "/files")).status, 200);
 });
+
+Deno.test("A shutdown lets an answer over TLS come to its end.", async () => {
+  await using files = await TlsFiles.make();
+  await using server = await TestServer.start({ args: files.args });
+  using client = files.client();
+  const bytes = patternBytes(10 * MIB, 1);
+  const root = `https://localhost:${server.port}${FILES}`;
+  const headers = { "X-Api-Key": PROJECT_KEY };
+  const stored = await fetch(`${root}?name=a`, { method: "POST", body: bytes, headers, client });
+  assertEquals(stored.status, 201, await stored.text());
+  const read = await fetch(`${root}/download?name=a`, { headers, client });
+  server.process.kill("SIGTERM");
+  assertSameBytes(new Uint8Array(await read.arrayBuffer()), bytes);
+  assertEquals((await deadline(server.process.status, SOON)).code, 0);
+});

@@ -143,6 +143,11 @@ Deno.test("An owner chooses hosts below the project's suffix and nowhere else.",
   (await setHost(project, null, owner)).expect(200);
   assertEquals(await statusAt(gate, mine), 404);
   (await project.call("PATCH", "", { as: owner, body: { host_suffix: "a.example" } })).expect(403);
+  // A suffix above the server's own names does not give them away.
+  await allow(project, "example.com");
+  for (const host of ["files.example.com", "apps.example.com"]) {
+    assertErrorAnswer((await setHost(project, host, owner)).expect(400));
+  }
 });
 
 Deno.test("With the suffix the hosts below it go, but not those that the administrator set.", async () => {

@@ -157,6 +157,38 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
   assert(performance.now() - began < 25_000);
 });
 
+Deno.test("A certificate that clients will not trust is told when the server starts.", async () => {
+  await using folder = await Folder.make();
+  const [own, other] = await Promise.all([makeCertificates(), makeCertificates()]);
+  const past = [new Date(Date.UTC(2020, 0)), new Date(Date.UTC(2020, 1))] as const;
+  const expired = await makeCertificates(past);
+  const nonsense = "-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n";
+  const cases: [certificate: string, key: string, says: RegExp][] = [
+    [
+      own.certificate,
+      other.key,
+      /the key does not belong to the certificate; check --tls-cert and/,
+    ],
+    [nonsense, own.key, /the certificate or its key cannot be read; check --tls-cert and/],
+    [
+      expired.certificate,
+      other.key,
+      /--tls-cert expired at 2020-02-01T00:00:00Z, the clock of this machine says 20\S+Z\.\n/,
+    ],
+  ];
+  for (const [certificate, key, says] of cases) {
+    const files = [await folder.write("c.pem", certificate), await folder.write("k.pem", key)];
+    const [cert = "", keyFile = ""] = files;
+    const args = ["serve", "--port", "0", "--data", folder.at("data")];
+    const run = await runCommand([...args, "--tls-cert", cert, "--tls-key", keyFile]);
+    assertEquals(run.code, 1);
+    assertMatch(run.stderr, says);
+  }
+  const cacert = await folder.write("ca.pem", nonsense);
+  const env = { KVDRIVE_URL: "https://127.0.0.1:9", KVDRIVE_KEY: `p_${"x".repeat(32)}` };
+  assertRefused(await runCommand(["ls", "--cacert", cacert], env), 1, /--cacert .*cannot be read/);
+});
+
 Deno.test("What is wrong with a certificate is told with what helps.", async () => {
   await using folder = await Folder.make();
   const own = await makeCertificates();

@@ -34,7 +34,7 @@ import { memoryBudgetOf } from "./machine_memory.ts";
 import { announce, printError } from "./output.ts";
 import { serverNames } from "./server_names.ts";
 import { ShutdownSignal } from "./shutdown.ts";
-import { readTls, type TlsFiles } from "./tls_files.ts";
+import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
 
 /** The page for people. Beside the program, also in an executable that includes it. */
@@ -48,6 +48,8 @@ const DASHBOARD = new URL("../dashboard/", import.meta.url);
  */
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
+  const expiry = tls && certificateWarning(tls.cert);
+  if (expiry !== undefined) printError(`${expiry}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
@@ -254,8 +256,15 @@ function listenProblem(error: unknown): [problem: string, advice: string] | unde
   if (error instanceof Deno.errors.AddrNotAvailable) {
     return ["this machine does not have that address", "name one of its own with --hostname"];
   }
-  if (/failed to lookup address/.test(failureReason(error))) {
+  const reason = failureReason(error);
+  if (/failed to lookup address/.test(reason)) {
     return ["there is no host of that name", "name an address of this machine with --hostname"];
+  }
+  if (/KeyMismatch/.test(reason)) {
+    return ["the key does not belong to the certificate", "check --tls-cert and --tls-key"];
+  }
+  if (/certificate|BadEncoding|private key/i.test(reason)) {
+    return ["the certificate or its key cannot be read", "check --tls-cert and --tls-key"];
   }
   return undefined;
 }

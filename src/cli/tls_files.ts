@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { isoSeconds } from "../drive/iso_time.ts";
 import { failureReason } from "../drive/reason.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
@@ -16,6 +18,34 @@ export async function readTls(
   const cert = await readPem("--tls-cert", tlsCert, "CERTIFICATE");
   const key = await readPem("--tls-key", tlsKey, "PRIVATE KEY");
   return { cert, key };
+}
+
+/**
+ * What clients will not like of a certificate by now, as a sentence; `undefined` if nothing. The server starts with it, as
+ * the clock may be wrong.
+ *
+ * @param now Milliseconds since 1970.
+ */
+export function certificateWarning(pem: string, now: number = Date.now()): string | undefined {
+  const [from, to] = validityOf(pem) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const clock = `the clock of this machine says ${isoSeconds(now)}`;
+  if (now > to) return `The certificate of --tls-cert expired at ${isoSeconds(to)}, ${clock}`;
+  return now < from
+    ? `The certificate of --tls-cert is valid from ${isoSeconds(from)} on, ${clock}`
+    : undefined;
+}
+
+/** From when to when a certificate is valid, in milliseconds; `undefined` where it cannot be read. */
+function validityOf(pem: string): [from: number, to: number] | undefined {
+  try {
+    const { validFrom, validTo } = new X509Certificate(pem);
+    const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+    return Number.isNaN(from) || Number.isNaN(to) ? undefined : [from, to];
+  } catch {
+    // What is wrong with it is told when the server listens.
+    return undefined;
+  }
 }
 
 async function readPem(option: string, path: string, label: string): Promise<string> {

@@ -52,9 +52,7 @@ export class Connection implements Disposable {
     this.retrier = retrier;
     this.#key = key;
     this.#base = `${address.origin}${address.pathname.replace(/\/+$/, "")}/v1/${parsed.project}`;
-    this.#client = authorities === undefined
-      ? undefined
-      : Deno.createHttpClient({ caCerts: [authorities] });
+    this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
   }
 
   /** Tells the server's project from all others. */
@@ -170,6 +168,18 @@ export class Connection implements Disposable {
       return new Transient(`${origin} answered ${status} (${sentence})`, waitIn(headers));
     }
     return new Refused(status, sentence);
+  }
+}
+
+/** @throws {ClientError} where the certificates cannot be read. */
+function clientTrusting(authorities: string): Deno.HttpClient {
+  try {
+    return Deno.createHttpClient({ caCerts: [authorities] });
+  } catch (error) {
+    throw new ClientError(
+      "The file of --cacert has a certificate that cannot be read: it must be one in PEM",
+      { cause: error },
+    );
   }
 }
 

@@ -16,12 +16,17 @@ type IsPublicSuffix = (name: string) => boolean;
 
 const LOCALHOST = "localhost";
 
+/** Names that are remembered as judged. An entry takes about 200 bytes. */
+const MAX_JUDGED_NAMES = 1000;
+
 /** Which host names an application may have, and which ones are the server's own. */
 export class HostRules {
   readonly #own: ReadonlySet<string>;
   readonly #gate: ReadonlySet<string>;
   readonly #zones: readonly string[];
   readonly #isPublicSuffix: IsPublicSuffix;
+  /** Names that were judged, because every request asks again. */
+  readonly #judged = new Map<string, boolean>();
 
   private constructor({ own, gate, zones = [] }: ServerNames, isPublicSuffix: IsPublicSuffix) {
     this.#own = new Set([...own, ...gate]);
@@ -51,6 +56,16 @@ export class HostRules {
     if (this.isOwn(name)) return "is a name of this server itself";
     if (!this.#isPublicSuffix(name)) return undefined;
     return "is a public suffix, below which anyone can register names: use a name below it";
+  }
+
+  /** Whether an application can have a name. */
+  isClaimable(name: string): boolean {
+    const known = this.#judged.get(name);
+    if (known !== undefined) return known;
+    const isClaimable = this.problemOf(name) === undefined;
+    if (this.#judged.size >= MAX_JUDGED_NAMES) this.#judged.clear();
+    this.#judged.set(name, isClaimable);
+    return isClaimable;
   }
 
   /** Whether a name is one of the server's own. */

@@ -62,7 +62,12 @@ Deno.test("Names below a suffix, of one label and in other languages are claimab
     "xn--bcher-kva.example",
     "deno.network",
   ];
-  for (const name of names) assertEquals(rules.problemOf(name), undefined, name);
+  for (const name of names) {
+    assertEquals(rules.problemOf(name), undefined, name);
+    assertEquals([rules.isClaimable(name), rules.isClaimable(name)], [true, true], name);
+  }
+  for (let i = 0; i < 3000; i++) assertEquals(rules.isClaimable(`${i}.example.com`), true);
+  assertEquals([rules.isClaimable("com"), rules.isClaimable("com")], [false, false]);
 });
 
 Deno.test("The gate answers by path under addresses, localhost and its own names alone", () => {

@@ -49,6 +49,7 @@ export class Caller {
   async serve(): Promise<void> {
     try {
       while (!this.#ctx.isDraining && await this.#serveOne());
+      if (!this.wire.isClosed) await this.#client.end();
     } catch (error) {
       if (!(error instanceof ConnectionLost)) this.#ctx.onError(error);
     } finally {

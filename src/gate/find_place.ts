@@ -67,7 +67,7 @@ export async function findByHost(
   name: string,
 ): Promise<AppInfo | undefined> {
   const app = await apps.findByHost(name);
-  return app === undefined || hosts.problemOf(name) !== undefined ? undefined : app;
+  return app !== undefined && hosts.isClaimable(name) ? app : undefined;
 }
 
 /** The path and query that are the application's own, as they came. */

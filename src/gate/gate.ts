@@ -53,6 +53,7 @@ export class Gate {
       else if (!caller.isBusy) caller.wire.close();
     }
     if (this.#callers.size > 0) await new Promise<void>((resolve) => this.#onLast = resolve);
+    await this.#listener.flushed();
   }
 
   /** Cuts whatever runs still. To be called after `drain`. */

@@ -1,11 +1,19 @@
 import { CHUNK, READER_PATIENCE } from "../drive/limits.ts";
-import type { MemoryShare } from "../store/memory_budget.ts";
+import type { MemoryBudget, MemoryShare } from "../store/memory_budget.ts";
 import type { Call } from "./drive_call.ts";
 import { encodeJson, jsonResponse } from "./json_response.ts";
 import type { Deps } from "./router.ts";
 import { streamPieces } from "./stream_pieces.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Who asks, and for what. */
+type Asked = Pick<Call, "project" | "request" | "visit">;
+
+/** What answering takes. */
+interface Answering extends Pick<Deps, "idleTimeout"> {
+  store: { memory: Pick<MemoryBudget, "json"> };
+}
 
 /** How an answer is made. */
 export interface Making {
@@ -23,15 +31,17 @@ export interface Making {
  * @throws {MemoryExhausted} where there is no memory for it for too long.
  */
 export async function boundedJson(
-  call: Call,
-  { store, idleTimeout }: Deps,
+  call: Asked,
+  { store, idleTimeout }: Answering,
   { estimate = 0, isRepeatable }: Making,
   make: (memory: MemoryShare) => Promise<unknown>,
 ): Promise<Response> {
   const memory = await store.memory.json.reserve(call.project, estimate);
   try {
     let body = encodeJson(await make(memory));
-    while (isRepeatable && isLarge(body) && !hasRoom(memory, body, store.memory.json.limit)) {
+    while (
+      isRepeatable && isLarge(body) && !hasRoom(memory, store.memory.json.countOf(body.byteLength))
+    ) {
       const wanted = body.byteLength;
       // Nothing is held while memory is waited for: neither this answer, nor memory that others wait for.
       body = new Uint8Array(0);
@@ -55,14 +65,14 @@ function isLarge({ byteLength }: Bytes): boolean {
 }
 
 /** Whether the memory is enough for the answer, or can be made so at once; what is too much is given back. */
-function hasRoom(memory: MemoryShare, { byteLength }: Bytes, limit: number): boolean {
-  const missing = Math.min(byteLength, limit) - memory.bytes;
+function hasRoom(memory: MemoryShare, bytes: number): boolean {
+  const missing = bytes - memory.bytes;
   if (missing > 0) return memory.grow(1, missing) === 1;
   memory.shrink(-missing);
   return true;
 }
 
-function streamed(body: Bytes, memory: MemoryShare, { visit }: Call, idle: number): Response {
+function streamed(body: Bytes, memory: MemoryShare, { visit }: Asked, idle: number): Response {
   const stream = streamPieces(cut(body), {
     idle: idle * READER_PATIENCE,
     onEnd: () => memory[Symbol.dispose](),

@@ -243,7 +243,7 @@ export const errors = {
   nothingHosted: () =>
     new HttpError(
       404,
-      "There is no application here: one is at /{project_id}/{app}/, or at its own host name",
+      "There is no application here: one is at its own host name, or at /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
     ),
   noGatePage: () =>
     new HttpError(

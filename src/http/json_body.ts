@@ -50,7 +50,9 @@ async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array>
   for await (const piece of readBody(request, limits)) {
     const needed = size + piece.byteLength;
     if (needed > reserved) {
-      await memory?.extend(limit - reserved);
+      // All at once, and holding nothing: two bodies that each wait for the rest would wait for each other.
+      memory?.shrink(reserved);
+      await memory?.extend(limit);
       reserved = limit;
     }
     if (needed > buffer.byteLength) {

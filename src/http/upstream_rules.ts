@@ -155,19 +155,28 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9])?$/;
 
+/** `10.0.0.0/8`, `::1`, and with a port `10.0.0.0/8:8000`, `[::1]:8000`, `[fe80::]/10:8000`, `app.internal:8000`. */
 function parseAllowed(text: string): Allowed | undefined {
-  const [, bracketed, plain = "", bits, portText] =
-    /^(?:\[([0-9a-f:.]+)\]|([^[\]/]+?))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/i.exec(text) ?? [];
+  const network = parseNetwork(text);
+  if (network !== undefined) return { network, port: undefined };
+  const [, host = text, portText] = /^(.*[^:]):(\d{1,5})$/.exec(text) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
-  const address = isIP(bracketed ?? plain) === 0 ? undefined : parseAddress(bracketed ?? plain);
-  if (address !== undefined) {
-    const most = isIPv6(address) ? 128 : 32;
-    const length = Number(bits ?? most);
-    return length > most ? undefined : { network: blockList([[address, length]]), port };
-  }
-  const name = plain.toLowerCase();
-  return bracketed === undefined && bits === undefined && NAME.test(name)
-    ? { name, port }
-    : undefined;
+  const [, address, bits = ""] = /^\[([0-9a-f:.]+)\](\/\d{1,3})?$/i.exec(host) ?? [];
+  const bracketed = parseNetwork(address === undefined ? "" : address + bits);
+  const plain = host.includes(":") ? undefined : parseNetwork(host);
+  const within = bracketed ?? plain;
+  if (within !== undefined) return { network: within, port };
+  const name = host.toLowerCase();
+  return NAME.test(name) && !/^[0-9.]+$/.test(name) ? { name, port } : undefined;
+}
+
+/** One address, or those of a network. */
+function parseNetwork(text: string): BlockList | undefined {
+  const [address = "", bits, ...more] = text.split("/");
+  const parsed = isIP(address) === 0 || address.includes("%") ? undefined : parseAddress(address);
+  if (parsed === undefined || more.length > 0 || !/^\d{0,3}$/.test(bits ?? "")) return undefined;
+  const most = isIPv6(parsed) ? 128 : 32;
+  const length = bits === undefined ? most : Number(bits);
+  return bits === "" || length > most ? undefined : blockList([[parsed, length]]);
 }

@@ -62,6 +62,14 @@ Deno.test("What is allowed by name, address or network is not refused", () => {
     ["169.254.0.0/24", "http://169.254.1.2", false],
     ["10.0.0.1, fe80::/10", "http://[fe80::2]:1", true],
     ["[fe80::2]:5", "http://[fe80::2]:5", true],
+    ["fe80::2", "http://[fe80::2]:5", true],
+    ["fe80::3", "http://[fe80::2]:5", false],
+    ["::1", "http://[::1]:8000", true],
+    ["[::1]:8001", "http://[::1]:8000", false],
+    ["[fe80::]/10:5", "http://[fe80::2]:5", true],
+    ["[fe80::]/10:6", "http://[fe80::2]:5", false],
+    ["[fe80::2]", "http://[fe80::2]:5", true],
+    ["Metadata.Google.internal:80", "http://metadata.google.internal", true],
     ["metadata.google.internal", "http://metadata.google.internal", true],
     ["localhost:8000", "http://localhost:8000", true],
     ["localhost:8000", "http://127.0.0.1:8000", false],
@@ -71,7 +79,23 @@ Deno.test("What is allowed by name, address or network is not refused", () => {
     assertEquals(rules(allowed).problemOf(upstream) === undefined, isAllowed, allowed + upstream);
   }
   for (
-    const bad of ["", ",", "a/8", "1.2.3.4/33", "[a]", "a:0", "a:99999", "http://a", "::1/129"]
+    const bad of [
+      "",
+      ",",
+      "a/8",
+      "1.2.3.4/33",
+      "[a]",
+      "a:0",
+      "a:99999",
+      "http://a",
+      "::1/129",
+      "1.2.3.4/",
+      "1.2.3",
+      "[1.2.3.4",
+      "fe80::%1",
+      "a b",
+      "::1/8/8",
+    ]
   ) {
     assertEquals(AllowedUpstreams.parse(bad), undefined, bad);
   }

@@ -1,6 +1,6 @@
 import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME } from "../drive/limits.ts";
 import type { Connections, Member } from "./connections.ts";
-import { ConnectionLost, type Sending, Wire } from "./wire.ts";
+import { type Connection, ConnectionLost, type Sending, Wire } from "./wire.ts";
 
 /** Bytes that a client has to take within its time: fewer than any buffer of a system holds. */
 const PROGRESS = 65_536;
@@ -24,7 +24,7 @@ export class Client implements Member {
 
   /** @param patience How long the client may take for `PROGRESS` bytes, in milliseconds. */
   constructor(
-    connection: Deno.Conn,
+    connection: Connection,
     readonly address: Deno.NetAddr,
     { connections, patience }: { connections: Connections; patience: number },
   ) {
@@ -79,11 +79,18 @@ export class Client implements Member {
     await this.wire.write(bytes);
   }
 
+  /** Says that nothing more is sent; ends when the client's side has all of it. */
+  async end(): Promise<void> {
+    this.onLate = undefined;
+    this.expectBytes(this.#patience);
+    await this.wire.end();
+    this.expectNothing();
+  }
+
   /** Hears out a client that still sends: with unread bytes the connection would break before the answer was read. */
   async linger(): Promise<void> {
     const { reader } = this.wire;
-    await this.wire.end();
-    this.onLate = undefined;
+    await this.end();
     this.#connections.setIdle(this);
     this.#readBy = this.#connections.clock.in(LINGER_TIME);
     do reader.takeTo(reader.end); while (await reader.fill());
@@ -104,8 +111,10 @@ export class Client implements Member {
     }
   }
 
+  /** Closes the connection. An answer that has been written whole still reaches a client that takes it. */
   close(): void {
-    this.wire.close();
+    if (this.wire.isWriting || this.wire.written === 0) this.wire.abort();
+    else this.wire.close();
   }
 
   #beginWriting(): void {

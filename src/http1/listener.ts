@@ -1,5 +1,6 @@
 import { Client, isGone } from "./client.ts";
 import type { Connections } from "./connections.ts";
+import { TlsAcceptor, type TlsConnection } from "./tls.ts";
 
 /** Where to listen. */
 export interface ListenAddress {
@@ -35,22 +36,27 @@ const MAX_REFUSED = 32;
 /** Accepts connections on one port until it is closed, and goes on when that fails. */
 export class Listener {
   readonly address: Deno.NetAddr;
-  readonly isSecure: boolean;
-  readonly #listener: Deno.Listener<Deno.Conn<Deno.NetAddr>>;
+  readonly #listener: Deno.TcpListener;
+  readonly #tls: TlsAcceptor | undefined;
   readonly #options: ListenerOptions;
+  /** Connections under TLS, up to the end of what they have to send. */
+  readonly #secure = new Set<TlsConnection>();
+  #onFlushed: (() => void) | undefined;
   #isClosed = false;
   #refused = 0;
   #warnedAt = -Infinity;
 
   /** Listens from now on. @throws where the port cannot be listened on. */
   constructor({ hostname, port, tls }: ListenAddress, options: ListenerOptions) {
-    this.#listener = tls === undefined
-      ? Deno.listen({ hostname, port })
-      : Deno.listenTls({ hostname, port, ...tls, alpnProtocols: ["http/1.1"] });
-    this.isSecure = tls !== undefined;
+    this.#tls = tls === undefined ? undefined : new TlsAcceptor(tls);
+    this.#listener = Deno.listen({ hostname, port });
     this.address = this.#listener.addr as Deno.NetAddr;
     this.#options = options;
     this.#acceptAll();
+  }
+
+  get isSecure(): boolean {
+    return this.#tls !== undefined;
   }
 
   /** Accepts no more connections. */
@@ -58,6 +64,12 @@ export class Listener {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listener.close();
+    this.#tls?.close();
+  }
+
+  /** Ends when connections that were closed have sent what was written to them. */
+  async flushed(): Promise<void> {
+    if (this.#secure.size > 0) await new Promise<void>((resolve) => this.#onFlushed = resolve);
   }
 
   async #acceptAll(): Promise<void> {
@@ -65,7 +77,7 @@ export class Listener {
       try {
         const connection = await this.#listener.accept();
         tune(connection);
-        this.#take(connection);
+        this.#take(connection).catch(this.#options.onError);
       } catch (error) {
         if (!this.#isClosed) await this.#recover(error);
       }
@@ -84,15 +96,37 @@ export class Listener {
     await pause(this.#options.connections.makeRoom() ? EXHAUSTED_PAUSE : ACCEPT_PAUSE);
   }
 
-  async #take(connection: Deno.Conn<Deno.NetAddr>): Promise<void> {
-    const { connections, serve, onError } = this.#options;
-    const client = new Client(connection, connection.remoteAddr, this.#options);
+  async #take(plain: Deno.TcpConn): Promise<void> {
+    if (this.#tls === undefined) return await this.#serve(plain, plain.remoteAddr);
+    const { connections } = this.#options;
+    let secure: TlsConnection;
     try {
-      if (!connections.admit(client, client.address.hostname)) {
-        await this.#turnAway(client, connection);
-        return;
-      }
-      await shakeHands(connection);
+      secure = await this.#tls.secure(plain);
+    } catch (error) {
+      plain.close();
+      if (isExhaustion(error)) return await this.#recover(error);
+      throw error;
+    }
+    // It takes two descriptors more.
+    connections.addOther();
+    connections.addOther();
+    this.#secure.add(secure);
+    secure.onClose = () => {
+      connections.removeOther();
+      connections.removeOther();
+      this.#secure.delete(secure);
+      if (this.#secure.size === 0) this.#onFlushed?.();
+    };
+    await this.#serve(secure, plain.remoteAddr);
+  }
+
+  async #serve(connection: Deno.TcpConn | TlsConnection, address: Deno.NetAddr): Promise<void> {
+    const { connections, serve, onError } = this.#options;
+    const client = new Client(connection, address, this.#options);
+    try {
+      if (!connections.admit(client, address.hostname)) return await this.#turnAway(client);
+      // What goes wrong in a handshake is the client's affair, and reading will show it.
+      if ("handshake" in connection) await connection.handshake().catch(() => {});
       client.awaitRequest();
       await serve(client);
     } catch (error) {
@@ -103,12 +137,11 @@ export class Listener {
     }
   }
 
-  async #turnAway(client: Client, connection: Deno.Conn): Promise<void> {
+  async #turnAway(client: Client): Promise<void> {
     if (this.#refused >= MAX_REFUSED) return;
     this.#refused++;
     const timer = setInterval(() => client.check(performance.now()), ACCEPT_PAUSE);
     try {
-      await shakeHands(connection);
       await this.#options.refuse(client);
     } finally {
       clearInterval(timer);
@@ -124,23 +157,11 @@ export function isExhaustion(error: unknown): boolean {
   return code === "EMFILE" || code === "ENFILE" || /os error (23|24)\)/.test(error.message);
 }
 
-/** Ends the handshake of TLS, if there is one. What goes wrong in it is the client's affair. */
-async function shakeHands(connection: Deno.Conn): Promise<void> {
-  if (!("handshake" in connection)) return;
+/** Small answers go at once, and a client whose machine is gone is noticed. */
+function tune(connection: Deno.TcpConn): void {
   try {
-    await (connection as Deno.TlsConn).handshake();
-  } catch {
-    // Reading will show it.
-  }
-}
-
-/** Small answers go at once, and a client whose machine is gone is noticed. Connections of TLS have no such switches. */
-function tune(connection: Deno.Conn): void {
-  if (!("setNoDelay" in connection)) return;
-  const plain = connection as Deno.TcpConn;
-  try {
-    plain.setNoDelay(true);
-    plain.setKeepAlive(true);
+    connection.setNoDelay(true);
+    connection.setKeepAlive(true);
   } catch {
     // The client has left already: reading will show it.
   }

@@ -54,6 +54,7 @@ export class HttpServer {
     }
     if (this.#isBusy()) await new Promise<void>((resolve) => this.#onQuiet = resolve);
     this.stop();
+    await this.#listener.flushed();
   }
 
   /** Accepts no more connections, and closes those that there are. */
@@ -88,7 +89,7 @@ export class HttpServer {
     try {
       mayGoOn = await this.#answer(client, head);
       // Before the connection counts as idle, which at a shutdown may be the end of it.
-      if (!mayGoOn) await client.wire.end();
+      if (!mayGoOn) await client.end();
     } finally {
       this.#clients.set(client, false);
       if (this.#isDraining && !this.#isBusy()) this.#onQuiet?.();

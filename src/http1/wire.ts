@@ -1,6 +1,15 @@
 import { Buffer } from "node:buffer";
 import { MAX_READ_BUFFER } from "../drive/limits.ts";
-import { ByteReader } from "./byte_reader.ts";
+import { ByteReader, type ByteSource } from "./byte_reader.ts";
+
+/** What a wire is made of, such as a `Deno.Conn`. */
+export interface Connection extends ByteSource {
+  write(bytes: Uint8Array): Promise<number>;
+  closeWrite(): Promise<void>;
+  close(): void;
+  /** Closes it without waiting for what was written to leave. `close` does so where this is missing. */
+  abort?(): void;
+}
 
 /** The connection ended, broke, or was closed by us. */
 export class ConnectionLost extends Error {
@@ -32,13 +41,13 @@ export class Wire {
   written = 0;
   /** Whether bytes wait to be taken. */
   isWriting = false;
-  readonly #connection: Deno.Conn;
+  readonly #connection: Connection;
   readonly #onClose: () => void;
   #out: Buffer | undefined;
   #isClosed = false;
 
   /** @param onClose Called once, when the connection is closed from this side. */
-  constructor(connection: Deno.Conn, onClose: () => void = () => {}) {
+  constructor(connection: Connection, onClose: () => void = () => {}) {
     this.#connection = connection;
     this.#onClose = onClose;
     this.reader = new ByteReader(connection);
@@ -96,6 +105,12 @@ export class Wire {
       // It is over already.
     }
     this.#onClose();
+  }
+
+  /** Closes it at once, also where bytes wait for the other side. */
+  abort(): void {
+    this.close();
+    this.#connection.abort?.();
   }
 
   #compose(head: string, piece: Uint8Array, chunked: boolean, isLast: boolean): Uint8Array {

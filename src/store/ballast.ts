@@ -19,6 +19,12 @@ export const PIECES_FOR_USERS = PIECES / 2;
 /** Free bytes below which a disk counts as full: an empty log and its index take 70 KB when the store is opened. */
 const FULL_BELOW = 2 ** 20;
 
+/** The file that holds what a checkpoint of a long log will need. */
+const GROWTH_NAME = "kvdrive.ballast-growth";
+
+/** Milliseconds after which it is held again once it was given up: a checkpoint may be using the space. */
+const GROWTH_PAUSE = 60_000;
+
 /** Bytes in one call of `crypto.getRandomValues` (its limit). */
 const RANDOM_BYTES = 65_536;
 
@@ -33,6 +39,7 @@ export class Ballast {
   /** How many pieces this process gave up. */
   #givenUp = 0;
   #isNeeded = false;
+  #growthGivenUpAt = -Infinity;
 
   /** @param data The data folder. */
   constructor(data: string) {
@@ -72,7 +79,34 @@ export class Ballast {
       if (await isWhole(path)) await makePrivate([path]);
       else if (!await writePiece(path)) return;
     }
+  }
+
+  /** There is room for uploads again. */
+  forgetNeed(): void {
     this.#isNeeded = false;
+  }
+
+  /** Bytes that are held for a checkpoint. */
+  async growthHeld(): Promise<number> {
+    return await sizeOf(this.#growthPath) ?? 0;
+  }
+
+  /** Holds so many bytes for a checkpoint, as far as there is space; 0 holds none. */
+  async holdGrowth(bytes: number): Promise<void> {
+    const path = this.#growthPath;
+    if (bytes === 0) return void removed(path);
+    if (performance.now() - this.#growthGivenUpAt < GROWTH_PAUSE) return;
+    const held = await this.growthHeld();
+    if (held >= bytes) return;
+    await makePrivate([path]);
+    await append(path, { append: true, create: true, mode: PRIVATE_MODE }, bytes - held);
+  }
+
+  /** Gives up what is held for a checkpoint; returns `false` if that is nothing. */
+  giveUpGrowth(): boolean {
+    if (!removed(this.#growthPath)) return false;
+    this.#growthGivenUpAt = performance.now();
+    return true;
   }
 
   /**
@@ -83,9 +117,15 @@ export class Ballast {
    */
   giveUp(kept = 0): boolean {
     this.#isNeeded = true;
-    const isGivenUp = [...this.#paths()].slice(kept).reverse().some(removed);
+    // What a checkpoint needs comes last: while a reader keeps the log from being checkpointed, it would be lost to others.
+    const isGivenUp = [...this.#paths()].slice(kept).reverse().some(removed) ||
+      kept === 0 && this.giveUpGrowth();
     if (isGivenUp) this.#givenUp++;
     return isGivenUp;
+  }
+
+  get #growthPath(): string {
+    return join(this.#data, GROWTH_NAME);
   }
 
   *#paths(): Generator<string> {
@@ -101,20 +141,32 @@ async function isWhole(path: string): Promise<boolean> {
 async function writePiece(path: string): Promise<boolean> {
   removed(path);
   try {
-    using file = await Deno.open(path, { write: true, createNew: true, mode: PRIVATE_MODE });
+    const options = { write: true, createNew: true, mode: PRIVATE_MODE };
+    if (await append(path, options, PIECE_BYTES)) return true;
+    removed(path);
+    return false;
+  } catch (error) {
+    // Another server on the same folder writes it.
+    if (error instanceof Deno.errors.AlreadyExists) return true;
+    removed(path);
+    throw error;
+  }
+}
+
+/** Adds random bytes to a file; returns `false` if there is no space for all of them. */
+async function append(path: string, options: Deno.OpenOptions, size: number): Promise<boolean> {
+  try {
+    using file = await Deno.open(path, options);
     const bytes = new Uint8Array(RANDOM_BYTES);
-    for (let written = 0; written < PIECE_BYTES; written += RANDOM_BYTES) {
+    for (let left = size; left > 0; left -= RANDOM_BYTES) {
       crypto.getRandomValues(bytes);
-      let rest = bytes;
+      let rest = bytes.subarray(0, left);
       while (rest.byteLength > 0) rest = rest.subarray(await file.write(rest));
     }
     // Until then some file systems have promised the space and not allocated it.
     await file.syncData();
     return true;
   } catch (error) {
-    // Another server on the same folder writes it.
-    if (error instanceof Deno.errors.AlreadyExists) return true;
-    removed(path);
     if (isOutOfSpace(error)) return false;
     throw error;
   }

@@ -11,6 +11,7 @@ import { ChunkWriter } from "./chunk_writer.ts";
 import { Database } from "./database.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { keys, ranges } from "./keys.ts";
+import { MemoryPart } from "./memory_budget.ts";
 import { Operation } from "./operation.ts";
 import { Readers } from "./readers.ts";
 import type { Place } from "./records.ts";
@@ -153,6 +154,48 @@ Deno.test("A writer waits where enough of its commits are on their way", async (
     (await writer.finish(DIGEST)).end();
     assertEquals((await readChunks(db, PLACE, "v1")).length, 48);
   }, () => gate.promise);
+});
+
+Deno.test("With no memory left few chunks are committed at a time, and one commit after the other", async () => {
+  const sizes: number[] = [];
+  let running = 0;
+  let most = 0;
+  await withDatabase(async (db) => {
+    const part = new MemoryPart("uploads", 8 * CHUNK, 0);
+    const memory = await part.reserve("p", 4 * CHUNK);
+    const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
+    await writeAll(writer, 20);
+    await writer.finish(DIGEST);
+    const found = await readChunks(db, PLACE, "v1");
+    assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
+    assertEquals([found.length, part.used], [20, 4 * CHUNK]);
+    memory[Symbol.dispose]();
+  }, async (chunks) => {
+    sizes.push(chunks);
+    most = Math.max(most, ++running);
+    await delay(1);
+    running--;
+  });
+  assertEquals([sizes, most], [[3, 3, 3, 3, 3, 3, 2], 1]);
+});
+
+Deno.test("What an upload holds beyond its own memory comes back with each commit", async () => {
+  const part = new MemoryPart("uploads", 64 * CHUNK, 0);
+  const held: number[] = [];
+  await withDatabase(async (db) => {
+    const memory = await part.reserve("p", 4 * CHUNK);
+    const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
+    await writeAll(writer, 160);
+    await writer.finish(DIGEST);
+    assertEquals([(await readChunks(db, PLACE, "v1")).length, part.used], [160, 4 * CHUNK]);
+    memory[Symbol.dispose]();
+    assertEquals(part.used, 0);
+  }, () => {
+    held.push(part.used / CHUNK);
+    return Promise.resolve();
+  });
+  assert(Math.max(...held) <= 32, `${held}`);
+  assert(Math.max(...held) > 12, `${held}`);
 });
 
 Deno.test("A commit that fails is told where the writer is used next, and what it wrote is removed", async () => {

@@ -65,7 +65,13 @@ export function commitsWithBallast(commits: Commits, ballast: Ballast, kept = 0)
   const tried = (commit: Commits["once"]) => async (operation: Operation): Promise<Outcome> => {
     if (operation.hasFileBytes) {
       if (ballast.isNeeded) throw new StoreFull("The disk is full");
-      return await commit(operation);
+      try {
+        return await commit(operation);
+      } catch (error) {
+        // A checkpoint has begun to take the space that was held for it.
+        if (!(error instanceof StoreFull) || !ballast.giveUpGrowth()) throw error;
+        return await commit(operation);
+      }
     }
     while (true) {
       const before = ballast.givenUp;

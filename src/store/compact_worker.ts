@@ -7,6 +7,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { COMPACT_PAUSE, COMPACT_SLICE_PAGES } from "../drive/limits.ts";
 import { freePages } from "./free_pages.ts";
+import { logSize, LONG_LOG } from "./store_log.ts";
 
 /** What the thread is started with. */
 export interface CompactTask {
@@ -39,6 +40,8 @@ function compact({ path, left, stop }: CompactTask): void {
     // What it frees need not survive a crash at once: that would only have to be freed again.
     sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
     while (freePages(sqlite) > left) {
+      // While a reader needs the log, moving a page takes space instead of giving some back.
+      if (logSize(path) > LONG_LOG) return;
       unlessLocked(() => {
         // `exec` would free a single page.
         sqlite.prepare(`PRAGMA incremental_vacuum(${COMPACT_SLICE_PAGES})`).all();

@@ -1,21 +1,24 @@
 import { MAX_PAYLOAD } from "../drive/limits.ts";
-import type { Ballast } from "./ballast.ts";
+import { type Ballast, BALLAST_BYTES } from "./ballast.ts";
 import type { DiskSpace, FreeBytes } from "./disk_space.ts";
-import type { StoreLog } from "./store_log.ts";
+import { LONG_LOG, type StoreLog } from "./store_log.ts";
 
-/** Milliseconds between two looks at the disk, and between two tries to cut the log. */
+/** Milliseconds between two looks at the disk, and between two tries to cut the log: each starts a thread. */
 const LOOK_INTERVAL = 1000;
-const CUT_INTERVAL = 10_000;
+const CUT_INTERVAL = 3000;
 
-/**
- * Bytes from which on the log is cut: on a disk with room, and on one that is short of it. SQLite checkpoints the log at
- * 4 MB and goes on in the same file, which gets larger only while readers need its content.
- */
-const LONG_LOG = 64 * 2 ** 20;
-const LONG_LOG_IF_SHORT = 8 * 2 ** 20;
+/** Bytes from which on the log is cut if the disk is short of space. */
+const LONG_LOG_IF_SHORT = LONG_LOG / 2;
 
 /** Bytes that stay free behind the ballast: what takes it back must not fill the disk again. */
 const MARGIN = 4 * 2 ** 20;
+
+/**
+ * What a checkpoint needs is held once less than this is free, and so many times that: writing gigabytes for it costs time,
+ * and on a disk with room nobody can take them within a second.
+ */
+const NEARLY_FULL = 4 * 2 ** 30;
+const GROWTH_SAFETY = 4;
 
 export interface DiskKeeperOptions {
   /** The store's file. */
@@ -58,14 +61,29 @@ export class DiskKeeper {
   async #look(): Promise<void> {
     const { log, ballast, disk, freeBytes } = this.#options;
     const missing = await ballast.missing();
+    await this.#holdGrowth();
     if (log.size >= LONG_LOG_IF_SHORT) {
       const isShort = missing > 0 || await disk.isShort(MAX_PAYLOAD);
       if (isShort || log.size >= LONG_LOG) await this.#cutLog();
     }
     if (missing === 0 && !ballast.isNeeded) return;
     const free = await freeBytes();
-    if (free !== undefined && free >= missing + MARGIN) await ballast.take();
+    if (free !== undefined && free >= missing + MARGIN) {
+      ballast.forgetNeed();
+      await ballast.take();
+    }
     this.#reported = "";
+  }
+
+  /** Another program could take what the next checkpoint needs before that begins, unless a file holds it. */
+  async #holdGrowth(): Promise<void> {
+    const { log, ballast, freeBytes } = this.#options;
+    const growth = log.growth();
+    if (growth < BALLAST_BYTES / 2) return await ballast.holdGrowth(0);
+    const free = await freeBytes();
+    const held = await ballast.growthHeld();
+    if (free === undefined || free < growth - held + MARGIN) return;
+    if (free < NEARLY_FULL + GROWTH_SAFETY * growth) await ballast.holdGrowth(growth);
   }
 
   async #cutLog(): Promise<void> {
@@ -82,6 +100,7 @@ export class DiskKeeper {
     try {
       worker.postMessage(this.#options.path);
       const { error } = await promise;
+      if (error?.includes("disk is full") && this.#options.ballast.giveUpGrowth()) return;
       if (error !== undefined) throw new Error(`Cannot checkpoint the store's log: ${error}`);
     } finally {
       worker.terminate();

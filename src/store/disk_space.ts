@@ -48,7 +48,7 @@ export interface DiskNeeds {
   /** By how much the store's file will grow when its log is checkpointed. */
   growth?: () => number;
   /** What of the ballast is missing: it is taken back before there are uploads again. */
-  ballast?: Pick<Ballast, "missing">;
+  ballast?: Pick<Ballast, "missing" | "growthHeld">;
 }
 
 /**
@@ -102,11 +102,12 @@ export class DiskSpace {
   }
 
   async #ask(): Promise<void> {
-    const [free, ballast = 0] = await Promise.all([
+    const [free, ballast = 0, held = 0] = await Promise.all([
       this.#freeBytes(),
       this.#needs.ballast?.missing(),
+      this.#needs.ballast?.growthHeld(),
     ]);
-    const growth = this.#needs.growth?.() ?? 0;
+    const growth = Math.max(0, (this.#needs.growth?.() ?? 0) - held);
     this.#left = free === undefined
       ? Infinity
       : free - this.#reserve - growth - ballast - this.#promised;

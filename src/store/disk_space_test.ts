@@ -41,11 +41,17 @@ Deno.test("What was promised is kept free until the upload ends, however long it
 Deno.test("The growth of the store's file and the missing ballast are kept free", async () => {
   let growth = 50 * MIB;
   let missing = 16 * MIB;
-  const ballast = { missing: () => Promise.resolve(missing) };
+  let held = 0;
+  const ballast = {
+    missing: () => Promise.resolve(missing),
+    growthHeld: () => Promise.resolve(held),
+  };
   const disk = withFree(100 * MIB, 20 * MIB, { growth: () => growth, ballast });
   await disk.demand(6 * MIB);
   assertEquals(await disk.isShort(0), false);
   await assertRejects(() => disk.demand(MIB), StoreFull);
+  held = 10 * MIB;
+  await disk.demand(4 * MIB);
   growth = 0;
   missing = 0;
   await disk.demand(20 * MIB);

@@ -4,6 +4,7 @@ import type { ByteRange } from "../drive/byte_range.ts";
 import type { Database } from "./database.ts";
 import { contentProblem } from "./checksums.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
+import type { Discarded } from "./discarded.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
@@ -66,6 +67,7 @@ export class FileStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #readers: Readers;
+  readonly #discarded: Discarded;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
   readonly #newNames = new NewNames();
@@ -78,11 +80,12 @@ export class FileStore {
   /** @param onDamage Told when a reader meets bytes that are missing or wrong. */
   constructor(
     db: Database,
-    { projects, quotas, readers, memory, onDamage = () => {} }: {
+    { projects, quotas, readers, memory, discarded, onDamage = () => {} }: {
       projects: KnownProjects;
       quotas: Quotas;
       readers: Readers;
       memory: MemoryBudget;
+      discarded: Discarded;
       onDamage?: OnDamage;
     },
   ) {
@@ -91,6 +94,7 @@ export class FileStore {
     this.#projects = projects;
     this.#quotas = quotas;
     this.#readers = readers;
+    this.#discarded = discarded;
     this.#hot = new HotFiles(db.changes, memory.caches);
     this.#memory = memory;
     this.#aheads = new ReadAheads(memory.downloads);
@@ -121,18 +125,20 @@ export class FileStore {
     const begun = await this.#projects.demand(place);
     using room = await this.#quotas.promise(begun, place, keys.file(place), announced);
     using memory = await reserveUpload(this.#memory.uploads, place, announced);
-    const received = await receive(this.#db, place, room.watch(body), { announced, memory });
+    let received: Received | undefined;
     try {
+      received = await receive(this.#db, place, room.watch(body), { announced, memory });
       await accept(received);
       room.release();
       const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
     } finally {
-      release(received);
+      if (received !== undefined) release(received);
     }
   }
 

@@ -2,7 +2,7 @@ import { MemoryExhausted } from "./errors.ts";
 
 const MIB = 2 ** 20;
 
-/** Bytes of the smallest budget: an eighth of it, the part for JSON, still holds the largest JSON body. */
+/** Bytes of the smallest budget: an eighth of it, the part for JSON, holds the largest JSON body. */
 export const MIN_MEMORY_BUDGET = 64 * MIB;
 
 /** Bytes of the largest budget that is chosen by default: more of it did not make transfers faster. */
@@ -88,7 +88,7 @@ interface Waiting {
 
 /**
  * Bytes that requests of all projects share. A project that holds some already gets more only while as much as it then
- * holds is left for the others, so one project alone gets a half. Requests that have to wait are served in turns: one of
+ * holds is left for the others, so one project alone gets a half. A request for more than that counts as a half. Requests that have to wait are served in turns: one of
  * each project, the oldest first; a request that does not fit yet lets smaller ones pass.
  */
 export class MemoryPart {
@@ -119,7 +119,7 @@ export class MemoryPart {
   }
 
   /**
-   * Bytes for one request, which it gives back by disposing of them. More than the whole part counts as all of it.
+   * Bytes for one request, which it gives back by disposing of them. More than half of the part counts as a half.
    *
    * @throws {MemoryExhausted} where there is not enough for too long, or too many wait already.
    */
@@ -129,9 +129,14 @@ export class MemoryPart {
     return share;
   }
 
-  /** Waits until it could take so many bytes, at most the whole part, and gives how many. @throws {MemoryExhausted} */
+  /** What a request of so many bytes counts as. */
+  countOf(bytes: number): number {
+    return Math.min(bytes, Math.floor(this.limit / 2));
+  }
+
+  /** Waits until it could take so many bytes, as they count, and gives how many. @throws {MemoryExhausted} */
   async acquire(project: string, bytes: number): Promise<number> {
-    const wanted = Math.min(bytes, this.limit);
+    const wanted = this.countOf(bytes);
     if (this.#queues.has(project) || !this.take(project, wanted)) await this.#wait(project, wanted);
     return wanted;
   }

@@ -72,15 +72,16 @@ Deno.test("Bytes are taken in whole units, and come back in full", async () => {
   assertEquals(part.used, 0);
 });
 
-Deno.test("More than a whole part counts as all of it", async () => {
+Deno.test("A request for more than half of a part counts as a half, so that others get in", async () => {
   const part = partOf(100);
-  using share = await part.reserve("a", 1000);
-  assertEquals([share.bytes, part.used], [100, 100]);
+  using large = await part.reserve("a", 1000);
+  using other = await part.reserve("b", 50);
+  assertEquals([large.bytes, other.bytes, part.used], [50, 50, 100]);
 });
 
 Deno.test("Requests that wait are served in turns of the projects, the oldest first", async () => {
   const part = partOf(100);
-  const first = await part.reserve("z", 100);
+  const held = [await part.reserve("y", 50), await part.reserve("z", 50)];
   const served: string[] = [];
   const shares: MemoryShare[] = [];
   const ask = async (project: string, name: string) => {
@@ -89,7 +90,7 @@ Deno.test("Requests that wait are served in turns of the projects, the oldest fi
   };
   const asking = [ask("a", "a1"), ask("a", "a2"), ask("a", "a3"), ask("b", "b1"), ask("c", "c1")];
   assertEquals(served, []);
-  first[Symbol.dispose]();
+  for (const share of held) share[Symbol.dispose]();
   while (served.length < 5) {
     await isSettled(Promise.resolve());
     shares.shift()?.[Symbol.dispose]();
@@ -100,28 +101,32 @@ Deno.test("Requests that wait are served in turns of the projects, the oldest fi
 
 Deno.test("A request that does not fit yet lets others pass, and is served when it fits", async () => {
   const part = partOf(100);
-  const slow = await part.reserve("slow", 60);
-  const large = part.reserve("large", 70);
+  const slow = await part.reserve("slow", 50);
+  using also = await part.reserve("also", 10);
+  const large = part.reserve("large", 50);
   assertEquals(await isSettled(large), false);
   using small = await part.reserve("small", 20);
-  assertEquals(small.bytes, 20);
+  assertEquals([also.bytes, small.bytes], [10, 20]);
   slow[Symbol.dispose]();
   using granted = await large;
-  assertEquals(granted.bytes, 70);
+  assertEquals(granted.bytes, 50);
 });
 
 Deno.test("Without memory for too long a request is refused, and nothing of it stays", async () => {
   const part = partOf(100, 20);
-  const held = await part.reserve("a", 100);
+  const held = await part.reserve("a", 50);
+  using also = await part.reserve("c", 50);
   await assertRejects(() => part.reserve("b", 1), MemoryExhausted, "downloads");
   assertEquals([part.refused, part.used], [1, 100]);
   held[Symbol.dispose]();
+  also[Symbol.dispose]();
   assertEquals([part.used, part.available("b")], [0, 100]);
 });
 
 Deno.test("Those that wait are not too many, and one project leaves places for others", async () => {
   const part = partOf(100, 200);
-  using _held = await part.reserve("z", 100);
+  using _held = await part.reserve("y", 50);
+  using _also = await part.reserve("z", 50);
   const outcomes = async (project: string) =>
     await Promise.allSettled(Array.from({ length: 600 }, () => part.reserve(project, 1)));
   const began = performance.now();

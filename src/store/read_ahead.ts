@@ -6,11 +6,21 @@ type Piece = Uint8Array<ArrayBuffer>;
 /** Reads the pieces from one index up to, and without, another. */
 type Read = (from: number, to: number) => Promise<Piece[]>;
 
+/** Where pieces come from, and what a reader gets of them. */
+export interface Pieces {
+  read: Read;
+  /** What is given of a piece. */
+  give: (piece: Piece, index: number) => Piece | Promise<Piece>;
+}
+
 /**
  * How often readers are looked at, in milliseconds. A reader that has taken no piece since the last look loses what was
  * read ahead for it, and has it read again when it goes on: few readers are that slow, and hostile ones are slower.
  */
 const STALL_TIME = 1000;
+
+/** How many times larger than the one before a batch is, for a reader that keeps taking. */
+const GROWTH = 16;
 
 /** All readers of large files in this process, and the memory that they share. */
 export class ReadAheads {
@@ -65,7 +75,7 @@ interface Batch {
 }
 
 /**
- * Reads pieces for one reader: the first alone, then batches that double in size, of which one is read while the one
+ * Reads pieces for one reader: the first alone, then batches that grow, of which one is read while the one
  * before is taken. `#memory` holds the piece that is given next, and what was read or is being read beyond that.
  */
 export class ReadAhead implements Disposable {
@@ -85,13 +95,12 @@ export class ReadAhead implements Disposable {
   }
 
   /** The pieces from an index up to `last`. What `read` throws is thrown where the first missing piece would come. */
-  async *read(from: number, last: number, read: Read): AsyncGenerator<Piece> {
-    for (let index = from; index < last;) {
+  async *read(from: number, last: number, { read, give }: Pieces): AsyncGenerator<Piece> {
+    for (let index = from; index < last; index++) {
       const piece = this.#takeRead() ?? await this.#fetch(index, last, read);
-      index++;
-      yield piece;
+      yield give(piece, index);
       this.#taken++;
-      this.#beginNext(index + this.#pieces.length, last, read);
+      this.#beginNext(index + 1 + this.#pieces.length, last, read);
     }
   }
 
@@ -152,7 +161,7 @@ export class ReadAhead implements Disposable {
 
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
-    const size = Math.min(2 * this.#size, MAX_READ_BATCH);
+    const size = Math.min(GROWTH * this.#size, MAX_READ_BATCH);
     const count = this.#memory.grow(Math.min(size, last - index), CHUNK);
     this.#size = Math.max(1, Math.min(size, count));
     if (count === 0) return;

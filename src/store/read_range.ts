@@ -88,29 +88,26 @@ async function* segments(
   }
 }
 
-async function* readSegment(
-  source: Source,
-  place: Place,
-  segment: Segment,
-): AsyncGenerator<Piece> {
+function readSegment(source: Source, place: Place, segment: Segment): AsyncGenerator<Piece> {
   const { start, end } = segment.range;
-  let index = Math.floor(start / CHUNK);
-  const chunks = source.ahead.read(
-    index,
-    chunkCount(end),
-    (from, to) => readBatch(source, place, segment, from, to),
-  );
   const { version, size, checksums } = segment;
+  const first = Math.floor(start / CHUNK);
   // Read at the same time as the first chunks.
-  if (index < chunkCount(end)) checksums?.pageOf(index);
-  for await (const chunk of chunks) {
-    if (checksums?.hasPageOf(index) === false) await checksums.pageOf(index);
-    // Each just before it leaves and not a batch at once: what is sent next is in the processor's cache then.
+  if (first < chunkCount(end)) checksums?.pageOf(first);
+  // Each chunk is checked just before it leaves and not a batch at once: it is in the processor's cache then.
+  const give = (chunk: Piece, index: number): Piece => {
     if (checksums?.matches(index, chunk) === false) {
       throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
     }
-    yield cut(chunk, index++ * CHUNK, segment.range);
-  }
+    return cut(chunk, index * CHUNK, segment.range);
+  };
+  return source.ahead.read(first, chunkCount(end), {
+    read: (from, to) => readBatch(source, place, segment, from, to),
+    give: (chunk, index) =>
+      checksums?.hasPageOf(index) === false
+        ? checksums.pageOf(index).then(() => give(chunk, index))
+        : give(chunk, index),
+  });
 }
 
 /** A batch of whole chunks, each of its exact length. */

@@ -26,6 +26,12 @@ const DELETED_ENTRIES = 250;
 /** The longest rest after such an operation, in milliseconds; it rests for as long as the operation took. */
 const DELETION_REST = 10;
 
+/**
+ * Bytes that are due for longer than this, in milliseconds, are deleted without rests: uploads replace more than was
+ * reclaimed beside them. (At most 90 s after it was replaced, of which `GARBAGE_GRACE` is 60 s.)
+ */
+const LATE = 20_000;
+
 /** Entries of garbage that are read, and uploads that are ended, at once. */
 const GARBAGE_PAGE = 200;
 
@@ -74,9 +80,11 @@ export class Reclaimer {
     const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
     const deletion = new Deletion(this.#db, this.#meter);
+    const began = performance.now();
     for await (const page of this.#pages(due)) {
       const isOurs = await Promise.all(page.map((entry) => this.#claim(entry, now)));
       for (const entry of page.filter((_, i) => isOurs[i])) {
+        deletion.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
         for await (const key of this.#keysOf(entry.value)) {
           if (this.#isStopped) return;
           await deletion.add(key);
@@ -175,6 +183,8 @@ export class Reclaimer {
 class Deletion {
   readonly #db: Database;
   readonly #meter: StoreMeter;
+  /** Whether there is no time for rests. */
+  isLate = false;
   #operation = new Operation();
   #entries = 0;
   #chunks = 0;
@@ -195,7 +205,7 @@ class Deletion {
     const began = performance.now();
     await this.flush();
     // Small requests that wait for the store come in between.
-    await delay(Math.min(performance.now() - began, DELETION_REST));
+    if (!this.isLate) await delay(Math.min(performance.now() - began, DELETION_REST));
   }
 
   async flush(): Promise<void> {

@@ -4,6 +4,7 @@ import { AppStore } from "./app_store.ts";
 import { type Damage, Damages } from "./damages.ts";
 import type { Database } from "./database.ts";
 import type { Compactor } from "./compactor.ts";
+import { Discarded } from "./discarded.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./drive_store.ts";
 import { type StoreDamaged, StoreFull } from "./errors.ts";
@@ -91,12 +92,15 @@ export class Store {
     this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
       void this.#damages.note(place, version, error.problem).catch(onError);
-    this.files = new FileStore(db, { projects: known, quotas, readers, memory, onDamage });
+    const discarded = new Discarded(() => this.sweeper.wake());
+    const shared = { projects: known, quotas, readers, memory, discarded };
+    this.files = new FileStore(db, { ...shared, onDamage });
     this.#openUploads = new OpenUploads(db, maxOpenUploads);
     const { end } = new OverdueUploads(db, known, quotas);
     this.uploads = new UploadStore(db, known, quotas, this.files, {
       open: this.#openUploads,
       end,
+      discarded,
       memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),

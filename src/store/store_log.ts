@@ -1,6 +1,17 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 /**
+ * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then writes it from its beginning again: it
+ * gets longer only while readers need its content.
+ */
+export const LONG_LOG = 16 * 2 ** 20;
+
+/** Bytes of the log's file, which keeps its size after a checkpoint. */
+export function logSize(path: string): number {
+  return statOrZero(`${path}-wal`).size;
+}
+
+/**
  * The write-ahead log of the store's file, as far as it concerns the disk. It asks SQLite and the system, which takes some
  * ten microseconds, and reads no data.
  */
@@ -18,9 +29,9 @@ export class StoreLog implements Disposable {
     this.#pageSize = Number(this.#sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
   }
 
-  /** Bytes of the log's file. After a checkpoint it keeps its size and is written from its beginning again. */
+  /** Bytes of its file. */
   get size(): number {
-    return statOrZero(`${this.#path}-wal`).size;
+    return logSize(this.#path);
   }
 
   /**

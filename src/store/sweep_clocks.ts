@@ -54,15 +54,16 @@ export class SilentLeases {
     const watched = Math.min(elapsed, 2 * SWEEP_INTERVAL) + ahead;
     this.#lookedAt = performance.now();
     const seen = new Map<string, SeenLease>();
-    for (const { key, versionstamp } of leases) {
+    const dead = leases.filter(({ key, value, versionstamp }) => {
       const id = String(key.at(-1));
       const known = this.#seen.get(id);
       const silence = known?.versionstamp === versionstamp ? known.silence + watched : ahead;
       seen.set(id, { versionstamp, silence });
-    }
+      // At the first look alone: a clock that jumps later by more than that must not end what was seen alive.
+      return silence >= WRITE_LEASE || (known === undefined && value < longOver);
+    });
     this.#seen = seen;
-    const silenceOf = ({ key }: Deno.KvEntry<number>) => seen.get(String(key.at(-1)))?.silence ?? 0;
-    return leases.filter((lease) => silenceOf(lease) >= WRITE_LEASE || lease.value < longOver);
+    return dead;
   }
 }
 

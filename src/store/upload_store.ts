@@ -2,6 +2,7 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import { boundaryAfter } from "../drive/name_order.ts";
 import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
+import type { Discarded } from "./discarded.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "./errors.ts";
 import type { FileStore, WriteCondition } from "./file_store.ts";
 import { ChecksumWriter } from "./checksums.ts";
@@ -55,6 +56,7 @@ export class UploadStore {
   readonly #memory: MemoryPart;
   readonly #open: OpenUploads;
   readonly #end: EndUpload;
+  readonly #discarded: Discarded;
   readonly #ttl: number;
   readonly #onUndigested: () => void;
 
@@ -68,9 +70,10 @@ export class UploadStore {
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    { open, end, memory, ttl, onUndigested = () => {} }: {
+    { open, end, discarded, memory, ttl, onUndigested = () => {} }: {
       open: OpenUploads;
       end: EndUpload;
+      discarded: Discarded;
       memory: MemoryPart;
       ttl: number;
       onUndigested?: () => void;
@@ -84,6 +87,7 @@ export class UploadStore {
     this.#memory = memory;
     this.#open = open;
     this.#end = end;
+    this.#discarded = discarded;
     this.#ttl = ttl;
   }
 
@@ -155,16 +159,18 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, id, part);
     using room = await this.#quotas.promise(begun, place, key, announced);
     using memory = await reserveUpload(this.#memory, place, announced);
-    const received = await receive(this.#db, place, room.watch(body), { announced, memory });
+    let received: Received | undefined;
     try {
+      received = await receive(this.#db, place, room.watch(body), { announced, memory });
       await accept(received);
       room.release();
       await this.#addPart(place, { id, part, type, begun }, received);
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
     } finally {
-      release(received);
+      if (received !== undefined) release(received);
     }
   }
 
@@ -207,7 +213,9 @@ export class UploadStore {
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) setOnlyChunk(operation, place, version, bytes.content, sha256);
-      if ((await this.#quotas.commit(known, place, operation, { more })).ok) return;
+      if ((await this.#quotas.commit(known, place, operation, { more })).ok) {
+        return this.#discarded.add(earlier.value?.size ?? 0);
+      }
       this.#projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
@@ -302,8 +310,9 @@ export class UploadStore {
           .set(deadline, value satisfies Garbage),
       );
       if (!outcome.ok) continue;
+      const bytes = receivedBytes(await this.#revisionOf(place, id));
       await this.#end({ key: deadline, value, versionstamp: outcome.versionstamp });
-      return;
+      return this.#discarded.add(bytes);
     }
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }

@@ -312,6 +312,34 @@ Deno.test("Deletions alone make room again on a disk that another program keeps 
   }, 150 * MIB);
 });
 
+Deno.test("Another program that fills the disk beside a long reader takes nothing of a checkpoint.", () => {
+  return onSmallDisk(async (data, disk) => {
+    await using server = await TestServer.start({ data, args: RESERVE });
+    const drive = new Drive(server, "disk");
+    const files: Files = {};
+    await ballastIsWhole(data);
+    {
+      await using _reader = await LongReader.open(data);
+      for (let i = 0; i < 60; i++) await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
+      const growth = `${data}/kvdrive.ballast-growth`;
+      await until(async () => (await Deno.stat(growth)).size > 55 * MIB);
+      assertEquals((await Deno.stat(growth)).mode! & 0o777, 0o600);
+      await fillDisk(`${disk.path}/foreign`);
+      assertEquals(await drive.delete(["f0"]), { deleted: ["f0"], failed: [] });
+      delete files["f0"];
+      await fillDisk(`${disk.path}/foreign-2`);
+      assertGreater((await Deno.stat(growth)).size, 55 * MIB);
+    }
+    for (let i = 1; i < 50; i++) {
+      assertEquals(await drive.delete([`f${i}`]), { deleted: [`f${i}`], failed: [] });
+      delete files[`f${i}`];
+    }
+    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await ballastIsWhole(data);
+    await assertHolds(drive, files);
+  }, 300 * MIB);
+});
+
 Deno.test("Ballast that is deleted, cut or made read-only is whole again soon.", () => {
   return onSmallDisk(async (data) => {
     await using server = await TestServer.start({ data, args: RESERVE });
