@@ -22,6 +22,9 @@ export const SCRUB_START_DELAY = MINUTE;
 const MIN_REST = 20;
 const REST_FACTOR = 3;
 
+/** The longest rest for a batch that took long, as the disk or the machine is busy with other work. */
+const MAX_REST = 2 * SECOND;
+
 /** Small files share a batch, up to so many bytes or milliseconds of work. */
 const BATCH_BYTES = 524_288;
 const BATCH_TIME = 5;
@@ -177,6 +180,7 @@ export class Scrub {
   async completeDigests(): Promise<void> {
     if (this.#isDigesting) return;
     this.#isDigesting = true;
+    this.#batch = { bytes: 0, began: performance.now() };
     try {
       await this.#readJournal();
     } finally {
@@ -198,6 +202,7 @@ export class Scrub {
 
   /** Checks all files behind the stored position. Ends early where another process does the same. */
   async pass(): Promise<void> {
+    this.#batch = { bytes: 0, began: performance.now() };
     const { key, value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
     const isNew = value === null || value.finished !== undefined;
     const position = new Position(this.#db, key, versionstamp, isNew ? newPass() : value);
@@ -270,7 +275,7 @@ export class Scrub {
     this.#batch.bytes += bytes;
     const took = performance.now() - this.#batch.began;
     if (this.#batch.bytes < BATCH_BYTES && took < BATCH_TIME) return;
-    await this.#sleep(Math.max(MIN_REST, REST_FACTOR * took));
+    await this.#sleep(Math.min(MAX_REST, Math.max(MIN_REST, REST_FACTOR * took)));
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
     // A large file of a pass does not hold up the digests of new files.

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { administer, Project, PROJECTS, withKey } from "../support/admin.ts";
 import { assertAccessible } from "./support/accessibility.ts";
 import { patternBytes } from "../support/bytes.ts";
+import { changeFirst, editStore } from "../faults/support/edit_store.ts";
 import { dialog, openSection, row, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
 import type { Scene } from "./support/scene.ts";
 import { stories } from "./support/stories.ts";
@@ -58,6 +59,24 @@ story("An id that is taken is refused in the dialog, which stays.", async (scene
   await asked.getByRole("alert").filter({ hasText: project.id }).waitFor();
   await page.keyboard.press("Escape");
   await asked.waitFor({ state: "detached" });
+});
+
+story("A damaged file is told to the administrator until it is replaced.", async (scene) => {
+  const { page, project, server } = scene;
+  const drive = project.drive("photos");
+  await drive.put("cat.jpg", patternBytes(200_000));
+  const chunks = ["chunk", project.id, "photos", "cat.jpg"];
+  const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
+  await editStore(server.data, (kv) => changeFirst(kv, chunks, flip));
+  (await drive.get("cat.jpg")).expect(500);
+  await signInAsAdministrator(scene);
+  const told = page.getByRole("alert").filter({ hasText: "cat.jpg in drive photos" });
+  await told.waitFor();
+  await assertAccessible(page, "a damaged file");
+  await drive.put("cat.jpg", patternBytes(10));
+  await page.reload();
+  await row(page, project.id).waitFor();
+  assertEquals(await told.count(), 0);
 });
 
 story("A project is deleted with its id typed in.", async (scene) => {
