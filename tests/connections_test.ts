@@ -38,8 +38,10 @@ add("A pipeline of 10,000 requests is answered in order.", async (drive) => {
   const count = 10_000;
   const sent = (async () => {
     for (let i = 0; i < count; i += 100) {
-      const some = Array.from({ length: 100 }, (_, j) =>
-        request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`));
+      const some = Array.from(
+        { length: 100 },
+        (_, j) => request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`),
+      );
       await client.send(some.join(""));
     }
   })();

@@ -33,6 +33,8 @@ export function lowDescriptorsText(free: number): string {
 
 /** What the operator is told while it happens. */
 export function outOfDescriptorsText(): string {
-  return `${new Date().toISOString()} warning: no file descriptors are left, so idle connections are closed: ` +
+  return `${
+    new Date().toISOString()
+  } warning: no file descriptors are left, so idle connections are closed: ` +
     "raise the limit (ulimit -n, LimitNOFILE of systemd, --ulimit of Docker).";
 }

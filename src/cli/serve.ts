@@ -232,7 +232,8 @@ function listen(
       connections,
       patience: idleTimeout * READER_PATIENCE,
       handler: app,
-      answerMalformed: ({ status, message }) => refuse(errors.malformed(status === 431 ? 431 : 400, message)),
+      answerMalformed: ({ status, message }) =>
+        refuse(errors.malformed(status === 431 ? 431 : 400, message)),
       answerFull: () => refuse(errors.serverFull()),
       onError,
       onExhausted,

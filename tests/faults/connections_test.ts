@@ -14,7 +14,8 @@ import { uploadParts } from "../support/upload.ts";
 const PROMISED = 10_000;
 const DESCRIPTORS = 256;
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const LIST = `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
+const LIST =
+  `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
 const DOWNLOAD = LIST.replace("/files", "/files/download?name=large");
 
 /** Connects so many clients that say nothing. Those that the system holds back are given up. */
