@@ -4,6 +4,7 @@ import { assertSameBytes, MIB, patternBytes } from "./support/bytes.ts";
 import { Drive } from "./support/drive.ts";
 import { RawClient } from "./support/gate_client.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "./support/server.ts";
+import { suite } from "./support/suite.ts";
 import { TlsFiles } from "./support/tls.ts";
 import { uploadParts } from "./support/upload.ts";
 
@@ -23,107 +24,108 @@ function download(name: string, rest = "\r\n", version = "HTTP/1.1"): string {
   return request(`GET ${FILES}/download?name=${name}`, rest, version);
 }
 
-Deno.test("Requests over one connection", async (t) => {
-  await using server = await TestServer.start();
+const add = suite("Requests over one connection");
+
+/** The drive that the requests name, with the file "a". */
+async function stocked({ server }: Drive): Promise<Drive> {
   const drive = new Drive(server, "drive");
   await drive.put("a", "content");
+  return drive;
+}
 
-  await t.step("A pipeline of 10,000 requests is answered in order.", async () => {
-    using client = await RawClient.connect(server.port);
-    const count = 10_000;
-    const sent = (async () => {
-      for (let i = 0; i < count; i += 100) {
-        const some = Array.from(
-          { length: 100 },
-          (_, j) => request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`),
-        );
-        await client.send(some.join(""));
-      }
-    })();
-    for (let i = 0; i < count; i++) {
-      const answer = await client.readAnswer();
-      assertEquals([answer.status, answer.header("X-Request-Id")], [404, String(i)]);
+add("A pipeline of 10,000 requests is answered in order.", async (drive) => {
+  using client = await RawClient.connect(drive.server.port);
+  const count = 10_000;
+  const sent = (async () => {
+    for (let i = 0; i < count; i += 100) {
+      const some = Array.from(
+        { length: 100 },
+        (_, j) => request("GET /nothing", `X-Request-Id: ${i + j}\r\n\r\n`),
+      );
+      await client.send(some.join(""));
     }
-    await sent;
-  });
-
-  await t.step("A request behind a body begins where the body ends.", async () => {
-    using client = await RawClient.connect(server.port);
-    await client.send(
-      upload("one", "Content-Length: 3\r\n\r\none") +
-        upload("two", "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\ntwo\r\n0\r\nTrailer: z\r\n\r\n") +
-        upload("three", "Content-Length: 5\r\n\r\nth"),
-    );
-    assertEquals((await client.readAnswer()).status, 201);
-    assertEquals((await client.readAnswer()).status, 201);
-    await client.send("ree" + download("one"));
-    assertEquals((await client.readAnswer()).status, 201);
-    assertEquals((await client.readAnswer()).body, "one");
-    for (const name of ["two", "three"]) assertEquals(await drive.text(name), name);
-  });
-
-  await t.step("HEAD, 204 and 304 have no body, and the next answer follows.", async () => {
-    using client = await RawClient.connect(server.port);
-    const head = download("a").replace("GET", "HEAD");
-    await client.send(head + request("OPTIONS *") + download("a"));
-    const first = await client.readAnswer("HEAD");
-    assertEquals([first.status, first.header("Content-Length")], [200, "7"]);
-    const second = await client.readAnswer();
-    assertEquals([second.status, second.header("Content-Length")], [204, undefined]);
-    const third = await client.readAnswer();
-    assertEquals(third.body, "content");
-    await client.send(download("a", `If-None-Match: ${third.header("ETag")}\r\n\r\n`));
-    assertEquals((await client.readAnswer()).status, 304);
-    await client.send(download("a"));
-    assertEquals((await client.readAnswer()).body, "content");
-  });
+  })();
+  for (let i = 0; i < count; i++) {
+    const answer = await client.readAnswer();
+    assertEquals([answer.status, answer.header("X-Request-Id")], [404, String(i)]);
+  }
+  await sent;
 });
 
-Deno.test("Bodies that are announced, and ends of connections", async (t) => {
-  await using server = await TestServer.start();
-  const drive = new Drive(server, "drive");
-  await drive.put("a", "content");
+add("A request behind a body begins where the body ends.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  await client.send(
+    upload("one", "Content-Length: 3\r\n\r\none") +
+      upload("two", "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\ntwo\r\n0\r\nTrailer: z\r\n\r\n") +
+      upload("three", "Content-Length: 5\r\n\r\nth"),
+  );
+  assertEquals((await client.readAnswer()).status, 201);
+  assertEquals((await client.readAnswer()).status, 201);
+  await client.send("ree" + download("one"));
+  assertEquals((await client.readAnswer()).status, 201);
+  assertEquals((await client.readAnswer()).body, "one");
+  for (const name of ["two", "three"]) assertEquals(await drive.text(name), name);
+});
 
-  await t.step("Expect: 100-continue is answered when the body is wanted.", async () => {
-    using client = await RawClient.connect(server.port);
-    const expecting = "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n";
-    await client.send(upload("b", expecting));
-    assertEquals((await client.readHead()).status, 100);
-    await client.send("abc");
-    assertEquals((await client.readAnswer()).status, 201);
-    await client.send(upload("", expecting));
-    const refused = await client.readAnswer();
-    assertEquals([refused.status, refused.header("Connection")], [400, "close"]);
+add("HEAD, 204 and 304 have no body, and the next answer follows.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  const head = download("a").replace("GET", "HEAD");
+  await client.send(head + request("OPTIONS *") + download("a"));
+  const first = await client.readAnswer("HEAD");
+  assertEquals([first.status, first.header("Content-Length")], [200, "7"]);
+  const second = await client.readAnswer();
+  assertEquals([second.status, second.header("Content-Length")], [204, undefined]);
+  const third = await client.readAnswer();
+  assertEquals(third.body, "content");
+  await client.send(download("a", `If-None-Match: ${third.header("ETag")}\r\n\r\n`));
+  assertEquals((await client.readAnswer()).status, 304);
+  await client.send(download("a"));
+  assertEquals((await client.readAnswer()).body, "content");
+});
+
+add("Expect: 100-continue is answered when the body is wanted.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  const expecting = "Content-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+  await client.send(upload("b", expecting));
+  assertEquals((await client.readHead()).status, 100);
+  await client.send("abc");
+  assertEquals((await client.readAnswer()).status, 201);
+  await client.send(upload("", expecting));
+  const refused = await client.readAnswer();
+  assertEquals([refused.status, refused.header("Connection")], [400, "close"]);
+  assertEquals(await client.readToEnd(), "");
+});
+
+add("HTTP/1.0 and Connection: close end the connection with the answer.", async (own) => {
+  const drive = await stocked(own);
+  for (const [rest, version] of [["\r\n", "HTTP/1.0"], ["Connection: Close\r\n\r\n", "HTTP/1.1"]]) {
+    using client = await RawClient.connect(drive.server.port);
+    await client.send(download("a", rest, version));
+    const answer = await client.readAnswer();
+    assertEquals([answer.body, answer.header("Connection")], ["content", "close"]);
     assertEquals(await client.readToEnd(), "");
-  });
+  }
+});
 
-  await t.step("HTTP/1.0 and Connection: close end the connection with the answer.", async () => {
-    for (
-      const [rest, version] of [["\r\n", "HTTP/1.0"], ["Connection: Close\r\n\r\n", "HTTP/1.1"]]
-    ) {
-      using client = await RawClient.connect(server.port);
-      await client.send(download("a", rest, version));
-      const answer = await client.readAnswer();
-      assertEquals([answer.body, answer.header("Connection")], ["content", "close"]);
-      assertEquals(await client.readToEnd(), "");
-    }
-  });
+add("A target may have the absolute form, and dots stay what they are.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  await client.send(download("a").replace("GET /", "GET http://other.example/"));
+  assertEquals((await client.readAnswer()).body, "content");
+  await client.send(request(`GET ${FILES}/../files/download?name=a`));
+  assertEquals((await client.readAnswer()).status, 404);
+});
 
-  await t.step("A target may have the absolute form, and dots stay what they are.", async () => {
-    using client = await RawClient.connect(server.port);
-    await client.send(download("a").replace("GET /", "GET http://other.example/"));
-    assertEquals((await client.readAnswer()).body, "content");
-    await client.send(request(`GET ${FILES}/../files/download?name=a`));
-    assertEquals((await client.readAnswer()).status, 404);
-  });
-
-  await t.step("A client that ends its side still gets its answer.", async () => {
-    using client = await RawClient.connect(server.port);
-    await client.send(download("a"));
-    await client.end();
-    assertEquals((await client.readAnswer()).body, "content");
-    assertEquals(await client.readToEnd(), "");
-  });
+add("A client that ends its side still gets its answer.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  await client.send(download("a"));
+  await client.end();
+  assertEquals((await client.readAnswer()).body, "content");
+  assertEquals(await client.readToEnd(), "");
 });
 
 Deno.test("A refusal reaches a client that goes on sending.", async () => {

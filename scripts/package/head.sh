@@ -217,6 +217,9 @@ room=$base/$archive
 is_whole "$room" || unpack
 require_own "$room"
 
+# Each connection needs a descriptor, and the usual limit is 1024.
+ulimit -n "$(ulimit -H -n)" 2> /dev/null || :
+
 export DENO_DIR="$room/cache" DENO_NO_UPDATE_CHECK=1 DENO_NO_PACKAGE_JSON=1
 export DENO_TLS_CA_STORE="${DENO_TLS_CA_STORE:-mozilla,system}"
 export KVDRIVE_PACKED="$self"

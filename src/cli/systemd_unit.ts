@@ -49,7 +49,8 @@ RestartSec=2s
 RestartPreventExitStatus=2
 KillMode=mixed
 TimeoutStopSec=${Math.ceil((settings.shutdownTimeout + CLOSING_TIME) / 1000)}s
-LimitNOFILE=65536
+# The hard limit that systemd itself has: each connection needs a descriptor.
+LimitNOFILE=524288
 UMask=0077
 
 # The whole file system is read-only but for these.

@@ -115,8 +115,11 @@ async function sendStream(
   const chunked = length === undefined && minor === 1;
   let rest = length ?? Infinity;
   let head = chunked ? `${text}Transfer-Encoding: chunked\r\n\r\n` : `${text}\r\n`;
+  let reading = readPiece(body);
   for (;;) {
-    const { done, value: piece = NOTHING } = await readPiece(body);
+    const { done, value: piece = NOTHING } = await reading;
+    // The next piece is read while this one is sent.
+    if (!done) reading = readPiece(body);
     rest -= piece.length;
     if (rest < 0 || done && rest > 0 && rest !== Infinity) {
       throw new BodyBroken("The body has another length");
@@ -128,14 +131,15 @@ async function sendStream(
   }
 }
 
-async function readPiece(
+function readPiece(
   body: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
-  try {
-    return await body.read();
-  } catch (cause) {
+  const reading = body.read().catch((cause: unknown) => {
     throw new BodyBroken("The body cannot be read", { cause });
-  }
+  });
+  // Where the client leaves first, nothing waits for it any more.
+  reading.catch(() => {});
+  return reading;
 }
 
 /** The status line and the headers, without those of the framing and the empty line. */
