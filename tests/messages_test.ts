@@ -204,8 +204,18 @@ Deno.test("What is wrong with a certificate is told with what helps.", async () 
   const expiredCa = await folder.write("expired.pem", expired.authority);
   const earlyCa = await folder.write("early.pem", early.authority);
   const cases: [certificates: typeof own, host: string, args: string[], says: RegExp][] = [
-    [own, "localhost", [], /not signed by an authority that this machine trusts: .*--cacert/],
-    [own, "localhost", ["--cacert", other], /not signed by an authority in the file of --cacert/],
+    [
+      own,
+      "localhost",
+      [],
+      /is not trusted: no authority that this machine knows signed it; .*--cacert/,
+    ],
+    [
+      own,
+      "localhost",
+      ["--cacert", other],
+      /is not trusted: no authority in the file of --cacert signed it/,
+    ],
     [
       expired,
       "localhost",

@@ -73,6 +73,8 @@ async function readCertificate(path: string): Promise<string> {
     return await Deno.readTextFile(path);
   } catch (error) {
     const reason = failureReason(error);
-    throw new CommandError(`Cannot read the file of KVDRIVE_TLS_CERT: ${reason}`, { cause: error });
+    throw new CommandError(`Cannot read ${path}, the file of KVDRIVE_TLS_CERT: ${reason}`, {
+      cause: error,
+    });
   }
 }

@@ -160,6 +160,6 @@ async function writeUnit(path: string, text: string, isForced: boolean): Promise
       throw new CommandError(`There is a file ${path} already: --force replaces it`);
     }
     const reason = failureReason(error);
-    throw new CommandError(`Cannot write the unit: ${reason}`, { cause: error });
+    throw new CommandError(`Cannot write the unit ${path}: ${reason}`, { cause: error });
   }
 }

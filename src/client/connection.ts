@@ -209,8 +209,8 @@ function certificateProblem(reason: string, hasAuthorities: boolean): string | u
   // An authority of the same name with another key makes the signature a bad one.
   if (/UnknownIssuer|BadSignature/.test(reason)) {
     return hasAuthorities
-      ? "is not signed by an authority in the file of --cacert: put the certificate of the authority that signed it there, not another one"
-      : "is not signed by an authority that this machine trusts: name the authority's certificate with --cacert or DENO_CERT";
+      ? "is not trusted: no authority in the file of --cacert signed it; put the certificate of the one that did there"
+      : "is not trusted: no authority that this machine knows signed it; name the certificate of the one that did with --cacert or DENO_CERT";
   }
   return `cannot be trusted: ${reason}`;
 }
