@@ -316,3 +316,13 @@ async function sweepLaterThanParts({ store }: Bench): Promise<void> {
 function sameBytes(a: ArrayBufferLike | undefined, b: ArrayBufferLike): boolean {
   return a !== undefined && Buffer.from(a).equals(Buffer.from(b));
 }
+
+testOnAll("A completion that is not accepted leaves the upload open", async (bench) => {
+  const { uploads, files } = bench.store;
+  const id = await start(bench);
+  await putPart(bench, "a", id, 1, bytes(10));
+  const refuse = () => Promise.reject(new Error("The key was revoked"));
+  await assertRejects(() => uploads.complete(place("a"), id, () => true, refuse), Error, "revoked");
+  assertEquals(await files.stat(place("a")), undefined);
+  assertEquals(await uploads.complete(place("a"), id, () => true), "done");
+});
