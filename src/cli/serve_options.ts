@@ -86,7 +86,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "memory-budget",
     value: "BYTES",
-    help: "memory for transfers and caches, like 256MiB (a quarter of the machine's, up to 512MiB)",
+    help: "memory for transfers and caches (a share of the machine's)",
   },
   { name: "disk-reserve", value: "BYTES", help: "space that uploads leave free (67108864)" },
   {
