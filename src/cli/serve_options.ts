@@ -114,7 +114,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "memory-budget",
     value: "BYTES",
-    help: "memory for transfers and caches (a quarter, at most 512MiB)",
+    help: "memory for transfers and caches (a share of the machine's)",
   },
   {
     name: "max-open-uploads",
