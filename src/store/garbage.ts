@@ -15,6 +15,29 @@ export function throwAway(operation: Operation, garbage: Garbage, due: number): 
   operation.set(keys.garbage(due, monotonicUlid()), garbage);
 }
 
+/** An entry that lives until a deadline. */
+export interface Passing {
+  key: Deno.KvKey;
+  value: unknown;
+  /** Milliseconds since 1970. */
+  deadline: number;
+  /** With the deadline it names the entry of garbage, `keys.garbage(deadline, id)`. */
+  id: string;
+}
+
+/**
+ * Adds an entry that lives until a deadline. It is removed as garbage and not by Deno KV's own expiry, which ends the
+ * process where the disk refuses a delete (denokv's `sqlite/lib.rs`: "KV collect expired failed").
+ */
+export function setUntil(
+  operation: Operation,
+  { project, drive = "" }: { project: string; drive?: string },
+  { key, value, deadline, id }: Passing,
+): void {
+  const garbage: Garbage = { kind: "entry", project, drive, name: "", key };
+  operation.set(key, value).set(keys.garbage(deadline, id), garbage);
+}
+
 /**
  * Adds what becomes of the bytes of a version that is replaced or deleted. What lies in one value goes at once, as it is
  * read together with its record; the rest stays for those who began to read it.

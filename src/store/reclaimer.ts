@@ -137,8 +137,10 @@ export class Reclaimer {
 
   /** Whether the bytes of an entry are to be deleted now. An upload is ended first, so that no part comes after. */
   async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
-    if (value.kind !== "upload") return !("file" in value && this.#readers.has(value.file));
-    if (Number(key[1]) > now) return false;
+    if ("file" in value) return !this.#readers.has(value.file);
+    // Where the disk is short, only bytes go before their time.
+    if (value.kind !== "parts" && Number(key[1]) > now) return false;
+    if (value.kind !== "upload") return true;
     return await this.#endUpload({ key, value, versionstamp });
   }
 
@@ -153,6 +155,8 @@ export class Reclaimer {
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
       case "parts":
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+      case "entry":
+        return yield garbage.key;
     }
   }
 

@@ -120,6 +120,8 @@ export type Garbage =
     | { kind: "upload"; id: string }
     /** The part entries of a completed upload; their bytes belong to the file now. */
     | { kind: "parts"; id: string }
+    /** An entry whose time is over. */
+    | { kind: "entry"; key: Deno.KvKey }
   );
 
 /** All times are milliseconds since 1970. */

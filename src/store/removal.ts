@@ -68,7 +68,10 @@ async function* driveSteps(
   }
   const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };
   for await (const entry of list<UploadSession>(uploads)) yield uploadStep(project, entry);
-  yield* deleteAll(list, prefixes.ofDrive("completed_upload", project, ...drive));
+  const completed = { prefix: prefixes.ofDrive("completed_upload", project, ...drive) };
+  for await (const { key, value } of list<UploadSession>(completed)) {
+    yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[3])));
+  }
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }
@@ -112,7 +115,8 @@ async function* appSteps(list: List, project: string): AsyncGenerator<Operation>
 /** There are few of them in the store, and they end by themselves, so they have no index. */
 async function* sessionSteps(list: List, project: string): AsyncGenerator<Operation> {
   for await (const { key, value } of list<SessionRecord>({ prefix: prefixes.sessions() })) {
-    if (value.project === project) yield new Operation().delete(key);
+    if (value.project !== project) continue;
+    yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[1])));
   }
 }
 

@@ -6,6 +6,7 @@ import type { Database } from "./database.ts";
 import { decide } from "./decide.ts";
 import { NoSuchApp, NoSuchProject } from "./errors.ts";
 import type { KeyStore } from "./key_store.ts";
+import { setUntil } from "./garbage.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { AppRecord, ProjectKeyRecord, ProjectRecord, SessionRecord } from "./records.ts";
@@ -55,8 +56,10 @@ export class SessionStore {
       const record: SessionRecord = { project, app, projectKey, expires };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(key.key, key.versionstamp)
-        .check(current.key, current.versionstamp)
-        .set(keys.session(hashSecret(token)), record, SESSION_TIME);
+        .check(current.key, current.versionstamp);
+      const id = hashSecret(token);
+      const session = { key: keys.session(id), value: record, deadline: expires, id };
+      setUntil(operation, { project }, session);
       return { operation, result: { token, expires } };
     });
   }

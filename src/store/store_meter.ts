@@ -2,7 +2,7 @@
 export type CommitOutcome = "done" | "refused" | "failed";
 
 /** What the sweeper removed: entries of its list, by their kind. */
-export type SweptKind = "chunks" | "manifest" | "upload" | "parts";
+export type SweptKind = "chunks" | "manifest" | "upload" | "parts" | "entry";
 
 /** What the scrub found of a file. `converted`: it was whole, and lacked digests or checksums, which were added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";

@@ -9,10 +9,10 @@
  *   much as the clock was set back;
  * - an open upload, a browser that signed in: they end earlier or later by as much. What was found to be over is deleted
  *   then, so it stays over;
- * - entries that the store drops by itself (`expireIn`): they go earlier or later by as much. That of a session or an upload
- *   does what its deadline does; `recounted` matters for as long as one `verify` runs, and lives for a day; `commit` matters
- *   for some seconds, and lives for ten minutes: only a clock that is set forward within these seconds makes an operation
- *   whose answer was lost look refused.
+ * - entries that are removed at a deadline: they go earlier or later by as much. That of a session or an upload does what
+ *   its deadline does; `recounted` matters for as long as one `verify` runs, and lives for a day; `commit`, which a shared
+ *   store drops by itself, matters for some seconds, and lives for ten minutes: only a clock that is set forward within these
+ *   seconds makes an operation whose answer was lost look refused.
  *
  * @module
  */

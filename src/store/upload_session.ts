@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 import { UploadRefused } from "./errors.ts";
-import { throwAway } from "./garbage.ts";
+import { setUntil, throwAway } from "./garbage.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import { isVersion, VERSION_LENGTH } from "./receive.ts";
@@ -84,9 +84,10 @@ export function completeSession(
   revision: PartsRevision,
 ): number {
   const { project, drive } = place;
-  const left = Math.max(1, open.session.expires - Date.now());
-  operation.set(keys.completedUpload(project, drive, id), open.session, left)
-    .delete(keys.garbage(open.session.expires, id));
+  const key = keys.completedUpload(project, drive, id);
+  const { expires: deadline } = open.session;
+  // Takes the place of the entry that would end the upload.
+  setUntil(operation, place, { key, value: open.session, deadline, id });
   throwAway(operation, { kind: "parts", ...place, id }, Date.now());
   return endSession(operation, place, open, revision);
 }

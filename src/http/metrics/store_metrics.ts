@@ -18,7 +18,13 @@ export class StoreMetrics implements StoreMeter {
   readonly #commits: Record<CommitOutcome, number> = { done: 0, refused: 0, failed: 0 };
   readonly #members = new Histogram(MEMBERS);
   readonly #duration = new Histogram(SECONDS);
-  readonly #swept: Record<SweptKind, number> = { chunks: 0, manifest: 0, upload: 0, parts: 0 };
+  readonly #swept: Record<SweptKind, number> = {
+    chunks: 0,
+    manifest: 0,
+    upload: 0,
+    parts: 0,
+    entry: 0,
+  };
   readonly #scrubbed: Record<ScrubOutcome, number> = { whole: 0, converted: 0, damaged: 0 };
   readonly #scrubs = { done: 0, failed: 0 };
   #scrubBytes = 0;

@@ -69,6 +69,8 @@ function isNeeded(
       const open = session(value.id);
       return open !== undefined && open.expires !== key[1];
     }
+    case "entry":
+      return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import { RECOUNT_MEMORY } from "../../drive/limits.ts";
+import { setUntil } from "../garbage.ts";
 import { identityOf, keys, prefixes } from "../keys.ts";
 import { Operation } from "../operation.ts";
 import type { OpenUploadRecord, PartRecord, UploadSession } from "../records.ts";
@@ -152,9 +153,11 @@ function recount(
   { project, drive }: Pick<Place, "project" | "drive">,
 ): Operation {
   const mark = keys.recounted(project, drive);
-  return new Operation()
-    .check(mark, snapshot.get(mark)?.versionstamp ?? null)
-    .set(mark, crypto.randomUUID(), RECOUNT_MEMORY);
+  const operation = new Operation().check(mark, snapshot.get(mark)?.versionstamp ?? null);
+  const deadline = Date.now() + RECOUNT_MEMORY;
+  const id = crypto.randomUUID();
+  setUntil(operation, { project, drive }, { key: mark, value: id, deadline, id });
+  return operation;
 }
 
 /** 0 without a counter; `undefined` for what is none. */

@@ -1,4 +1,5 @@
 import { RECOUNT_MEMORY } from "../../drive/limits.ts";
+import { setUntil } from "../garbage.ts";
 import { keys, prefixes } from "../keys.ts";
 import { Operation } from "../operation.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -102,8 +103,10 @@ export class UsageCheck {
     const { project, drive } = counted;
     const mark = keys.recounted(project, drive);
     const operation = new Operation()
-      .check(mark, this.#snapshot.get(mark)?.versionstamp ?? null)
-      .set(mark, crypto.randomUUID(), RECOUNT_MEMORY);
+      .check(mark, this.#snapshot.get(mark)?.versionstamp ?? null);
+    const deadline = Date.now() + RECOUNT_MEMORY;
+    const id = crypto.randomUUID();
+    setUntil(operation, counted, { key: mark, value: id, deadline, id });
     for (const counter of COUNTERS) {
       const key = keys.usage(project, drive, counter);
       const { value, versionstamp } = this.#told(project, drive, counter);

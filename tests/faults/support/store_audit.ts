@@ -25,7 +25,7 @@ interface SessionValue {
   number?: number;
 }
 interface GarbageValue {
-  kind: "chunks" | "manifest" | "upload" | "parts";
+  kind: "chunks" | "manifest" | "upload" | "parts" | "entry";
   project: string;
   drive: string;
   name: string;
@@ -309,6 +309,8 @@ function* leftovers(entries: Entries): Generator<string> {
   for (const { key, value } of all(entries, "garbage")) {
     const { kind, project, drive, id } = value as GarbageValue;
     const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
+    // The deadline of an entry that is still there, or was deleted before.
+    if (kind === "entry") continue;
     if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
   }
   for (const kind of ["pending", "lease", "removal"]) {
