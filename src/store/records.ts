@@ -81,8 +81,9 @@ export interface DamageRecord {
   version: string;
   /** The end of a sentence. */
   problem: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: when it was found, and when the scrub read the file again last. */
   found: number;
+  checked?: number;
 }
 
 /** One pass of the scrub over all files, in the order of their keys. */
