@@ -209,6 +209,6 @@ function sweepBySchedule(opening: Opening): void {
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
-    await store.scrub.completeDigests();
+    await store.scrub.doUrgent();
   });
 }

@@ -1,19 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import { TooManyOpenUploads } from "./errors.ts";
-import { keys } from "./keys.ts";
-import { Operation } from "./operation.ts";
-import type { UploadSession } from "./records.ts";
 import { Store } from "./store.ts";
-import {
-  type Bench,
-  bytes,
-  DRIVE,
-  entriesWith,
-  place,
-  putPart,
-  testOnAll,
-} from "./test_support.ts";
+import { type Bench, DRIVE, entriesWith, place, testOnAll } from "./test_support.ts";
 
 const { project } = DRIVE;
 
@@ -114,44 +103,3 @@ testOnAll("Open uploads of a removed drive or project give their numbers back", 
   await few.store.projects.create(project, undefined);
   assertEquals((await startAll([few], 3)).length, 2);
 });
-
-testOnAll(
-  "An upload of a version that did not count is counted with its next part",
-  async (bench) => {
-    const id = await start(bench);
-    await putPart(bench, "a", id, 1, bytes(100));
-    await makeUncounted(bench, id);
-    const few = limited(bench, 1);
-    assertEquals(await openBytes(few), 0);
-    await putPart(few, "a", id, 2, bytes(50));
-    assertEquals(await openBytes(few), 150);
-    await refusal(start(few));
-    await few.store.uploads.abort(place("a"), id);
-    assertEquals(await openBytes(few), 0);
-    const second = await start(few);
-    await putPart(few, "a", second, 1, bytes(100));
-    await makeUncounted(bench, second);
-    assertEquals(await few.store.uploads.complete(place("a"), second, () => true), "done");
-    const [drive] = await few.store.drives(project);
-    assertEquals([drive?.bytes, drive?.openBytes], [100, 0]);
-  },
-);
-
-async function openBytes({ store }: Bench): Promise<number> {
-  return (await store.drives(project)).reduce((sum, drive) => sum + drive.openBytes, 0);
-}
-
-/** Makes an upload as one that was started before uploads were counted. */
-async function makeUncounted({ db }: Bench, id: string): Promise<void> {
-  const key = keys.upload(project, DRIVE.drive, id);
-  const { value } = await db.reader.get<UploadSession>(key);
-  const { number = -1, ...session } = value ?? { name: "", created: 0, expires: 0 };
-  const parts = await Array.fromAsync(
-    db.reader.list<{ size: number }>({ prefix: ["part", project, DRIVE.drive, id] }),
-  );
-  const size = parts.reduce((sum, { value }) => sum + value.size, 0);
-  await db.commit(
-    new Operation().set(key, session).delete(keys.openUpload(project, number))
-      .sum(keys.usage(project, DRIVE.drive, "open_bytes"), -size),
-  );
-}

@@ -48,13 +48,8 @@ export interface UploadSession {
   created: number;
   /** Milliseconds since 1970 from which on the session counts as gone. */
   expires: number;
-  /** Whether it was seen to be over: a clock that is set back does not revive it. */
-  isOver?: true;
-  /**
-   * The project's number that the upload holds while it is open. A session without one was started by a version that did
-   * not count open uploads: neither it nor its parts are counted.
-   */
-  number?: number;
+  /** The project's number that the upload holds while it is open. */
+  number: number;
 }
 
 /** Which upload holds a number of its project. */
@@ -86,8 +81,9 @@ export interface DamageRecord {
   version: string;
   /** The end of a sentence. */
   problem: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: when it was found, and when the scrub read the file again last. */
   found: number;
+  checked?: number;
 }
 
 /** One pass of the scrub over all files, in the order of their keys. */

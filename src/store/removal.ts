@@ -85,8 +85,8 @@ function uploadStep(
   const step = new Operation().check(key, versionstamp)
     .delete(key)
     .delete(keys.garbage(expires, id))
-    .delete(keys.partsRevision(project, drive, id));
-  if (number !== undefined) step.delete(keys.openUpload(project, number));
+    .delete(keys.partsRevision(project, drive, id))
+    .delete(keys.openUpload(project, number));
   throwAway(step, { kind: "upload", project, drive, name, id }, Date.now());
   return step;
 }

@@ -18,12 +18,13 @@ export const DEFAULT_SCRUB_EVERY = 30 * 24 * 60 * MINUTE;
 /** How long after its start a server leaves the disk to its users before it begins to check files. */
 export const SCRUB_START_DELAY = MINUTE;
 
-/** The rest behind a batch of half a MiB: at least this, and so many times as long as the batch took. At most 25 MiB/s. */
+/**
+ * The rest behind a batch of half a MiB, in milliseconds: so many times as long as the batch took, within these bounds. At
+ * most 25 MiB/s.
+ */
 const MIN_REST = 20;
-const REST_FACTOR = 3;
-
-/** The longest rest for a batch that took long, as the disk or the machine is busy with other work. */
 const MAX_REST = 2 * SECOND;
+const REST_FACTOR = 3;
 
 /** Small files share a batch, up to so many bytes or milliseconds of work. */
 const BATCH_BYTES = 524_288;
@@ -77,13 +78,13 @@ export class Scrub {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #wake = Promise.withResolvers<void>();
-  /** Whether a file may lack its digest. */
+  /** Whether a file may lack its digest, or may be damaged. */
   #isWoken = false;
-  #isDigesting = false;
+  #isOnUrgent = false;
   /** Files that are being checked: the one of a pass, and one for its digest. */
   #checks = 0;
-  /** What was read since the last rest, and when that ended. */
-  #batch = { bytes: 0, began: performance.now() };
+  /** What was read since the last rest, and when the work on it began. */
+  #batch = newBatch();
   /** Whether another process works on the pass, and since when its position is the same. */
   #other: { versionstamp: string | null; since: number } | undefined;
 
@@ -99,7 +100,7 @@ export class Scrub {
     this.#running ??= this.#work();
   }
 
-  /** Computes digests soon: a file was made of many parts. */
+  /** Computes digests and checks damaged files soon: a file was made of many parts, or a reader met damage. */
   wake(): void {
     this.#isWoken = true;
     this.#wake.resolve();
@@ -126,7 +127,7 @@ export class Scrub {
     const startPassAt = performance.now() + Math.min(SCRUB_START_DELAY, every ?? 0);
     while (!this.#isStopped) {
       const isTime = every !== undefined && performance.now() >= startPassAt;
-      await this.#attempt(() => this.completeDigests());
+      await this.#attempt(() => this.doUrgent());
       if (isTime) await this.#attempt(() => this.#passIfDue(every));
       await this.#pause(Math.min(POLL_INTERVAL, every ?? POLL_INTERVAL));
     }
@@ -176,20 +177,21 @@ export class Scrub {
     return performance.now() - this.#other.since >= TAKEOVER_TIME;
   }
 
-  /** Checks all files that the journal of digests names. */
-  async completeDigests(): Promise<void> {
-    if (this.#isDigesting) return;
-    this.#isDigesting = true;
-    this.#batch = { bytes: 0, began: performance.now() };
+  /** Checks the files that the journal of digests names, and those that are known to be damaged and due for a check. */
+  async doUrgent(): Promise<void> {
+    if (this.#isOnUrgent) return;
+    this.#isOnUrgent = true;
+    this.#isWoken = false;
+    this.#beginWork();
     try {
-      await this.#readJournal();
+      await this.#completeDigests();
+      for (const { place } of await this.#damages.due()) await this.#check(place);
     } finally {
-      this.#isDigesting = false;
+      this.#isOnUrgent = false;
     }
   }
 
-  async #readJournal(): Promise<void> {
-    this.#isWoken = false;
+  async #completeDigests(): Promise<void> {
     const journal = this.#db.reader.list<string>({ prefix: prefixes.all("undigested") });
     for await (const { key, versionstamp } of journal) {
       const place = placeOf(key);
@@ -227,6 +229,7 @@ export class Scrub {
 
   async #checkAll(position: Position): Promise<boolean> {
     const { record } = position;
+    this.#beginWork();
     const files = this.#db.reader.list<FileRecord>(ranges.filesFrom(record.last), {
       batchSize: RECORDS,
     });
@@ -251,22 +254,37 @@ export class Scrub {
 
   async #check(place: Place): Promise<CheckOutcome> {
     const { meter } = this.#db;
-    const source = { db: this.#db, readers: this.#readers };
-    this.#checks++;
-    const check = new FileCheck(source, place, (bytes) => this.#rest(bytes));
-    const outcome = await check.run().finally(() => this.#checks--);
+    let outcome = await this.#read(place);
+    // A read that failed may succeed the second time.
+    if (outcome.kind === "damaged") outcome = await this.#read(place);
     if (outcome.kind === "gone") return outcome;
     if (outcome.kind === "whole") {
       meter.fileScrubbed(outcome.converted ? "converted" : "whole");
-      await this.#damages.clear(place);
+      if (await this.#damages.clear(place, outcome.version)) {
+        this.#options.onNotice(
+          `The file ${fileText(place)} is whole: the disk gives bytes that it did not give before`,
+        );
+      }
     } else {
       meter.fileScrubbed("damaged");
       const { version, problem } = outcome;
-      if (await this.#damages.note(place, version, problem)) {
+      if (await this.#damages.note(place, version, problem, { isChecked: true })) {
         this.#options.onError(new StoreDamaged(fileText(place), `${problem}; ${ADVICE}`));
       }
     }
     return outcome;
+  }
+
+  async #read(place: Place): Promise<CheckOutcome> {
+    const source = { db: this.#db, readers: this.#readers };
+    this.#checks++;
+    const check = new FileCheck(source, place, (bytes) => this.#rest(bytes));
+    return await check.run().finally(() => this.#checks--);
+  }
+
+  /** The time without work before counts towards no rest. */
+  #beginWork(): void {
+    if (this.#checks === 0) this.#batch = newBatch();
   }
 
   /** Rests behind a batch, longer while requests are served. */
@@ -279,8 +297,8 @@ export class Scrub {
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
     // A large file of a pass does not hold up the digests of new files.
-    if (this.#isWoken) await this.completeDigests();
-    this.#batch = { bytes: 0, began: performance.now() };
+    if (this.#isWoken) await this.doUrgent();
+    this.#batch = newBatch();
   }
 
   /** The files that are checked are held as well. */
@@ -303,6 +321,10 @@ export class Scrub {
 }
 
 const ADVICE = "bring it back from a backup, or replace or delete it over the API";
+
+function newBatch(): { bytes: number; began: number } {
+  return { bytes: 0, began: performance.now() };
+}
 
 function newPass(): ScrubRecord {
   return { started: Date.now(), files: 0, bytes: 0, damaged: 0 };

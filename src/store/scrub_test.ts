@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { CHUNK, MIN_PART } from "../drive/limits.ts";
 import { Damages } from "./damages.ts";
 import { StoreDamaged } from "./errors.ts";
@@ -17,6 +18,7 @@ import {
   putPart,
   read,
   testOnAll,
+  withClock,
 } from "./test_support.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -95,7 +97,7 @@ testOnAll("A file of many parts gets its digest, and nothing else of it changes"
   const { scrub } = scrubOf(bench);
   const before = await recordOf(bench, "a");
   assertEquals(before.sha256, undefined);
-  await scrub.completeDigests();
+  await scrub.doUrgent();
   assertEquals(await recordOf(bench, "a"), { ...before, sha256: digest(WHOLE) });
   assertEquals((await bench.db.reader.get(keys.undigested(place("a")))).value, null);
   assertEquals(await read(bench, "a"), WHOLE);
@@ -137,7 +139,7 @@ testOnAll("A file whose drive is removed meanwhile stays away", async (bench) =>
     }),
   );
   assertEquals(await check.run(), { kind: "gone" });
-  await scrubOf(bench).scrub.completeDigests();
+  await scrubOf(bench).scrub.doUrgent();
   const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
   assertEquals(left, []);
   assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
@@ -175,9 +177,23 @@ testOnFile("A pass does not hold up the digest of a new file", async (bench) => 
   assertEquals((await scrub.state()).pass?.files, 3);
 });
 
+testOnAll("Digests come soon after any time without work", async (bench) => {
+  await putParts(bench, "a");
+  const { scrub } = scrubOf(bench);
+  await withClock(async (forward) => {
+    forward(30 * 24 * 3_600_000);
+    const work = scrub.doUrgent();
+    await Promise.race([work, delay(20_000)]);
+    assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
+    forward(30 * 24 * 3_600_000);
+    await Promise.race([scrub.pass(), delay(20_000)]);
+    assertEquals((await scrub.state()).progress, 1);
+  });
+});
+
 testOnAll("Two that compute a digest at once write it once", async (bench) => {
   await putParts(bench, "a");
-  await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.completeDigests()));
+  await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.doUrgent()));
   assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
 });
 
@@ -298,6 +314,66 @@ testOnAll("A download that meets damage is remembered", async (bench) => {
   while ((await bench.store.integrity()).damages.length === 0) {
     await new Promise((go) => setTimeout(go));
   }
+});
+
+testOnAll(
+  "A damage that a reader met is checked soon, and forgotten if it has passed",
+  async (bench) => {
+    await put(bench, "passed", bytes(3 * CHUNK));
+    await put(bench, "stays", bytes(3 * CHUNK));
+    const { scrub, damages, told } = scrubOf(bench);
+    for (const name of ["passed", "stays"]) {
+      const { version } = await recordOf(bench, name);
+      assert(await damages.note(place(name), version, "the database cannot be read there"));
+    }
+    await change(bench, ["chunk", "p", "d", "stays"], flip);
+    await scrub.doUrgent();
+    const known = await damages.list();
+    assertEquals(known.map(({ place }) => place.name), ["stays"]);
+    assertMatch(known[0]?.problem ?? "", /does not match its checksum/);
+    assertMatch(told.join("\n"), /"passed" in drive "d" of project p is whole/);
+  },
+);
+
+testOnAll("A file that stays damaged is read again after ever longer times", async (bench) => {
+  const MINUTE = 60_000;
+  await put(bench, "a", bytes(3 * CHUNK));
+  await change(bench, ["chunk", "p", "d", "a"], flip);
+  const { scrub, damages } = scrubOf(bench);
+  await withClock(async (forward) => {
+    await scrub.pass();
+    const found = Date.now();
+    for (const minutes of [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440]) {
+      forward(minutes * MINUTE - 1);
+      assertEquals(await damages.due(), [], `${minutes} minutes are not over`);
+      forward(1);
+      assertEquals((await damages.due()).length, 1, `${minutes} minutes are over`);
+      await scrub.doUrgent();
+    }
+    assertEquals((await damages.list()).map(({ found }) => found), [found]);
+    await change(bench, ["chunk", "p", "d", "a"], flip);
+    forward(24 * 60 * MINUTE);
+    await scrub.doUrgent();
+    assertEquals(await damages.list(), []);
+  });
+});
+
+testOnFile("A read that fails once is no damage", async (bench) => {
+  await put(bench, "a", bytes(20 * CHUNK));
+  const { scrub, damages, told } = scrubOf(bench);
+  const { reader } = bench.db;
+  const { list } = reader;
+  let failures = 1;
+  reader.list = (...args: Parameters<typeof list>) => {
+    const isOfChunks = "start" in args[0] && args[0].start[0] === "chunk";
+    if (isOfChunks && failures-- > 0) throw new TypeError("database disk image is malformed");
+    return list.apply(reader, args) as never;
+  };
+  await scrub.pass();
+  reader.list = list;
+  assertEquals(failures < 1, true);
+  assertEquals(await damages.list(), []);
+  assertMatch(told.at(-1) ?? "", /: 0 are damaged/);
 });
 
 testOnAll(

@@ -91,7 +91,9 @@ export class Store {
     this.#damages = new Damages(db);
     this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
-      void this.#damages.note(place, version, error.problem).catch(onError);
+      void this.#damages.note(place, version, error.problem).then((isNew) => {
+        if (isNew) this.scrub.wake();
+      }).catch(onError);
     const discarded = new Discarded(() => this.sweeper.wake());
     const shared = { projects: known, quotas, readers, memory, discarded };
     this.files = new FileStore(db, { ...shared, onDamage });

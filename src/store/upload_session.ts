@@ -4,7 +4,10 @@ import { setUntil, throwAway } from "./garbage.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import { isVersion, VERSION_LENGTH } from "./receive.ts";
-import type { Place, UploadSession } from "./records.ts";
+import type { Garbage, Place, UploadSession } from "./records.ts";
+
+/** When the time of an upload ended that was aborted or found to be over, in milliseconds since 1970: before any clock. */
+const LONG_AGO = 0;
 
 /** A session as it is in the store: every change demands that it is still this one. */
 export interface StoredSession {
@@ -44,24 +47,33 @@ export async function findSession(
   return { key, versionstamp, session: value, completed: open.value === null };
 }
 
-/** Whether the time of a session is over, by the system's clock or because it was seen to be over before. */
-export function isOver({ expires, isOver }: UploadSession): boolean {
-  return isOver === true || expires <= Date.now();
+/** Whether the time of a session is over. */
+export function isOver({ expires }: UploadSession): boolean {
+  return expires <= Date.now();
 }
 
 /**
- * Marks a session that was found to be over, so that a system clock that is set back does not revive it. It ends, and its
- * parts go, when the sweeper comes to its entry of garbage.
+ * Makes sure that a session that was found to be over stays over: a system clock that is set back does not revive it. The
+ * next sweep ends it and removes its parts.
  */
-export async function endExpired(
-  db: Database,
-  { key, versionstamp, session, completed }: FoundSession,
-): Promise<void> {
-  const operation = new Operation().check(key, versionstamp);
-  if (completed) operation.delete(key);
-  else if (session.isOver !== true) operation.set(key, { ...session, isOver: true });
-  else return;
-  await db.commit(operation);
+export async function endExpired(db: Database, found: FoundSession): Promise<void> {
+  const { key, versionstamp, session, completed } = found;
+  if (completed) await db.commit(new Operation().check(key, versionstamp).delete(key));
+  else if (session.expires !== LONG_AGO) await db.commit(expire(found).operation);
+}
+
+/** What makes the time of an open upload be over, and the entry that ends it from then on. */
+export function expire(
+  { key, versionstamp, session }: StoredSession,
+): { operation: Operation; deadline: Deno.KvKey; value: Garbage & { kind: "upload" } } {
+  const [project = "", drive = "", id = ""] = key.slice(1).map(String);
+  const deadline = keys.garbage(LONG_AGO, id);
+  const value = { kind: "upload" as const, project, drive, name: session.name, id };
+  const operation = new Operation().check(key, versionstamp)
+    .set(key, { ...session, expires: LONG_AGO } satisfies UploadSession)
+    .delete(keys.garbage(session.expires, id))
+    .set(deadline, value);
+  return { operation, deadline, value };
 }
 
 /** The same, where it takes parts still. */
@@ -109,18 +121,16 @@ export function endSession(
   operation.check(key, versionstamp)
     .delete(key)
     .check(revision.key, revision.versionstamp)
-    .delete(revision.key);
-  // It was never counted.
-  if (number === undefined) return 0;
-  operation.delete(keys.openUpload(project, number));
+    .delete(revision.key)
+    .delete(keys.openUpload(project, number));
   const bytes = receivedBytes(revision);
   if (bytes > 0) operation.sum(keys.usage(project, drive, "open_bytes"), -bytes);
   return bytes;
 }
 
-/** The bytes of an upload's parts. Where an older version began to count them, it counted too few. */
+/** The bytes of an upload's parts. */
 export function receivedBytes({ value }: PartsRevision): number {
-  return value === null ? 0 : Math.max(0, Number(BigInt.asIntN(64, value.value)));
+  return value === null ? 0 : Number(value.value);
 }
 
 /** That there is no such upload. */

@@ -10,7 +10,7 @@ import { chunkCount } from "./chunks.ts";
 import { isDigested, throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
-import { setManifest, totalSize } from "./manifest.ts";
+import { setManifest } from "./manifest.ts";
 import { type OpenUploads, takeNumber } from "./open_uploads.ts";
 import { Operation } from "./operation.ts";
 import type { EndUpload } from "./overdue_uploads.ts";
@@ -25,12 +25,13 @@ import {
   release,
   reserveUpload,
 } from "./receive.ts";
-import type { Garbage, PartRecord, Place, UploadSession } from "./records.ts";
+import type { PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
   absent,
   completeSession,
   endExpired,
+  expire,
   findOpenSession,
   findSession,
   isOver,
@@ -38,9 +39,6 @@ import {
   receivedBytes,
   type StoredSession,
 } from "./upload_session.ts";
-
-/** When the time of an aborted upload was over, in milliseconds since 1970: before any clock. */
-const ABORTED = 0;
 
 export interface ListedUpload {
   id: string;
@@ -198,10 +196,6 @@ export class UploadStore {
       // Asked first: where the project is gone, that is told, and not that the session is.
       const known = await this.#projects.demand(place, begun);
       const open = await findOpenSession(this.#db, place, id);
-      if (open.session.number === undefined) {
-        await this.#adopt(place, id, open, known);
-        continue;
-      }
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
       const more = size - (earlier.value?.size ?? 0);
       const operation = new Operation().share(known.unchanged)
@@ -220,29 +214,6 @@ export class UploadStore {
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
-  }
-
-  /** Counts an upload that was started by a version that did not, with the parts that it has. */
-  async #adopt(
-    place: Place,
-    id: string,
-    { key, versionstamp, session }: StoredSession,
-    known: KnownProject,
-  ): Promise<void> {
-    const { project, drive } = place;
-    const revision = await this.#revisionOf(place, id);
-    const more = totalSize(await this.#parts(place, id));
-    const number = await this.#open.offer(project);
-    const operation = new Operation().share(known.unchanged)
-      .check(key, versionstamp)
-      .set(key, { ...session, number } satisfies UploadSession)
-      .check(revision.key, revision.versionstamp)
-      .sum(revision.key, more - receivedBytes(revision))
-      .sum(keys.usage(project, drive, "open_bytes"), more);
-    takeNumber(operation, place, id, number);
-    const { ok } = await this.#quotas.commit(known, place, operation, { more });
-    if (!ok) this.#open.forget(project);
-    if (!ok) this.#projects.forget(project);
   }
 
   async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
@@ -277,8 +248,7 @@ export class UploadStore {
       if (problem !== undefined) throw new UploadRefused("parts", problem);
       await accept();
       const draft = draftOf(place, open.session, parts);
-      const charged = open.session.number === undefined ? 0 : receivedBytes(revision);
-      const judged = { condition, begun, charged };
+      const judged = { condition, begun, charged: receivedBytes(revision) };
       const published = await this.#files.publish(place, draft, judged, (operation, version) => {
         completeSession(operation, place, id, open, revision);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
@@ -299,16 +269,9 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are removed in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
-      const { key, versionstamp, session } = await this.#findShown(place, id);
-      const deadline = keys.garbage(ABORTED, id);
-      const value = { kind: "upload" as const, ...place, id };
       // Its time is over from now on. So no part gets in the way of giving back what it counts for.
-      const outcome = await this.#db.commit(
-        new Operation().check(key, versionstamp)
-          .set(key, { ...session, expires: ABORTED } satisfies UploadSession)
-          .delete(keys.garbage(session.expires, id))
-          .set(deadline, value satisfies Garbage),
-      );
+      const { operation, deadline, value } = expire(await this.#findShown(place, id));
+      const outcome = await this.#db.commit(operation);
       if (!outcome.ok) continue;
       const bytes = receivedBytes(await this.#revisionOf(place, id));
       await this.#end({ key: deadline, value, versionstamp: outcome.versionstamp });

@@ -15,8 +15,6 @@ export function* openUploadProblems(snapshot: Snapshot, removals: Removals): Gen
   const counted = new Map<string, bigint>();
   const given = new Set<string>();
   for (const session of snapshot.list<UploadSession>(prefixes.all("upload"))) {
-    // Uploads of older versions are not counted before their next part.
-    if (session.value.number === undefined) continue;
     const [, project = "", drive = "", id = ""] = session.key.map(String);
     yield* numberProblems(snapshot, session, { project, drive, id }, given);
     let bytes = 0n;
@@ -44,7 +42,7 @@ function* numberProblems(
   { project, drive, id }: Place,
   given: Set<string>,
 ): Generator<Problem> {
-  const held = snapshot.get<OpenUploadRecord>(keys.openUpload(project, value.number ?? 0))?.value;
+  const held = snapshot.get<OpenUploadRecord>(keys.openUpload(project, value.number))?.value;
   if (held?.drive === drive && held.id === id) return;
   const { name } = value;
   const free = freeNumber(snapshot, project, given);
