@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   http1: ["http1", "drive", "types"],
   http: ["http", "store", "drive", "types"],
   gate: ["gate", "http1", "http", "store", "drive", "types"],
-  routes: ["routes", "openapi", "gate", "http", "store", "drive", "types"],
+  routes: ["routes", "openapi", "gate", "http1", "http", "store", "drive", "types"],
   top: ["top", "client", "routes", "openapi", "gate", "http1", "http", "store", "drive", "types"],
 };
 

@@ -20,6 +20,8 @@ const LEFT_OUT = new Map([
   ["admin_commands_test.ts", "is about the data folder"],
   ["terminal_commands_test.ts", "is about the data folder"],
   ["backup_test.ts", "is about the store's file"],
+  ["backup_damage_test.ts", "the same"],
+  ["scrub_test.ts", "the same"],
   ["restore_test.ts", "the same"],
   ["verify_test.ts", "the same"],
   ["health_test.ts", "holds the lock of the store's file"],

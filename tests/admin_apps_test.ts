@@ -89,7 +89,11 @@ const BAD_APPS: [unknown, string][] = [
   [{ name: "a", host: "-.example" }, "host"],
   [{ name: "a", host: "a.".repeat(130) + "example" }, "host"],
   [{ name: "a", host: true }, "host"],
-  [{ name: "a", access: { enabled: true } }, "access"],
+  [{ name: "a", access: true }, "access"],
+  [{ name: "a", access: null }, "access"],
+  [{ name: "a", access: {} }, "enabled"],
+  [{ name: "a", access: { enabled: 1 } }, "enabled"],
+  [{ name: "a", access: { enabled: true, on: true } }, "access.on"],
   [[], "object"],
 ];
 
@@ -143,12 +147,11 @@ test("PATCH sets what is named, and null takes it away.", async ({ server }) => 
     return [upstream, host];
   };
   const host = `${project.id}.example.com`;
-  const owner = { as: project.owner };
-  assertEquals(await change({ host }, owner), ["http://127.0.0.1:1", host]);
+  assertEquals(await change({ host }), ["http://127.0.0.1:1", host]);
   assertEquals(await change({ upstream: "http://127.0.0.1:2" }), ["http://127.0.0.1:2", host]);
   assertEquals(await change({}), ["http://127.0.0.1:2", host]);
   assertEquals(await change(""), ["http://127.0.0.1:2", host]);
-  assertEquals(await change({ host: null }, owner), ["http://127.0.0.1:2", null]);
+  assertEquals(await change({ host: null }), ["http://127.0.0.1:2", null]);
   assertEquals(await change({ upstream: null, host }), [null, host]);
   for (const body of [{ name: "b" }, { host: 1 }, { upstream: "x" }, { access: true }, []]) {
     assertErrorAnswer((await project.call("PATCH", path, { body })).expect(400));

@@ -32,7 +32,7 @@ interface Listed {
 
 async function list(server: TestServer): Promise<Listed[]> {
   const body = (await administer(server, "GET", PROJECTS)).expect(200).json;
-  assertEquals(Object.keys(body as object), ["projects", "disk"]);
+  assertEquals(Object.keys(body as object), ["projects", "disk", "integrity"]);
   return (body as { projects: Listed[] }).projects;
 }
 
@@ -50,7 +50,8 @@ test("A new project is answered with an id and a key that open it.", async ({ se
     assertMatch(project_key, new RegExp(`^${project_id}_[A-Za-z0-9]{22,}$`));
     const name = typeof body === "object" ? body.name ?? null : null;
     const prefix = project_key.slice(project_id.length + 1).slice(0, 8);
-    assertEquals(withoutDate(made), { project_id, name, max_bytes: null, project_key, prefix });
+    const nothing = { max_bytes: null, host_suffix: null };
+    assertEquals(withoutDate(made), { project_id, name, ...nothing, project_key, prefix });
     const project = new Project(server, project_id, project_key);
     await project.drive("photos").put("a", "abc");
     assertEquals(await project.drive("photos").text("a"), "abc");
@@ -132,7 +133,9 @@ test("A body beyond 64 KiB is 413.", async ({ server }) => {
 
 test("Projects are listed with what they hold.", async ({ server }) => {
   const project = await Project.make(server, { name: "Mine" });
-  const empty = { project_id: project.id, name: "Mine", max_bytes: null, files: 0, bytes: 0 };
+  const usage = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  const nothing = { max_bytes: null, host_suffix: null, ...usage };
+  const empty = { project_id: project.id, name: "Mine", ...nothing };
   const listed = await find(server, project.id);
   assert(listed !== undefined);
   assertEquals(withoutDate(listed), empty);
@@ -162,13 +165,15 @@ async function holds(project: Project, as = administrator): Promise<unknown> {
   return rest;
 }
 
-test("The disk's size and what is free of it are told, to owners too.", async ({ server }) => {
+test("The disk's size and what is free of it are the administrator's to see.", async ({ server }) => {
   const project = await Project.make(server);
   const answers = [
     await administer(server, "GET", PROJECTS),
     await project.call("GET", ""),
-    await project.call("GET", "", { as: project.owner }),
+    await project.call("PATCH", "", { body: { max_bytes: null } }),
   ];
+  const owners = (await project.call("GET", "", { as: project.owner })).expect(200);
+  assert(!("disk" in (owners.json as object)), owners.text);
   const totals = answers.map((answer) => {
     const { disk } = answer.expect(200).json as { disk: Disk };
     assertEquals(Object.keys(disk), ["total", "free"]);

@@ -28,6 +28,9 @@ Deno.test("An application is made with its upstream, and with a host name in low
   });
   const text = await shop.text("app", "create", "shop", "wiki", ...UPSTREAM);
   assertStringIncludes(text, "kvdrive auth enable shop wiki");
+  const inner = await shop.json<App>("app", "create", "shop", "inner", ...UPSTREAM, "--protect");
+  assertEquals(inner.access, { enabled: true });
+  await shop.text("app", "delete", "shop", "inner", "-y");
   const wiki = ["wiki", "off", "http://127.0.0.1:3000", "-"];
   const rows = await shop.rows("app", "list", "shop");
   assertEquals(rows[0], ["blog", "off", "http://127.0.0.1:3000", "blog.example.com", created]);
@@ -87,6 +90,16 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
     args: ["create", "shop", "wiki", ...UPSTREAM, "--host", "a.example:80"],
     code: 2,
     says: /--host must be a host name/,
+  },
+  {
+    args: ["create", "shop", "wiki", ...UPSTREAM, "--host", "co.uk"],
+    code: 2,
+    says: /--host is a public suffix/,
+  },
+  {
+    args: ["create", "shop", "wiki", ...UPSTREAM, "--host", "LOCALHOST"],
+    code: 2,
+    says: /--host is localhost/,
   },
   {
     args: ["create", "shop", "blog", ...UPSTREAM],

@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertMatch, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { ADMINISTERED, administrator, PROJECTS } from "./support/admin.ts";
 import { assertSameBytes, MIB, patternBytes } from "./support/bytes.ts";
-import { assertRefused, Folder, runCommand, spawnProgram } from "./support/command.ts";
+import { assertRefused, Folder, namesIn, runCommand, spawnProgram } from "./support/command.ts";
 import { Drive } from "./support/drive.ts";
 import { TestServer } from "./support/server.ts";
 import { DRIVE, makeStock } from "./support/stocked_store.ts";
@@ -18,11 +19,6 @@ async function until(what: string, isSo: () => Promise<boolean> | boolean): Prom
     assert(Date.now() < end, `It never happened: ${what}`);
     await delay(20);
   }
-}
-
-async function namesIn(path: string): Promise<string[]> {
-  const entries = await Array.fromAsync(Deno.readDir(path));
-  return entries.map(({ name }) => name).sort();
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -231,6 +227,112 @@ Deno.test("A backup that fails is told of, and the server goes on.", async () =>
     return names.length > length || names.length === 7;
   });
   assertEquals((await server.stop()).code, 0);
+});
+
+Deno.test("Beside a backup of the future the newest of now is kept, and made once.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  await Deno.mkdir(backups);
+  const future = "kvdrive-2099-01-01T00-00-00Z.db";
+  await folder.write(`backups/${future}`, "SQLite format 3\0");
+  const args = ["--backup-dir", backups, "--every", "1h", "--keep", "1"];
+  await using server = await TestServer.start({ data: folder.at("data"), args });
+  const made = async () => (await namesIn(backups)).filter((it) => NAMED.test(it) && it !== future);
+  await until("A backup is made", async () => (await made()).length > 0);
+  const first = await made();
+  // A loop would make the next one within its second.
+  await delay(1500);
+  assertEquals(await made(), first);
+  assertEquals((await server.stop()).code, 0);
+  assertEquals(await namesIn(backups), [...first, future]);
+});
+
+Deno.test("A server goes on with its backups when the holder of their lock is killed.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  await Deno.mkdir(backups);
+  const part = await folder.write("backups/kvdrive-backup.part", "");
+  const holder = await holdLock(part);
+  const args = ["--backup-dir", backups, "--every", "1s"];
+  await using server = await TestServer.start({ data: folder.at("data"), args });
+  await until("The lock is reported", () => /"level":"error".*another process/.test(server.text));
+  assertEquals((await namesIn(backups)).filter((it) => NAMED.test(it)), []);
+  holder.kill("SIGKILL");
+  await holder.status;
+  await until(
+    "A backup is made",
+    async () => (await namesIn(backups)).some((it) => NAMED.test(it)),
+  );
+  assertEquals((await server.stop()).code, 0);
+});
+
+/** Holds the lock on a file in a process of its own, as a backup that hangs does. */
+async function holdLock(path: string): Promise<Deno.ChildProcess> {
+  const code = `const file = await Deno.open(${JSON.stringify(path)}, { write: true });
+    await file.lock(true); console.log("held"); await new Promise((done) => setTimeout(done, 120_000));`;
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["eval", code],
+    stdout: "piped",
+    env: { NO_COLOR: "1" },
+  }).spawn();
+  const reader = process.stdout.getReader();
+  await reader.read();
+  reader.releaseLock();
+  await process.stdout.cancel();
+  return process;
+}
+
+Deno.test("Failing backups are in the metrics and in the administrator's answer.", async () => {
+  await using folder = await Folder.make();
+  const backups = folder.at("backups");
+  const args = ["--backup-dir", backups, "--every", "1s"];
+  await using server = await TestServer.start({ ...ADMINISTERED, data: folder.at("data"), args });
+  const ask = async (path: string) => {
+    const answer = await fetch(server.origin + path, { headers: administrator });
+    assertEquals(answer.status, 200);
+    return await answer.text();
+  };
+  const status = async () => JSON.parse(await ask(PROJECTS)).backups;
+  const figure = async (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await ask("/metrics"))?.[1]);
+  await until("A backup is known", async () => (await status()).newest !== null);
+  const { newest, ...rest } = await status();
+  assertEquals(rest, { every: 1, failures: 0, problem: null });
+  const age = Date.now() / 1000 - await figure("kvdrive_backup_last_success_timestamp_seconds");
+  assert(age >= 0 && age < 30, `${newest} is ${age} seconds ago`);
+  assertEquals(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(backups, folder.at("elsewhere"));
+  await until("The failure is reported", async () => (await status()).problem !== null);
+  assertMatch((await status()).problem, /The last backup failed/);
+  assertGreater(await figure("kvdrive_backup_failures_total"), 0);
+  await Deno.rename(folder.at("elsewhere"), backups);
+  await until("All is well again", async () => (await status()).problem === null);
+});
+
+Deno.test("A server without backups says nothing of them.", async () => {
+  await using server = await TestServer.start(ADMINISTERED);
+  const answer = await fetch(server.origin + PROJECTS, { headers: administrator });
+  assertEquals("backups" in await answer.json(), false);
+  const metrics = await fetch(`${server.origin}/metrics`, { headers: administrator });
+  assertNotMatch(await metrics.text(), /kvdrive_backup/);
+});
+
+Deno.test("verify warns of backups that are missing or too old, and is content with a new one.", async () => {
+  await using stock = await makeStock();
+  const commands = new StoreCommands(stock.at("data"));
+  const folder = stock.at("backups");
+  await Deno.mkdir(folder);
+  const verify = async (...args: string[]) =>
+    await commands.run("verify", "--backup-dir", folder, ...args);
+  const none = await verify("--json");
+  assertEquals([none.code, JSON.parse(none.stdout).backups.newest], [0, null]);
+  assertMatch(none.stderr, /^Warning: There is no whole backup in .*backups\.\n$/);
+  await commands.text("backup", `${folder}/kvdrive-2020-01-01T00-00-00Z.db`);
+  assertMatch((await verify("--every", "7d")).stderr, /newest backup .* is of 2020-01-01/);
+  const now = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  await commands.text("backup", `${folder}/kvdrive-${now}Z.db`);
+  assertEquals((await verify()).stderr, "");
+  assertRefused(await verify("--every", "soon"), 2, /Bad value "soon" of --every/);
 });
 
 Deno.test("What cannot be meant is refused at the start.", async () => {

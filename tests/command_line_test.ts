@@ -115,6 +115,40 @@ Deno.test("A malformed KVDRIVE_PROJECT_KEY is refused without being repeated.", 
   }
 });
 
+Deno.test("A secret or token of fewer than 22 characters keeps the server from starting.", async () => {
+  await using folder = await Folder.make();
+  const args = ["serve", "--port", "0", "--data", folder.at("data")];
+  const cases: Record<string, string>[] = [
+    { KVDRIVE_PROJECT_KEY: "p_swordfish" },
+    { KVDRIVE_ADMIN_TOKEN: "swordfish" },
+    { KVDRIVE_METRICS_TOKEN: "swordfish" },
+  ];
+  for (const env of cases) {
+    const run = await runCommand(args, env);
+    assertRefused(run, 2, new RegExp(`${Object.keys(env)[0]}.*22.*openssl rand -hex 16`));
+    assert(!run.stderr.includes("swordfish"), run.stderr);
+    assert(!await folder.has("data"));
+  }
+});
+
+Deno.test("A secret on the command line is warned of, and never repeated.", async () => {
+  await using folder = await Folder.make();
+  const token = "swordfish-0123456789abcdef";
+  const args = ["serve", "--port", "0", "--data", "/proc/x", "--metrics-token", token];
+  const { code, stderr } = await runCommand(args);
+  assertEquals(code, 1);
+  assertMatch(stderr, /can read the value of --metrics-token: .*KVDRIVE_METRICS_TOKEN\.\n/);
+  assert(!stderr.includes("swordfish"), stderr);
+  for (
+    const [command, ...words] of [["serve", token], ["install", token], [token], ["project", token]]
+  ) {
+    const run = await runCommand([command ?? "", ...words]);
+    assertEquals(run.code, 2);
+    assert(!/0123456789/.test(run.stderr), run.stderr);
+  }
+  assert(!await folder.has("data"));
+});
+
 Deno.test("A data folder that cannot be used is refused with one sentence.", async () => {
   await using folder = await Folder.make();
   const file = await folder.write("file", "not a folder");

@@ -83,6 +83,58 @@ test("On one port the host name says what a request is for.", async () => {
   assertEquals((await hosted.ask("GET", "/test-project/viewer/", other)).status, 404);
 });
 
+test("No application takes the server's own host, and so the way to its administration.", async () => {
+  await using hosted = await Hosted.start({ KVDRIVE_PUBLIC_URL: "https://files.example.com" });
+  const admin = { Authorization: `Bearer ${TOKEN}` };
+  const claim = (host: string, headers: Record<string, string>) =>
+    hosted.ask("PATCH", `${APPS}/viewer`, headers, JSON.stringify({ host }));
+  const never = ["files.example.com", "kvdrive.acme.deno.net", "x.deno.dev", "localhost", "com"];
+  for (const host of never) {
+    assertEquals((await claim(host, { ...admin, Host: "127.0.0.1" })).status, 400, host);
+  }
+  // The settings need not name it: what the administrator calls is the server.
+  const unnamed = "panel.example.org";
+  assertEquals((await claim(unnamed, { ...admin, Host: unnamed })).status, 400);
+  const owner = { "X-Api-Key": PROJECT_KEY, "Host": "127.0.0.1" };
+  for (const host of [...never, unnamed, "other.example.org"]) {
+    assertEquals((await claim(host, owner)).status, 403, host);
+  }
+  const paths = ["/openapi.json", "/v1/test-project", "/admin/v1/projects"];
+  for (const host of ["files.example.com", "Files.Example.com.:443", unnamed]) {
+    for (const path of paths) {
+      const headers = { Host: host, ...admin };
+      assertEquals((await hosted.ask("GET", path, headers)).status, 200, host + path);
+    }
+    const auth = { "Host": host, "X-API-Key": hosted.key };
+    assertEquals((await hosted.ask("GET", "/auth/test-project/viewer", auth)).status, 204);
+  }
+  assertEquals((await hosted.ask("GET", "/", { "X-API-Key": hosted.key })).status, 200);
+  // A loop through the platform, and the machine's metadata.
+  for (const upstream of ["https://kvdrive.acme.deno.net", "http://files.example.com"]) {
+    const body = JSON.stringify({ upstream });
+    await hosted.ask("PATCH", `${APPS}/viewer`, { ...admin, Host: "127.0.0.1" }, body);
+    assertEquals((await hosted.ask("GET", "/", { "X-API-Key": hosted.key })).status, 502);
+  }
+});
+
+test("Only an application's own pages change something with the browser's session.", async () => {
+  await using hosted = await Hosted.start();
+  const form = {
+    "Content-Type": "application/x-www-form-urlencoded",
+    "Origin": `https://${HOST}`,
+  };
+  const signedIn = await hosted.ask("POST", "/.kvdrive/sign-in", form, `key=${PROJECT_KEY}`);
+  const cookie = signedIn.header("set-cookie") ?? "";
+  assertMatch(cookie, /^__Host-kvdrive_session=/);
+  const session = { Cookie: cookie.split(";")[0] ?? "" };
+  const foreign = { ...session, Origin: "https://evil.example.com" };
+  assertEquals((await hosted.ask("POST", "/x", foreign, "a=b")).status, 401);
+  assertEquals((await hosted.ask("POST", "/x", session, "a=b")).status, 401);
+  assertEquals((await hosted.ask("GET", "/x", foreign)).status, 200);
+  const own = { ...session, Origin: `https://${HOST}` };
+  assertEquals((await hosted.ask("POST", "/x", own, "a=b")).status, 200);
+});
+
 test("An application is for its owner and holders of a key, as at the gate of its own.", async () => {
   await using hosted = await Hosted.start();
   const none = await hosted.ask("GET", "/");

@@ -149,13 +149,20 @@ test("The configuration tells the platform what to install and to start.", async
   assert(MAIN.endsWith(`/${deploy.runtime.entrypoint}`));
 });
 
-test("A setting that cannot be followed ends the program with a sentence.", async () => {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-net", "--allow-env", MAIN],
-    env: environment({ DENO_DEPLOY: "1", KVDRIVE_UPLOAD_TTL: "soon" }),
-    clearEnv: true,
-  });
-  const { code, stderr } = await command.output();
-  assertEquals(code, 2);
-  assertMatch(new TextDecoder().decode(stderr), /^kvdrive: .*KVDRIVE_UPLOAD_TTL.*\n$/);
+test("A setting that cannot be followed, or a secret that is easy to guess, ends the program with a sentence.", async () => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ KVDRIVE_UPLOAD_TTL: "soon" }, /^kvdrive: .*KVDRIVE_UPLOAD_TTL.*\n$/],
+    [{ KVDRIVE_ADMIN_TOKEN: "a" }, /^kvdrive: .*KVDRIVE_ADMIN_TOKEN has 1 character.*openssl.*\n$/],
+    [{ KVDRIVE_PROJECT_KEY: "p_x" }, /^kvdrive: .*KVDRIVE_PROJECT_KEY.*1 character.*openssl.*\n$/],
+  ];
+  for (const [settings, says] of cases) {
+    const command = new Deno.Command(Deno.execPath(), {
+      args: ["run", "--allow-net", "--allow-env", MAIN],
+      env: environment({ DENO_DEPLOY: "1", ...settings }),
+      clearEnv: true,
+    });
+    const { code, stderr } = await command.output();
+    assertEquals(code, 2);
+    assertMatch(new TextDecoder().decode(stderr), says);
+  }
 });

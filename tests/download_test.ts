@@ -28,6 +28,41 @@ test("A download carries the bytes and every header of the contract.", async (dr
   assertLessOrEqual(Date.parse(modified), Date.now());
 });
 
+/** Whether a browser may run scripts in a file of that type. */
+const ACTIVE: [type: string, isActive: boolean][] = [
+  ["text/html", true],
+  ["Text/HTML; charset=utf-8", true],
+  ["image/svg+xml", true],
+  ["application/xhtml+xml", true],
+  ["text/xml", true],
+  ["application/xml", true],
+  ["application/atom+xml;type=feed", true],
+  ["multipart/x-mixed-replace;boundary=a", true],
+  ["text/plain, text/html", true],
+  ["html", true],
+  ["text/plain", false],
+  ["image/png", false],
+  ["application/pdf", false],
+  ["application/json", false],
+];
+
+test("What a browser would run comes in a sandbox, whole, in part or unchanged.", async (drive) => {
+  for (const [type, isActive] of ACTIVE) {
+    await drive.put("page", "<script>", { "Content-Type": type });
+    const whole = (await drive.get("page")).expect(200);
+    const etag = whole.header("ETag");
+    const answers = [
+      whole,
+      (await drive.get("page", { Range: "bytes=0-1" })).expect(206),
+      (await drive.get("page", { "If-None-Match": etag })).expect(304),
+    ];
+    for (const answer of answers) {
+      const policy = answer.headers.get("Content-Security-Policy");
+      assertEquals(policy, isActive ? "sandbox; default-src 'none'" : null, type);
+    }
+  }
+});
+
 test("Two downloads of one version have the same tag and date.", async (drive) => {
   await drive.put("a", "x");
   const [one, two] = [await drive.get("a"), await drive.get("a")];

@@ -271,7 +271,7 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     [["export", "new", "--project", "other"], 2, /another project/],
     [["export", "new", "--data", "nowhere"], 1, /There is no store/],
     [["export", "new", "--data", desk.server.data, "--project", "other"], 1, /no project/],
-    [["import", "new"], 1, /There is no folder new\/drives/],
+    [["import", "new"], 1, /There is no folder new: name/],
     [["import", "new.zip"], 1, /Cannot read the archive/],
   ];
   for (const [args, code, says] of refusals) {
@@ -336,7 +336,7 @@ Deno.test("Where a project has no room for more, it is told, and the import goes
     assertEquals([run.code, run.stdout], [1, ""]);
     assertMatch(
       run.stderr,
-      /^kvdrive: [^\n]*of 1000 bytes in use and cannot take \d00 more[^\n]*\n$/,
+      /^kvdrive: [^\n]*of its 1\.0 kB in use and cannot take \d00 B more[^\n]*\n$/,
     );
     await limit("none");
     assertEquals((await report(desk, "import", "out", ...way)).failed, []);

@@ -3,7 +3,7 @@ import { Project, withKey } from "./support/admin.ts";
 import { assertErrorAnswer } from "./support/cases.ts";
 import { Answer } from "./support/answer.ts";
 import { Gate } from "./support/gate.ts";
-import { RawClient } from "./support/gate_client.ts";
+import { type RawAnswer, RawClient } from "./support/gate_client.ts";
 import { strangerAddress } from "./support/stranger.ts";
 import { answerEach, RawUpstream } from "./support/upstream_raw.ts";
 
@@ -162,7 +162,14 @@ Deno.test("A preflight brings nothing with it: a body or an upgrade needs a key.
   const lines = Object.entries(PREFLIGHT).map(([name, value]) => `${name}: ${value}`);
   for (const more of [["Content-Length: 2"], ["Connection: Upgrade", "Upgrade: websocket"]]) {
     using client = await RawClient.connect(gate.port);
-    const head = [`OPTIONS ${gate.prefix()}/ HTTP/1.1`, "Host: a", ...lines, ...more, "", "ab"];
+    const head = [
+      `OPTIONS ${gate.prefix()}/ HTTP/1.1`,
+      "Host: localhost",
+      ...lines,
+      ...more,
+      "",
+      "ab",
+    ];
     await client.send(head.join("\r\n"));
     assertEquals((await client.readAnswer()).status, 401);
   }
@@ -170,20 +177,154 @@ Deno.test("A preflight brings nothing with it: a body or an upgrade needs a key.
   assertEquals(upstream.received, "");
 });
 
-Deno.test("An unknown project, an unknown application and no application look the same.", async () => {
+/** All of an answer but what differs each time, and the names in it. */
+function shapeOf({ status, lines, body }: RawAnswer, project: string, app: string): unknown {
+  const plain = (text: string) => text.replaceAll(project, "PROJECT").replaceAll(app, "APP");
+  const kept = lines.filter((line) => !/^(x-request-id|content-length):/i.test(line));
+  return [status, kept.map(plain), plain(body)];
+}
+
+/** What people without a key of the project may try. */
+const STRANGERS: {
+  name: string;
+  method?: string;
+  path?: string;
+  lines?: string[];
+  body?: string;
+}[] = [
+  { name: "a program" },
+  { name: "a wrong key", lines: ["X-Api-Key: aaaaaaaa.b"] },
+  { name: "a made-up project key", lines: ["X-Api-Key: other_0123456789012345678901"] },
+  { name: "a browser", lines: ["Accept: text/html"] },
+  { name: "a HEAD", method: "HEAD" },
+  { name: "a POST with a session", method: "POST", lines: ["Cookie: kvdrive_session=x"] },
+  { name: "an upgrade", lines: ["Connection: Upgrade", "Upgrade: websocket"] },
+  { name: "the prefix alone", path: "" },
+  { name: "a climbing path", path: "/../x" },
+  { name: "the sign-in page", path: "/.kvdrive/sign-in" },
+  { name: "another page of the gate", path: "/.kvdrive/x" },
+  {
+    name: "a sign-in",
+    method: "POST",
+    path: "/.kvdrive/sign-in",
+    lines: [
+      "Sec-Fetch-Site: same-origin",
+      "Content-Type: application/x-www-form-urlencoded",
+      "Content-Length: 5",
+    ],
+    body: "key=x",
+  },
+  {
+    name: "a sign-out",
+    method: "POST",
+    path: "/.kvdrive/sign-out",
+    lines: ["Sec-Fetch-Site: same-origin"],
+  },
+];
+
+Deno.test("A preflight without a key brings the application its question and nothing else.", async () => {
+  await using upstream = new RawUpstream();
+  await using gate = await Gate.start();
+  const key = await gate.protect(upstream.origin);
+  const ask = async (headers: Record<string, string>) => {
+    using client = await RawClient.connect(gate.port);
+    const all = { ...headers, "X-Attack": "' or 1=1", "Cookie": "a=b", "User-Agent": "x" };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    const from = upstream.received.length;
+    await client.send(`OPTIONS ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`);
+    const { status } = await client.readAnswer();
+    const names = upstream.received.slice(from).split("\r\n").slice(1, -2)
+      .map((line) => line.split(":")[0]?.toLowerCase() ?? "");
+    return { status, names };
+  };
+  const gates = ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"];
+  const asked = Object.keys(PREFLIGHT).map((name) => name.toLowerCase());
+  assertEquals(await ask(PREFLIGHT), { status: 200, names: ["host", ...asked, ...gates] });
+  const known = await ask({ ...PREFLIGHT, ...withKey(key) });
+  assertEquals(known.status, 200);
+  for (const name of ["x-attack", "cookie", "user-agent", "x-auth-key-name"]) {
+    assert(known.names.includes(name), name);
+  }
+  assertEquals((await ask({ ...PREFLIGHT, ...withKey("wrong") })).status, 401);
+});
+
+Deno.test("Without a key nobody learns which applications and projects exist.", async (t) => {
+  await using gate = await Gate.start();
+  await gate.protect("http://127.0.0.1:1", "whole-1");
+  await gate.open(undefined, "bare-1");
+  await gate.switchAccess(true, "bare-1");
+  const { id } = gate.project;
+  const places = [[id, "whole-1"], [id, "bare-1"], [id, "none-1"], [
+    "nobody-1",
+    "whole-1",
+  ]] as const;
+  for (const { name, method = "GET", path = "/x", lines = [], body = "" } of STRANGERS) {
+    await t.step(name, async () => {
+      const shapes = [];
+      for (const [project, app] of places) {
+        using client = await RawClient.connect(gate.port);
+        const head = [
+          `${method} /${project}/${app}${path} HTTP/1.1`,
+          "Host: localhost",
+          `X-Forwarded-For: ${strangerAddress()}`,
+          ...lines,
+        ];
+        await client.send(`${head.join("\r\n")}\r\n\r\n${body}`);
+        shapes.push(shapeOf(await client.readAnswer(method), project, app));
+      }
+      for (const shape of shapes) assertEquals(shape, shapes[0]);
+    });
+  }
+});
+
+Deno.test("The forward-auth endpoint does not tell either, and a key of the project may know.", async () => {
+  await using gate = await Gate.start();
+  await gate.protect("http://127.0.0.1:1");
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const from = { "X-Forwarded-For": strangerAddress() };
+    const url = `${gate.server.origin}/auth/${path}`;
+    const answer = await Answer.of(await fetch(url, { headers: { ...from, ...headers } }));
+    return [answer.status, answer.text, answer.headers.get("WWW-Authenticate")];
+  };
+  const { id, owner } = gate.project;
+  for (
+    const headers of [{}, withKey("wrong"), withKey("nobody_0123456789012345678901"), PREFLIGHT]
+  ) {
+    for (const query of ["", "?method=OPTIONS"]) {
+      const known = await ask(`${id}/app${query}`, headers);
+      for (const path of [`${id}/none`, "nobody/app", `${id}/a%20b`, "%ff/x"]) {
+        assertEquals(await ask(path + query, headers), known, path);
+      }
+    }
+  }
+  assertEquals((await ask(`${id}/none`, owner))[0], 404);
+  assertEquals((await ask("nobody/app", owner))[0], 401);
+  (await gate.get("/x", owner)).expect(502);
+  (await Answer.of(await gate.fetch("/x", { app: "none", headers: owner }))).expect(404);
+});
+
+Deno.test("What can be no application is not found, and neither is any other host.", async () => {
   await using gate = await Gate.start();
   await gate.protect("http://127.0.0.1:1");
   const answers: string[] = [];
-  for (const path of ["/nobody/app/x", `/${gate.project.id}/none/x`, "/", "/x", "//"]) {
+  const cases = [
+    ["localhost", "/"],
+    ["localhost", "/x"],
+    ["localhost", "//"],
+    ["localhost", "/a%20b/app/x"],
+    ["files.example.com", `${gate.prefix()}/`],
+    ["a", `${gate.prefix()}/`],
+    ["app.localhost", `${gate.prefix()}/`],
+  ];
+  for (const [host, path] of cases) {
     using client = await RawClient.connect(gate.port);
-    await client.send(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\n\r\n`);
+    await client.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\n\r\n`);
     const answer = await client.readAnswer();
-    assertEquals([answer.status, answer.header("Content-Type")], [404, "application/json"]);
+    assertEquals(answer.status, 404);
+    assertEquals(answer.header("Content-Type"), "text/html; charset=utf-8");
     answers.push(answer.body);
   }
   assertEquals(new Set(answers).size, 1, answers.join("\n"));
-  const unknown = await fetch(`${gate.server.origin}/auth/${gate.project.id}/none`);
-  (await Answer.of(unknown)).expect(404);
 });
 
 Deno.test("After twenty wrong keys from an address further ones wait, and a right one does not.", async () => {

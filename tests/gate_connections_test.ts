@@ -21,7 +21,7 @@ Deno.test("Requests that are sent in one go are answered in their order.", async
   const count = 300;
   const paths = Array.from({ length: count }, (_, i) => `/${i}`);
   await client.send(
-    paths.map((path) => `GET ${gate.prefix()}${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""),
+    paths.map((path) => `GET ${gate.prefix()}${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(""),
   );
   for (const path of paths) assertEquals((await client.readAnswer()).body, path);
   assertEquals(upstream.connections.length, 1);
@@ -32,7 +32,7 @@ Deno.test("A request behind a body begins where the body ends.", async () => {
   await using gate = await Gate.start();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n`;
+  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
   await client.send(
     `${head}Content-Length: 3\r\n\r\none` +
       `${head}Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n` +
@@ -49,7 +49,7 @@ Deno.test("A refusal leaves the connection to the next request, where its body w
   await using gate = await Gate.start();
   await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n`;
+  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
   for (const body of ["\r\n", "Content-Length: 3\r\n\r\nabc"]) {
     await client.send(head + body);
     const answer = await client.readAnswer();
@@ -67,7 +67,9 @@ Deno.test("Connection: close ends the connection behind the answer.", async () =
   await using gate = await Gate.start();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n`);
+  await client.send(
+    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nConnection: Close\r\n\r\n`,
+  );
   assertEquals((await client.readAnswer()).header("Connection"), "close");
   assertEquals(await client.readToEnd(), "");
 });
@@ -124,7 +126,7 @@ Deno.test("Expect: 100-continue is answered once the request was let in, and sta
   const key = await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const head = (name: string) =>
-    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${name}\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n`;
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${name}\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n`;
   await client.send(head(key));
   assertEquals((await client.readHead()).status, 100);
   await client.send("abc");
@@ -163,7 +165,9 @@ Deno.test("A caller who is silent in the middle of a body is told so, and let go
   await using gate = await Gate.start({ args: ["--idle-timeout", "1s"] });
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc`);
+  await client.send(
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc`,
+  );
   const answer = await client.readAnswer();
   assertEquals([answer.status, answer.header("Connection")], [408, "close"]);
   await upstream.connections[0]?.ended;
@@ -175,7 +179,7 @@ Deno.test("A body whose chunks are none ends with 400, and the application gets 
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
-    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`,
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`,
   );
   await client.send("nonsense\r\n");
   assertEquals((await client.readAnswer()).status, 400);

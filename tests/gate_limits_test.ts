@@ -17,7 +17,7 @@ Deno.test("When too many are connected, the one that has been idle for longest m
   await using gate = await Gate.start();
   await gate.open(upstream.origin);
   const before = await residentBytes(gate.server.process.pid);
-  const request = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const request = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const clients: RawClient[] = [];
   try {
     while (clients.length < CONNECTIONS) clients.push(await RawClient.connect(gate.port));
@@ -44,7 +44,7 @@ Deno.test("Callers who leave at any moment leave nothing behind.", async () => {
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
   const prefix = gate.prefix();
-  const headers = `Host: a\r\nX-Api-Key: ${key}\r\n`;
+  const headers = `Host: localhost\r\nX-Api-Key: ${key}\r\n`;
   const requests = [
     `GET ${prefix}/events HTTP/1.1\r\n${headers}\r\n`,
     `GET ${prefix}/endless HTTP/1.1\r\n${headers}\r\n`,

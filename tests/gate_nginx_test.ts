@@ -15,8 +15,30 @@ async function configurationFor(gate: Gate, upstream: UpstreamApp): Promise<stri
     .replace("http://127.0.0.1:8000", gate.server.origin)
     .replace("album/viewer", `${gate.project.id}/app`)
     // Each test calls from an address of its own.
-    .replace("X-Forwarded-For $remote_addr", `X-Forwarded-For ${strangerAddress()}`);
+    .replaceAll("X-Forwarded-For $remote_addr", `X-Forwarded-For ${strangerAddress()}`);
 }
+
+const BELIEVED = [
+  "X-Auth-Key-Name",
+  "X_Auth_Key_Name",
+  "X-Forwarded-For",
+  "X_Forwarded_For",
+  "X-Forwarded-Proto",
+  "X-Forwarded-Host",
+  "X-Forwarded-User",
+  "Forwarded",
+  "X-Real-IP",
+  "Proxy",
+  "Remote-User",
+  "X-Remote-User",
+  "True-Client-IP",
+  "CF-Connecting-IP",
+  "Client-IP",
+  "X-Client-IP",
+  "X-Cluster-Client-IP",
+  "X-Original-URL",
+  "X-Rewrite-URL",
+];
 
 Deno.test("nginx lets in whom the server lets in, as the README configures it.", async () => {
   await using upstream = new UpstreamApp();
@@ -35,6 +57,12 @@ Deno.test("nginx lets in whom the server lets in, as the README configures it.",
   const headers = Object.fromEntries(echo.headers);
   assertEquals([echo.method, echo.target], ["GET", "/page?x=%2e"]);
   assertEquals([headers["x-auth-key-name"], headers["x-api-key"]], ["first", undefined]);
+
+  // What the application would believe does not come from the caller.
+  const believed = Object.fromEntries(BELIEVED.map((name) => [name, "forged"]));
+  const cleaned = (await ask({ ...withKey(key), ...believed })).expect(200).json as Echo;
+  const seen = cleaned.headers.filter(([, value]) => value.includes("forged"));
+  assertEquals(seen, []);
 
   const owner = (await ask({ ...withKey(gate.project.key), ...forged })).expect(200).json as Echo;
   assertEquals(Object.fromEntries(owner.headers)["x-auth-key-name"], undefined);

@@ -30,7 +30,9 @@ async function closing(socket: WebSocket): Promise<void> {
 
 async function openEvents(gate: Gate, upstream: UpstreamApp, key: string): Promise<RawClient> {
   const client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/events HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\n\r\n`);
+  await client.send(
+    `GET ${gate.prefix()}/events HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\n\r\n`,
+  );
   await client.readHead();
   await deadline(upstream.events.reach(1), SOON);
   return client;

@@ -26,7 +26,7 @@ Deno.test("At the shutdown a running request gets its answer; idle connections a
   const socket = new WebSocket(gate.url("/ws", "sockets").replace("http", "ws"));
   await deadline(new Promise((resolve) => socket.onopen = resolve), SOON);
   const closed = new Promise((resolve) => socket.onclose = resolve);
-  await running.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await running.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await deadline(asked.promise, SOON);
   gate.server.process.kill("SIGTERM");
   assertEquals(await idle.readToEnd(), "");
@@ -42,7 +42,7 @@ Deno.test("What does not end by itself is cut when the shutdown's time is over."
   await using gate = await Gate.start({ args: ["--shutdown-timeout", "1s"] });
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/events HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await client.send(`GET ${gate.prefix()}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await client.readHead();
   const started = Date.now();
   gate.server.process.kill("SIGTERM");

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { Project } from "./support/admin.ts";
 import { Answer } from "./support/answer.ts";
 import { Gate } from "./support/gate.ts";
+import { RawClient } from "./support/gate_client.ts";
 import { strangerAddress } from "./support/stranger.ts";
 import { type Echo, UpstreamApp } from "./support/upstream_app.ts";
 import { RawUpstream } from "./support/upstream_raw.ts";
@@ -72,6 +73,7 @@ Deno.test("The page may load nothing, be framed by nobody, and send its form onl
   );
   // With "no-referrer" a browser would send no origin with the form.
   assertEquals(page.header("Referrer-Policy"), "same-origin");
+  assertEquals(page.header("Cross-Origin-Opener-Policy"), "same-origin");
   assertEquals(page.header("X-Content-Type-Options"), "nosniff");
 });
 
@@ -192,6 +194,131 @@ Deno.test("No other site can sign somebody in or out.", async () => {
   for (const headers of own) (await signIn(gate, { key }, headers)).expect(303);
 });
 
+Deno.test("A session changes nothing at the word of another site, nor opens a connection.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  const host = "own.example.com";
+  await gate.protect(upstream.origin);
+  await gate.protect(upstream.origin, "own", host);
+  const cookie = cookieOf((await signIn(gate, { key: gate.project.key })).expect(303));
+  const ask = async (method: string, headers: Record<string, string>) => {
+    const init = { method, headers: { Cookie: cookie, ...headers } };
+    return await Answer.of(await gate.fetch("/x", init));
+  };
+  const foreign: Record<string, string>[] = [
+    {},
+    { Origin: "https://evil.example" },
+    { Origin: `http://${host}:${gate.port}` },
+    { Origin: gate.origin.replace(/\d+$/, "1") },
+    { Origin: "null" },
+    { "Sec-Fetch-Site": "same-site", Origin: gate.origin },
+    { "Sec-Fetch-Site": "cross-site" },
+    { "Sec-Fetch-Site": "none" },
+  ];
+  for (const headers of foreign) {
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
+      const answer = (await ask(method, headers)).expect(401);
+      assertStringIncludes(answer.errors.join(), "own pages");
+    }
+    assertEquals(await openSocket(gate, cookie, headers), 401, JSON.stringify(headers));
+    for (const method of ["GET", "OPTIONS"]) (await ask(method, headers)).expect(200);
+  }
+  for (const headers of [{ Origin: gate.origin }, { "Sec-Fetch-Site": "same-origin" }]) {
+    for (const method of ["POST", "PUT", "DELETE"]) (await ask(method, headers)).expect(200);
+    assertEquals(await openSocket(gate, cookie, headers), 101);
+  }
+  // A key is the caller's own.
+  (await ask("POST", { "X-Api-Key": gate.project.key })).expect(200);
+  const auth = `${gate.server.origin}/auth${gate.prefix()}`;
+  const judge = async (query: string, headers: Record<string, string>) => {
+    const response = await fetch(auth + query, { headers: { Cookie: cookie, ...headers } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const own = { Origin: gate.server.origin };
+  assertEquals(await judge("", {}), 204);
+  assertEquals(await judge("?method=GET", {}), 204);
+  assertEquals(await judge("?method=POST", {}), 401);
+  assertEquals(await judge("", { Origin: "https://evil.example" }), 401);
+  assertEquals(await judge("?method=POST", { Origin: "https://evil.example" }), 401);
+  assertEquals(await judge("?method=POST", own), 204);
+});
+
+/** Asks for a WebSocket as a browser does; gives the status. */
+async function openSocket(
+  gate: Gate,
+  cookie: string,
+  headers: Record<string, string>,
+): Promise<number> {
+  using client = await RawClient.connect(gate.port);
+  const all = {
+    "Host": `127.0.0.1:${gate.port}`,
+    "Cookie": cookie,
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  await client.send(`GET ${gate.prefix()}/ws HTTP/1.1\r\n${lines}\r\n`);
+  return (await client.readHead()).status;
+}
+
+Deno.test("With TLS and a host of its own the cookie is one that no other host can set.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  const host = "own.example.com";
+  await gate.protect(upstream.origin, "app", host);
+  const send = async (method: string, path: string, lines: string[], body = "") => {
+    using client = await RawClient.connect(gate.port);
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${host}`,
+      "X-Forwarded-Proto: https",
+      ...lines,
+    ];
+    await client.send(`${head.join("\r\n")}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    return await client.readAnswer();
+  };
+  const form = [`Origin: https://${host}`, "Content-Type: application/x-www-form-urlencoded"];
+  const signedIn = await send("POST", "/.kvdrive/sign-in", form, `key=${gate.project.key}`);
+  const cookie = signedIn.header("Set-Cookie") ?? "";
+  assertMatch(
+    cookie,
+    /^__Host-kvdrive_session=[A-Za-z0-9]{32,}; Path=\/; Max-Age=86400; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  const pair = cookie.split(";")[0] ?? "";
+  const inside = await send("GET", "/", [`Cookie: a=b; ${pair}`]);
+  assertEquals(inside.status, 200);
+  assertEquals(Object.fromEntries((JSON.parse(inside.body) as Echo).headers)["cookie"], "a=b");
+  // Another host of the domain can set the plain name, which counts for nothing here.
+  const tossed = pair.replace("__Host-", "");
+  assertEquals((await send("GET", "/", [`Cookie: ${tossed}`])).status, 401);
+  const out = await send("POST", "/.kvdrive/sign-out", [...form, `Cookie: ${pair}`]);
+  assertMatch(out.header("Set-Cookie") ?? "", /^__Host-kvdrive_session=; Path=\/; Max-Age=0;/);
+  assertEquals((await send("GET", "/", [`Cookie: ${pair}`])).status, 401);
+});
+
+Deno.test("No application sets the gate's cookie, or a service worker beyond its path.", async () => {
+  const set = (value: string) => `Set-Cookie: ${value}`;
+  const kept = [set("a=b"), set("kvdrive_sessions=x")];
+  const dropped = [
+    set("kvdrive_session=x; Path=/"),
+    set("  __Host-Kvdrive_Session = x"),
+    set("=kvdrive_session=x"),
+    set("kvdrive_session"),
+    "Service-Worker-Allowed: /",
+  ];
+  const head = ["HTTP/1.1 200 OK", ...kept, ...dropped, "Content-Length: 0", "", ""];
+  await using upstream = new RawUpstream((connection) => connection.send(head.join("\r\n")));
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  assertEquals((await client.readAnswer()).lines, [...kept, "Content-Length: 0"]);
+});
+
 Deno.test("The gate's own paths take only what they are for, and never reach the application.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.start();
@@ -216,7 +343,7 @@ Deno.test("The gate's own paths take only what they are for, and never reach the
 });
 
 Deno.test("A proxy that took TLS off makes the cookie one for TLS.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.start({ args: ["--apps-host", "outer.example"] });
   await gate.protect("http://127.0.0.1:1");
   const headers = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "outer.example" };
   const own = { ...headers, Origin: "https://outer.example" };

@@ -42,7 +42,7 @@ Deno.test("An upload of 1 GiB passes whole, in chunks and with a length, in boun
     assertEquals(await (await gate.fetch("/upload", init)).json(), wanted);
     using client = await RawClient.connect(gate.port);
     await client.send(
-      `POST ${gate.prefix()}/upload HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\nContent-Length: ${GIB}\r\n\r\n`,
+      `POST ${gate.prefix()}/upload HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\nContent-Length: ${GIB}\r\n\r\n`,
     );
     for await (const piece of zeros(GIB)) await client.sendBytes(piece);
     assertEquals(JSON.parse((await client.readAnswer()).body), wanted);
@@ -71,7 +71,7 @@ Deno.test("A reader who takes nothing holds the sender up, and no memory.", asyn
       Array.from({ length: 8 }, () => RawClient.connect(gate.port)),
     );
     for (const client of clients) {
-      await client.send(`GET ${gate.prefix()}/endless HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await client.send(`GET ${gate.prefix()}/endless HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await client.readHead();
     }
     // Others are served meanwhile, often enough for much to pass if nothing held it up.
@@ -85,7 +85,9 @@ Deno.test("Events arrive one by one, and the application sees when their reader 
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`GET ${gate.prefix()}/events HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key}\r\n\r\n`);
+  await client.send(
+    `GET ${gate.prefix()}/events HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\n\r\n`,
+  );
   const head = await client.readHead();
   assertEquals(head.header("Content-Type"), "text/event-stream");
   await deadline(upstream.events.reach(1), SOON);
@@ -103,7 +105,7 @@ Deno.test("The application sees when a caller who waits has left.", async () => 
   await gate.open(upstream.origin);
   {
     using client = await RawClient.connect(gate.port);
-    await client.send(`GET ${gate.prefix()}/never HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await client.send(`GET ${gate.prefix()}/never HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await deadline(upstream.asked, SOON);
   }
   await deadline(upstream.left, SOON);
@@ -116,7 +118,7 @@ Deno.test("The application sees when a caller leaves in the middle of a body.", 
   for (const framing of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     using client = await RawClient.connect(gate.port);
     await client.send(
-      `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n4\r\nabcd\r\n`,
+      `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n4\r\nabcd\r\n`,
     );
     await client.readAnswer();
     await client.end();
@@ -137,7 +139,7 @@ Deno.test("An application may answer before it has read the body, and the caller
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
-    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nContent-Length: ${GIB}\r\n\r\nabc`,
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${GIB}\r\n\r\nabc`,
   );
   const got = await client.readAnswer();
   assertEquals([got.status, got.body, got.header("Connection")], [413, "no", "close"]);
@@ -154,7 +156,9 @@ Deno.test("Request and answer go both ways at the same time.", async () => {
   await using gate = await Gate.start();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
-  await client.send(`POST ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n`);
+  await client.send(
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n`,
+  );
   assertEquals((await client.readHead()).status, 200);
   for (const letter of "abc") {
     await client.send(letter);
@@ -189,12 +193,12 @@ Deno.test("WebSockets carry texts and bytes of any size both ways.", async () =>
   assertEquals((await deadline(closed, SOON)).code, 4001);
 });
 
-Deno.test("Any other upgrade passes bytes as they are, each side up to its end.", async () => {
+Deno.test("A changed protocol passes bytes as they are, each side up to its end.", async () => {
   await using upstream = new RawUpstream(async (connection, received) => {
     const [, more = ""] = received.split("\r\n\r\n");
     if (more === "") {
       await connection.send(
-        "HTTP/1.1 101 Go\r\nUpgrade: chat\r\nConnection: upgrade\r\n\r\nfirst ",
+        "HTTP/1.1 101 Go\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\n\r\nfirst ",
       );
     } else await connection.send(more.toUpperCase());
   });
@@ -203,12 +207,12 @@ Deno.test("Any other upgrade passes bytes as they are, each side up to its end."
   using client = await RawClient.connect(gate.port);
   // What is sent before the protocol has changed is for the new one.
   await client.send(
-    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: chat/1\r\n\r\nearly`,
+    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nearly`,
   );
   const head = await client.readHead();
   assertEquals([head.status, head.header("Upgrade"), head.header("Connection")], [
     101,
-    "chat",
+    "websocket",
     "Upgrade",
   ]);
   assertEquals(await client.readExactly(11), "first EARLY");
@@ -225,7 +229,7 @@ Deno.test("An application that does not want to change the protocol answers as e
   using client = await RawClient.connect(gate.port);
   for (let i = 0; i < 2; i++) {
     await client.send(
-      `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: chat/1\r\n\r\n`,
+      `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n`,
     );
     assertEquals((await client.readAnswer()).body, "ok");
   }

@@ -192,3 +192,21 @@ async function assertLinted(text: string): Promise<void> {
   const said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
   assertEquals([code, said], [0, ""]);
 }
+
+Deno.test("The memory budget is told by part, with what is in use of each.", async () => {
+  const args = ["--memory-budget", "80MiB"];
+  await using server = await TestServer.start({ ...OPTIONS, args });
+  const drive = new Drive(server, "metrics");
+  await drive.put("small", patternBytes(1000, 1));
+  await drive.get("small");
+  const text = await read(server);
+  const parts = { uploads: 30, downloads: 30, json: 10, caches: 10 };
+  for (const [part, size] of Object.entries(parts)) {
+    assertEquals(figure(text, `kvdrive_memory_budget_bytes{part="${part}"}`), size * MIB);
+    assert(figure(text, `kvdrive_memory_used_bytes{part="${part}"}`) <= size * MIB);
+    assertEquals(figure(text, `kvdrive_memory_refused_total{part="${part}"}`), 0);
+  }
+  for (const part of ["uploads", "downloads", "json"]) {
+    await reach(server, `kvdrive_memory_used_bytes{part="${part}"}`, 0);
+  }
+});

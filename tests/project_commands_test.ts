@@ -33,14 +33,14 @@ Deno.test("The first project is made with its store, which is told.", async () =
   assertEquals(PROJECT_KEY.exec(key)?.[1], id);
   assertStringIncludes(run.stdout, "shown once");
   const [row] = await new StoreCommands(data).rows("project", "list");
-  assertEquals(row?.slice(0, 4), [id, "My shop", "0", "0"]);
+  assertEquals(row?.slice(0, 4), [id, "My shop", "0", "0 B"]);
 });
 
 Deno.test("A new project's key is shown with what it is listed by.", async () => {
   await using shop = await Shop.make();
   const made = await shop.json<NewProject>("project", "create", "Books & more", "--id", "B-2");
   const { project_id, name, created, project_key, prefix } = made;
-  assertEquals(Object.keys(made).length, 6);
+  assertEquals(Object.keys(made).length, 7);
   assertEquals([project_id, name], ["B-2", "Books & more"]);
   assertMatch(created, TIME);
   assertMatch(project_key, /^B-2_[A-Za-z0-9]{32}$/);
@@ -81,20 +81,46 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
   const change = ["project", "change", "small", "--max-bytes"];
   const { created: _, ...changed } = await commands.json<NewProject>(...change, "2KiB");
   const drives = [{ drive_name: "drive", files: 1, bytes: 1500 }];
-  const holds = { project_id: "small", name: null, files: 1, bytes: 1500, drives };
-  assertEquals(changed as unknown, { ...holds, max_bytes: 2048 });
+  const usage = { files: 1, bytes: 1500, open_upload_bytes: 0 };
+  const holds = { project_id: "small", name: null, ...usage, drives };
+  assertEquals(changed as unknown, { ...holds, max_bytes: 2048, host_suffix: null });
   assertEquals([await put("b", 548), await put("c", 1)], [201, 507]);
   assertMatch(
     await commands.text(...change, "1kB"),
-    /2048 bytes, of 1000 bytes.*\n.*over the limit/,
+    /holds 2\.0 kB \(2048 bytes\) of 1\.0 kB \(1000 bytes\)\.\n.*over the limit/,
   );
-  assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2048", "1000"]);
-  assertMatch(await commands.text(...change, "none"), /2048 bytes, without a limit\.\n$/);
+  assertEquals((await commands.rows("project", "list"))[0]?.slice(2, 5), ["2", "2.0 kB", "1.0 kB"]);
+  assertMatch(
+    await commands.text(...change, "none"),
+    /2\.0 kB \(2048 bytes\), without a limit\.\n$/,
+  );
   assertEquals([await put("c", 5000), (await commands.rows("project", "list"))[0]?.[4]], [
     201,
     "-",
   ]);
   await commands.refused(1, /no project "other"/, "project", "change", "other", "--max-bytes", "1");
+});
+
+Deno.test("A project is allowed a domain for its host names, and loses it.", async () => {
+  await using server = await TestServer.start();
+  const commands = new StoreCommands(server.data);
+  const { project_key } = await commands.json<NewProject>("project", "create", "--id", "small");
+  const change = ["project", "change", "small", "--host-suffix"];
+  assertMatch(await commands.text(...change, "Apps.Example.com"), /below apps\.example\.com\.\n$/);
+  const shown = async () => {
+    const headers = { "X-Api-Key": project_key };
+    const answer = await fetch(`${server.origin}/admin/v1/projects/small`, { headers });
+    return ((await answer.json()) as { host_suffix: string | null }).host_suffix;
+  };
+  assertEquals(await shown(), "apps.example.com");
+  // One setting leaves the other as it is.
+  const limited = await commands.json<{ max_bytes: number; host_suffix: string }>(
+    ...["project", "change", "small", "--max-bytes", "1kB"],
+  );
+  assertEquals([limited.max_bytes, limited.host_suffix], [1000, "apps.example.com"]);
+  const both = ["project", "change", "small", "--host-suffix", "none", "--max-bytes", "none"];
+  const without = await commands.json<{ max_bytes: null; host_suffix: null }>(...both);
+  assertEquals([without.max_bytes, without.host_suffix, await shown()], [null, null, null]);
 });
 
 Deno.test("The list tells what each project holds, as the server does.", async () => {
@@ -114,8 +140,8 @@ Deno.test("The list tells what each project holds, as the server does.", async (
   assertEquals(holds, [["second", "Überholt", 0, 0], ["test-project", null, 2, 10]]);
   const headers = { Authorization: `Bearer ${token}` };
   const answer = await fetch(`${server.origin}/admin/v1/projects`, { headers });
-  // The disk changes with everything else that runs on it.
-  const { disk: _, ...rest } = await answer.json();
+  // The disk changes with everything else that runs on it, and commands do not look at the bytes of files.
+  const { disk: _, integrity: __, ...rest } = await answer.json();
   assertEquals(rest, listed);
 });
 
@@ -127,7 +153,7 @@ Deno.test("A list without projects says so.", async () => {
   assertEquals(await commands.json("project", "list"), { projects: [] });
 });
 
-Deno.test("A deleted project is gone, and its id is free when the server has removed it.", async () => {
+Deno.test("A deleted project is gone, and its id is free when the running server has removed it.", async () => {
   await using server = await TestServer.start();
   const commands = new StoreCommands(server.data);
   const { project_key } = await commands.json<NewProject>("project", "create", "--id", "gone");
@@ -138,12 +164,9 @@ Deno.test("A deleted project is gone, and its id is free when the server has rem
   await untilKnown(async () => await statusWith(server, project_key) === 401);
   await commands.refused(1, /no project "gone"/, "project", "delete", "gone", "--yes");
   await commands.refused(1, /no project "gone"/, "key", "list", "gone");
-  await commands.refused(1, /being removed/, "project", "create", "--id", "gone");
-  await server.stop();
-  await using again = await TestServer.start({ data: server.data });
   const remake = () => commands.run("project", "create", "--id", "gone", "--json");
   await untilKnown(async () => (await remake()).code === 0);
-  assertEquals(await statusWith(again, project_key), 401);
+  assertEquals(await statusWith(server, project_key), 401);
 });
 
 Deno.test("A deleted project's text says who removes the bytes.", async () => {
@@ -160,9 +183,11 @@ const REFUSED: readonly { args: string[]; says: RegExp }[] = [
   { args: ["create", " "], says: /NAME is blank/ },
   { args: ["create", "a\x1b[31mb"], says: /NAME has a control character/ },
   { args: ["create", "x".repeat(129)], says: /NAME has 129 characters/ },
-  { args: ["create", "--max-bytes", "10G"], says: /--max-bytes must be .* such as 500MB/ },
-  { args: ["create", "--max-bytes", "none"], says: /--max-bytes must be .* such as 500MB/ },
-  { args: ["change", "shop"], says: /--max-bytes is missing.*--max-bytes SIZE/ },
+  { args: ["create", "--max-bytes", "10G"], says: /--max-bytes .*must be .* such as 500MB/ },
+  { args: ["create", "--max-bytes", "none"], says: /--max-bytes .*must be .* such as 500MB/ },
+  { args: ["change", "shop"], says: /nothing to change: give --max-bytes, --host-suffix or both/ },
+  { args: ["change", "shop", "--host-suffix", "com"], says: /--host-suffix is a public suffix/ },
+  { args: ["change", "shop", "--host-suffix", "127.0.0.1"], says: /--host-suffix must be/ },
   { args: ["change", "--max-bytes", "1GB"], says: /ID is missing/ },
   { args: ["change", "shop", "--max-bytes", "0"], says: /--max-bytes must be .*, or none/ },
   { args: ["change", "shop", "--max-bytes", "null"], says: /--max-bytes must be .*, or none/ },

@@ -40,10 +40,14 @@ async function send(
 function assertFull(answer: Answer, used: number, max: number, more: number): string {
   assertErrorAnswer(answer.expect(507));
   const [sentence = ""] = answer.errors;
-  const start = `The project has ${used} of ${max} bytes in use and cannot take ${more} more: `;
-  assert(sentence.startsWith(start), sentence);
+  assertMatch(
+    sentence,
+    /^The project has [\d.]+ k?M?G?B of its [\d.]+ k?M?G?B in use and cannot take /,
+  );
+  const numbers = ` more (${used} of ${max} bytes, ${more} more): `;
+  assert(sentence.includes(numbers), sentence);
   assertEquals(answer.headers.get("Retry-After"), null);
-  return sentence.slice(start.length);
+  return sentence.slice(sentence.indexOf(numbers) + numbers.length);
 }
 
 async function bytesOf(project: Project): Promise<number> {
@@ -108,7 +112,10 @@ test("A file that does not fit is 507, and nothing of it is stored.", async ({ s
     1000,
     600,
   );
-  assertEquals(advice, "delete files or ask the administrator for more; nothing was stored");
+  assertEquals(
+    advice,
+    "delete files, abort open uploads or ask the administrator for more; nothing was stored",
+  );
   assertFull(await drive.unchangedBy(() => send(drive, "a", 1001)), 900, 1000, 101);
   const chunked = new Blob([patternBytes(101)]).stream();
   const path = `/files${query({ name: "b" })}`;
@@ -175,40 +182,62 @@ test("What announces too much is refused before its bytes come.", async ({ serve
   (await sendRaw(server.port, rawRequest("POST", nobody, headers))).expect(404);
 });
 
-test("Parts are refused once the file of them would not fit.", async ({ server }) => {
-  const { drive } = await limited(server, 15_000_000);
+test("Parts count as they arrive, and are refused once they do not fit.", async ({ server }) => {
+  const { project, drive } = await limited(server, 15_000_000);
   await drive.put("film", patternBytes(1_000_000));
-  await drive.put("other", patternBytes(1_000_000));
   const upload = await Upload.start(drive, "film");
   (await upload.send(1, patternBytes(7_000_000))).expect(200);
   (await upload.send(2, patternBytes(7_000_000))).expect(200);
-  assertFull(await upload.send(3, patternBytes(1)), 2_000_000, 15_000_000, 13_000_001);
+  assertEquals(await usageOf(project), [1_000_000, 14_000_000]);
+  assertFull(await upload.send(3, patternBytes(1)), 15_000_000, 15_000_000, 1);
   const chunked = new Blob([patternBytes(10)]).stream();
-  assertFull(await upload.send(3, chunked), 2_000_000, 15_000_000, 13_000_010);
+  assertFull(await upload.send(3, chunked), 15_000_000, 15_000_000, 10);
+  assertFull(await send(drive, "other", 1), 15_000_000, 15_000_000, 1);
   (await upload.send(2, patternBytes(6_000_000))).expect(200);
   (await upload.send(3, patternBytes(1_000_000))).expect(200);
   (await upload.complete()).expect(200);
-  assertFull(await send(drive, "more", 1), 15_000_000, 15_000_000, 1);
+  (await upload.complete()).expect(200);
+  assertEquals(await usageOf(project), [14_000_000, 0]);
+  await drive.put("more", patternBytes(1_000_000));
+  assertFull(await send(drive, "one more", 1), 15_000_000, 15_000_000, 1);
 });
 
-test("A completion that does not fit is 507, and works when there is room.", async ({ server }) => {
-  const { drive } = await limited(server, 1000);
-  await drive.put("old", patternBytes(300));
-  const upload = await Upload.start(drive, "new");
-  (await upload.send(1, patternBytes(700))).expect(200);
-  await drive.put("in the way", patternBytes(100));
-  const advice = assertFull(await drive.unchangedBy(() => upload.complete()), 400, 1000, 700);
-  assertMatch(advice, /the upload stays open/);
-  assertEquals(await upload.parts(), [{ part: 1, size: 700 }]);
-  await drive.delete(["in the way"]);
-  (await upload.complete()).expect(200);
-  (await upload.complete()).expect(200);
-  assertEquals((await drive.get("new")).expect(200).bytes.length, 700);
-  const second = await Upload.start(drive, "new");
-  (await second.send(1, patternBytes(700, 2))).expect(200);
-  (await second.complete()).expect(200);
-  assertEquals((await drive.usage())?.bytes, 1000);
+test("Open uploads hold no more than the limit, and aborting gives it back.", async ({ server }) => {
+  const { project, drive } = await limited(server, 6_000_000);
+  const uploads = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => Upload.start(drive, `${i}`)),
+  );
+  const answers = await Promise.all(uploads.map((one) => one.send(1, patternBytes(1_000_000))));
+  const taken = uploads.filter((_, i) => answers[i]?.status === 200);
+  for (const { status } of answers) assert(status === 200 || status === 507, `${status}`);
+  assertEquals([taken.length, await usageOf(project)], [6, [0, 6_000_000]]);
+  assertFull(await send(drive, "file", 1), 6_000_000, 6_000_000, 1);
+  for (const one of taken) (await one.abort()).expect(200);
+  assertEquals(await usageOf(project), [0, 0]);
+  await drive.put("file", patternBytes(6_000_000));
 });
+
+test("A limit that is set counts what open uploads hold.", async ({ server }) => {
+  const { project, drive } = await limited(server, null);
+  await drive.put("file", patternBytes(300));
+  const upload = await Upload.start(drive, "open");
+  (await upload.send(1, patternBytes(700))).expect(200);
+  const shown = (await limit(project, 1000)).json as { open_upload_bytes: number };
+  assertEquals(shown.open_upload_bytes, 700);
+  assertFull(await send(drive, "more", 1), 1000, 1000, 1);
+  await limit(project, 500);
+  (await upload.complete()).expect(200);
+  assertFull(await send(drive, "more", 1), 1000, 500, 1);
+});
+
+/** The bytes of a project's files, and of its open uploads. */
+async function usageOf(project: Project): Promise<[number, number]> {
+  const shown = (await project.call("GET", "")).expect(200).json as {
+    bytes: number;
+    open_upload_bytes: number;
+  };
+  return [shown.bytes, shown.open_upload_bytes];
+}
 
 test("A drive that is deleted makes room.", async ({ server }) => {
   const { project, drive } = await limited(server, 1000);

@@ -145,8 +145,130 @@ Deno.test({
     await using pack = await TestPack.make();
     await Deno.mkdir(pack.cache, { mode: 0o755 });
     await Deno.chown(pack.cache, 4711, 4711);
-    assertFailed(await pack.run(), /belongs to somebody else/);
+    assertFailed(await pack.run(), /belongs to another user/);
   },
+});
+
+Deno.test("A folder below one that others can change is refused before anything is made in it", async () => {
+  await using pack = await TestPack.make();
+  const open = join(pack.folder, "open");
+  await Deno.mkdir(open);
+  await Deno.chmod(open, 0o777);
+  const env = { KVDRIVE_RUNTIME_DIR: join(open, "deep/cache") };
+  assertFailed(await pack.run([], env), /Others may write to the folder \S+\/open: .*chmod/);
+  assertEquals(await pack.entries(open), []);
+  // In a sticky folder, as /tmp is one, others cannot replace what is there.
+  await Deno.chmod(open, 0o1777);
+  assertEquals((await pack.run([], env)).code, 0);
+});
+
+Deno.test("A link that is named as the folder is the user's choice", async () => {
+  await using pack = await TestPack.make();
+  await Deno.mkdir(join(pack.folder, "real"), { mode: 0o700 });
+  await Deno.symlink("real", pack.cache);
+  assertEquals((await pack.run()).code, 0);
+  assertEquals((await pack.entries(join(pack.folder, "real"))).length, 1);
+});
+
+Deno.test("A link in the place of the unpacked folder is not followed", async () => {
+  await using pack = await TestPack.make();
+  assertEquals((await pack.run()).code, 0);
+  const [room = ""] = await pack.entries();
+  await Deno.rename(join(pack.cache, room), join(pack.folder, "elsewhere"));
+  await Deno.symlink("../elsewhere", join(pack.cache, room));
+  assertFailed(await pack.run(), /is no folder: remove it/);
+});
+
+Deno.test({
+  name: "What others put under our name among the temporary files is passed by, and never run",
+  ignore: !isRoot,
+  async fn() {
+    await using pack = await TestPack.make();
+    const TMPDIR = join(pack.folder, "tmp");
+    const theirs = join(pack.folder, "theirs");
+    await Deno.mkdir(TMPDIR);
+    await Deno.chmod(TMPDIR, 0o1777);
+    await Deno.mkdir(theirs);
+    const name = `kvdrive-${Deno.uid()}`;
+    const env = { KVDRIVE_RUNTIME_DIR: "", TMPDIR };
+    const traps: (() => Promise<void>)[] = [
+      () => Deno.symlink(theirs, join(TMPDIR, name)),
+      () => Deno.symlink("nowhere", join(TMPDIR, name)),
+      async () => {
+        await Deno.mkdir(join(TMPDIR, name));
+        await Deno.chown(join(TMPDIR, name), 4711, 4711);
+      },
+    ];
+    for (const trap of traps) {
+      await trap();
+      for (let start = 0; start < 2; start++) {
+        const { code, stdout, stderr } = await pack.run(["a"], env);
+        assertEquals([code, stderr], [0, ""]);
+        assertStringIncludes(stdout, "[main.ts][a]");
+      }
+      const [, own = "", ...others] = await pack.entries(TMPDIR);
+      assertEquals(others, []);
+      assertEquals((await Deno.lstat(join(TMPDIR, own))).mode! & 0o777, 0o700);
+      assertEquals(await pack.entries(theirs), []);
+      for (const name of await pack.entries(TMPDIR)) {
+        await Deno.remove(join(TMPDIR, name), { recursive: true });
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "A folder below one of another user is refused",
+  ignore: !isRoot,
+  async fn() {
+    await using pack = await TestPack.make();
+    const theirs = join(pack.folder, "theirs");
+    await Deno.mkdir(theirs);
+    await Deno.chown(theirs, 4711, 4711);
+    await Deno.symlink("theirs", join(pack.folder, "link"));
+    for (const folder of ["theirs/cache", "theirs/a/b", "link/cache"]) {
+      const run = await pack.run([], { KVDRIVE_RUNTIME_DIR: join(pack.folder, folder) });
+      assertFailed(run, /The folder \S+\/theirs belongs to another user/);
+    }
+    assertEquals(await pack.entries(theirs), []);
+  },
+});
+
+Deno.test("Unpacked files that are not what the archive holds are unpacked again", async () => {
+  await using pack = await TestPack.make();
+  const { stdout } = await pack.run(["a"]);
+  const [room = ""] = await pack.entries();
+  const at = (path: string) => join(pack.cache, room, path);
+  const damages: (() => Promise<void>)[] = [
+    () => Deno.writeTextFile(at("deno"), "#!/bin/sh\necho wrong\n"),
+    () => Deno.remove(at("app/main.ts")),
+    () => Deno.writeTextFile(at("SHA256SUMS"), ""),
+    () => Deno.remove(at("app"), { recursive: true }),
+  ];
+  for (const damage of damages) {
+    await damage();
+    const run = await pack.run(["a"]);
+    assertEquals([run.code, run.stdout, run.stderr], [0, stdout, ""]);
+    assertEquals(await pack.entries(), [room]);
+  }
+});
+
+Deno.test("Unpacked files are read again only when one of them changed", async () => {
+  await using pack = await TestPack.make();
+  assertEquals((await pack.run()).code, 0);
+  const log = join(pack.folder, "log");
+  const sha256sum = `echo "$@" >> '${log}'; exec ${await findTool("sha256sum")} "$@"`;
+  const PATH = await pack.tools("sha256sum", { sha256sum });
+  assertEquals((await pack.run([], { PATH })).code, 0);
+  // The first run wrote into the cache of the runtime at most, so its checks hold.
+  const [room = ""] = await pack.entries();
+  await Deno.writeTextFile(join(pack.cache, room, "cache/compiled"), "");
+  assertEquals((await pack.run([], { PATH })).code, 0);
+  assert(!await isThere(log));
+  const main = join(pack.cache, room, "app/main.ts");
+  await Deno.utime(main, new Date(), new Date(Date.now() + 1000));
+  assertEquals((await pack.run([], { PATH })).code, 0);
+  assertStringIncludes(await Deno.readTextFile(log), "-c SHA256SUMS");
 });
 
 Deno.test("A disk that is full leaves nothing half-made", async () => {

@@ -3,15 +3,20 @@ import { RUNTIME_OPTIONS } from "../../src/cli/edition.ts";
 import { sha256Of } from "./checksum.ts";
 import { filesBelow } from "./parts.ts";
 
+/** The checksums of the unpacked files, in the form that `sha256sum -c` reads. */
+const SUMS = "SHA256SUMS";
+
 const HEAD = new URL("./head.sh", import.meta.url);
 
 /** Makes a packed file of what lies in a folder: the runtime as `deno`, the program in `app`. */
 export async function packFile(folder: string, output: string, version: string): Promise<void> {
   const archive = `${output}.tar.gz`;
+  await writeSums(folder);
   await writeArchive(folder, archive);
   const head = await headFor({
     version,
     sha256: await sha256Of(archive),
+    sumsSha256: await sha256Of(join(folder, SUMS)),
     bytes: await sizeOf(folder),
   });
   using file = await Deno.open(output, { write: true, createNew: true, mode: 0o755 });
@@ -21,14 +26,33 @@ export async function packFile(folder: string, output: string, version: string):
   await Deno.remove(archive);
 }
 
+/** Writes the checksums of all files in a folder into it, by which each start checks what was unpacked. */
+async function writeSums(folder: string): Promise<void> {
+  const lines: string[] = [];
+  for (const path of await filesBelow(folder, ".")) {
+    const name = path.slice("./".length);
+    // Links have no bytes of their own: what they lead to is among the files.
+    if (name === SUMS || !(await Deno.lstat(join(folder, path))).isFile) continue;
+    if (!/^[\w.@+\/-]+$/.test(name)) throw new Error(`The name ${name} needs quoting in a shell`);
+    lines.push(`${await sha256Of(join(folder, path))}  ${name}\n`);
+  }
+  await Deno.writeTextFile(join(folder, SUMS), lines.join(""));
+}
+
 /** The shell's part of a packed file. */
 async function headFor(
-  { version, sha256, bytes }: { version: string; sha256: string; bytes: number },
+  { version, sha256, sumsSha256, bytes }: {
+    version: string;
+    sha256: string;
+    sumsSha256: string;
+    bytes: number;
+  },
 ): Promise<string> {
   const template = await Deno.readTextFile(HEAD);
   const values: Record<string, string | number> = {
     VERSION: version,
     SHA256: sha256,
+    SUMS_SHA256: sumsSha256,
     FIRST_LINE: template.split("\n").length,
     MEGABYTES: Math.ceil(bytes / 1e6),
     SYSTEM: Deno.build.target,

@@ -11,7 +11,23 @@ eval "\${TEST_DO:-}"
 `;
 
 /** What the head calls besides what tells checksums. */
-const TOOLS = ["sh", "ls", "id", "tail", "gzip", "tar", "mkdir", "mv", "rm", "uname", "find"];
+const TOOLS = [
+  "sh",
+  "ls",
+  "id",
+  "tail",
+  "gzip",
+  "tar",
+  "mkdir",
+  "mv",
+  "rm",
+  "uname",
+  "find",
+  "touch",
+];
+
+/** What it calls where nothing but openssl tells checksums. */
+const OPENSSL_TOOLS = ["cut", "xargs", "sed", "cmp"];
 
 export interface Ended {
   code: number;
@@ -72,7 +88,9 @@ export class TestPack implements AsyncDisposable {
   /** A folder with just the tools that the head needs, one that tells checksums, and scripts in the place of others. */
   async tools(checksum: string, scripts: Record<string, string> = {}): Promise<string> {
     const folder = await Deno.makeTempDir({ dir: this.folder });
-    for (const tool of [...TOOLS, "sync", "uname", checksum].filter((one) => !scripts[one])) {
+    for (
+      const tool of [...TOOLS, ...OPENSSL_TOOLS, "sync", checksum].filter((one) => !scripts[one])
+    ) {
       const found = await findTool(tool);
       const link = join(folder, tool);
       if (found !== undefined) await Deno.symlink(found, link).catch(ignoreExisting);

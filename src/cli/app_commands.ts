@@ -1,4 +1,5 @@
-import { appNameProblem, hostProblem, upstreamProblem } from "../drive/applications.ts";
+import { appNameProblem, upstreamProblem } from "../drive/applications.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { appAnswer } from "../routes/admin/app_answer.ts";
 import type { AppInfo } from "../store/app_store.ts";
 import type { Store } from "../store/store.ts";
@@ -20,6 +21,7 @@ export const appCommands: readonly StoreCommand[] = [
         help: "where it runs, such as http://127.0.0.1:3000",
       },
       { name: "host", value: "HOST", help: "a host name of its own, such as app.example.com" },
+      { name: "protect", help: "turn access control on at once" },
     ],
     summary: "name an application that is to be protected",
     run: createApp,
@@ -59,15 +61,18 @@ async function createApp(call: Call): Promise<void> {
   call.check("NAME", appNameProblem);
   call.check("upstream", upstreamProblem);
   const host = call.get("host")?.toLowerCase();
-  call.check("host", (text) => hostProblem(text.toLowerCase()));
-  const settings = { upstream: call.demand("upstream"), ...(host !== undefined && { host }) };
+  const hosts = await HostRules.load(call.serverNames);
+  call.check("host", (text) => hosts.problemOf(text.toLowerCase()));
+  const access = call.has("protect");
+  const settings = { upstream: call.demand("upstream"), host, access };
   const app = await call.withStore(async (store) => {
     await demandProject(store, project);
     return await store.apps.create(project, call.demand("NAME"), settings);
   });
-  call.answer(appAnswer(app), [
-    `The application ${app.app} of ${project} is known. Everyone gets in until kvdrive auth enable ${project} ${app.app}.`,
-  ]);
+  const state = access
+    ? `Its owner gets in, and who has a key: see kvdrive auth create-api-key ${project} ${app.app}.`
+    : `Everyone gets in until kvdrive auth enable ${project} ${app.app}.`;
+  call.answer(appAnswer(app), [`The application ${app.app} of ${project} is known. ${state}`]);
 }
 
 async function listApps(call: Call): Promise<void> {

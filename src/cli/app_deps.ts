@@ -5,24 +5,38 @@ import { UploadSlots } from "../http/upload_slots.ts";
 import type { Observation } from "./observation.ts";
 import type { ServeOptions } from "./serve_options.ts";
 
+/** How long an upload may be below its least rate, in milliseconds: as long as it may be silent, unless that is less. */
+const UPLOAD_GRACE = 30_000;
+
 /** What depends on where the program runs. */
 type Own = Pick<
   Deps,
-  "store" | "dashboard" | "volume" | "gate" | "running" | "wrongKeys" | "isDraining"
+  | "store"
+  | "dashboard"
+  | "volume"
+  | "backups"
+  | "gate"
+  | "hosts"
+  | "upstreamRules"
+  | "running"
+  | "wrongKeys"
+  | "isDraining"
 >;
 
 /** What the options make of the service. */
 export function depsOf(options: ServeOptions, observation: Observation, own: Own): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
+  const { minUploadRate: rate } = options;
   return {
     ...own,
     corsOrigins,
     failedReasons,
     idleTimeout,
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
+    uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
     watch: observation.watch,
-    metrics: observation.pageOf(own.store),
+    metrics: observation.pageOf(own.store, own.backups),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),
     onError: observation.onError,

@@ -1,5 +1,6 @@
-import { resolve } from "@std/path";
+import { dirname, resolve } from "@std/path";
 import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { Backup, temporaryNameOf } from "../store/backup.ts";
 import { databasePath } from "../store/database.ts";
 import { removeDatabase } from "../store/durable_file.ts";
@@ -26,6 +27,7 @@ async function backUp(call: Call): Promise<void> {
   if (resolve(target) === resolve(source)) {
     throw new CommandError(`${target} is the store itself: name another file`);
   }
+  await requireFolder(target);
   let isMine = false;
   using workshop = call.workshop(() => {
     if (isMine) removeDatabase(temporaryNameOf(target));
@@ -43,6 +45,20 @@ async function backUp(call: Call): Promise<void> {
   isMine = false;
   workshop.done();
   call.answer({ file: target, size: size ?? null }, [`The backup ${target} has ${size} bytes.`]);
+}
+
+/** @throws {CommandError} where the folder of a file is not there. */
+async function requireFolder(target: string): Promise<void> {
+  const folder = dirname(target);
+  let problem = `${folder} is no folder; name a file in another one`;
+  try {
+    if ((await Deno.stat(folder)).isDirectory) return;
+  } catch (error) {
+    problem = error instanceof Deno.errors.NotFound
+      ? `there is no folder ${folder}; make it, or name a file in another one`
+      : failureReason(error);
+  }
+  throw new CommandError(`Cannot make the backup ${target}: ${problem}`);
 }
 
 /** The bytes of a page, for the bar. */

@@ -1,13 +1,16 @@
+import type { ServerNames } from "../drive/hosts.ts";
 import { isProjectId } from "../drive/names.ts";
 import type { Store } from "../store/store.ts";
 import { confirm } from "./confirm.ts";
 import { hasStore, noStore, withStore } from "./open_store.ts";
-import type { Environment } from "./given_values.ts";
+import { type Environment, variableOf } from "./given_values.ts";
 import { kvUrl } from "./options.ts";
 import { print, printError } from "./output.ts";
+import { serverNamesIn } from "./server_names.ts";
 import { type Cell, table } from "./table.ts";
 import { Workshop } from "./workshop.ts";
 import { UsageError } from "./usage_error.ts";
+import type { Form } from "./value_forms.ts";
 import { visible, visibleJson } from "./visible.ts";
 
 /** A command on the store as it was typed, and the way to answer it. */
@@ -31,6 +34,21 @@ export class Call {
   /** The value of an option, `name`, or of an operand, `NAME`. */
   get(name: string): string | undefined {
     return this.#values.get(name);
+  }
+
+  /**
+   * The value of an option that may come from its environment variable, or another if it is not given.
+   *
+   * @throws {UsageError} if it does not have its form.
+   */
+  setting<T, A>(name: string, absent: A, { parse, wanted }: Form<T>): T | A {
+    const flag = this.#values.get(name);
+    const text = flag ?? this.#env[variableOf(name)] ?? "";
+    if (text === "") return absent;
+    const parsed = parse(text);
+    if (parsed !== undefined) return parsed;
+    const source = flag === undefined ? variableOf(name) : `--${name}`;
+    throw new UsageError(`Bad value "${text}" of ${source}: it must be ${wanted}`);
   }
 
   /** Whether a switch is on. */
@@ -58,6 +76,11 @@ export class Call {
   get project(): string {
     this.check("PROJECT", projectIdProblem);
     return this.demand("PROJECT");
+  }
+
+  /** The names of the server, as far as the environment tells them. The server judges again by those that it has. */
+  get serverNames(): ServerNames {
+    return serverNamesIn(this.#env);
   }
 
   /** Works on the store. @throws {CommandError} where there is none, unless this command makes one. */

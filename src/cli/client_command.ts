@@ -5,6 +5,7 @@ import { Retrier } from "../client/retrier.ts";
 import { UploadStates } from "../client/upload_states.ts";
 import { parseDuration } from "../drive/duration.ts";
 import { DEFAULT_RETRY_TIME } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import type { Command } from "./command.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import type { Environment } from "./given_values.ts";
@@ -12,7 +13,7 @@ import { print } from "./output.ts";
 import { stateFolder } from "./state_folder.ts";
 import { TransferView } from "./transfer_view.ts";
 import { UsageError } from "./usage_error.ts";
-import { visible, visibleJson } from "./visible.ts";
+import { quoted, visible, visibleJson } from "./visible.ts";
 
 /** Where a server is unless somebody says. */
 const DEFAULT_URL = "http://127.0.0.1:8000";
@@ -100,7 +101,7 @@ export class ClientCall {
       url: this.get("url") ?? (this.env["KVDRIVE_URL"] || DEFAULT_URL),
       key,
       retrier: new Retrier({ patience, onWait: (sentence) => view.say(sentence) }),
-      ...(cacert === undefined ? {} : { authorities: await readOption("--cacert", cacert) }),
+      ...(cacert === undefined ? {} : { authorities: await readAuthorities(cacert) }),
     });
     if (connection.isExposed) {
       view.say(`The key goes to ${connection.origin} unencrypted: others on the way can read it`);
@@ -137,7 +138,9 @@ export class ClientCall {
     if (text === undefined) return DEFAULT_RETRY_TIME;
     const time = text === "0" ? 0 : parseDuration(text);
     if (time === undefined) {
-      throw new UsageError("The value of --retry-for must be a time like 30s or 5m, or 0");
+      throw new UsageError(
+        `Bad value ${quoted(text)} of --retry-for: it must be a time like 30s or 5m, or 0`,
+      );
     }
     return time;
   }
@@ -149,11 +152,17 @@ export interface Remote {
   drives: RemoteDrives;
 }
 
+async function readAuthorities(path: string): Promise<string> {
+  const text = await readOption("--cacert", path);
+  if (/-----BEGIN (TRUSTED )?CERTIFICATE-----/.test(text)) return text;
+  throw new UsageError(`The file of --cacert, ${path}, holds no certificate in PEM`);
+}
+
 async function readOption(option: string, path: string): Promise<string> {
   try {
     return await Deno.readTextFile(resolve(path));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
+    const reason = failureReason(error);
+    throw new UsageError(`Cannot read ${path}, the file of ${option}: ${reason}`, { cause: error });
   }
 }

@@ -11,9 +11,10 @@ import { healthcheckCommand } from "./healthcheck_command.ts";
 import { INSTALL } from "./install.ts";
 import { keyCommands } from "./key_commands.ts";
 import { moveCommands } from "./move_commands.ts";
+import { variableOf } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import { SERVE_OPTIONS } from "./serve_options.ts";
-import { print } from "./output.ts";
+import { print, printError } from "./output.ts";
 import { projectCommands } from "./project_commands.ts";
 import { restoreCommands } from "./restore_command.ts";
 import { serve } from "./serve.ts";
@@ -28,7 +29,11 @@ export const COMMANDS: readonly Command[] = [
     form: "kvdrive serve [OPTIONS]",
     summary: "start the server",
     options: SERVE_OPTIONS,
-    run: (args, env) => serve(parseServeOptions(args, env), givenCredentials(env)),
+    async run(args, env) {
+      const options = parseServeOptions(args, env);
+      warnOfSecrets(args);
+      await serve(options, givenCredentials(env));
+    },
   },
   ...[...fileCommands, ...moveCommands].map(clientCommand),
   ...[...projectCommands, ...keyCommands, ...appCommands, ...authCommands, ...adminTokenCommands]
@@ -57,4 +62,14 @@ export function commandsOf(words: readonly string[]): readonly Command[] {
   return called !== undefined
     ? [called]
     : COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
+}
+
+/** Tells of secrets on the command line, which every user of the machine can read while the server runs. */
+function warnOfSecrets(args: readonly string[]): void {
+  for (const { name, isSecret } of SERVE_OPTIONS) {
+    const isGiven = args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+    if (!isSecret || !isGiven) continue;
+    const advice = `give it as the variable ${variableOf(name)}`;
+    printError(`Other users of this machine can read the value of --${name}: ${advice}.\n`);
+  }
 }

@@ -1,4 +1,4 @@
-import { MIN_SECRET } from "../drive/limits.ts";
+import { MAX_KEY_HEADER, MIN_SECRET } from "../drive/limits.ts";
 import {
   hashSecret,
   newProjectKey,
@@ -21,7 +21,14 @@ export interface NewCredentials {
   adminToken?: string;
 }
 
-/** @throws {UsageError} where a variable holds something that cannot be used. The value itself is not repeated. */
+/** How a person makes a secret that cannot be guessed, as the end of a sentence. */
+const HOW_TO_MAKE = "make one with: openssl rand -hex 16";
+
+/**
+ * Reads the keys of the environment.
+ *
+ * @throws {UsageError} where one cannot be used or is easy to guess. The value itself is not repeated.
+ */
 export function givenCredentials(env: Record<string, string | undefined>): GivenCredentials {
   const text = env["KVDRIVE_PROJECT_KEY"] ?? "";
   const projectKey = text === "" ? undefined : parseProjectKey(text);
@@ -30,16 +37,35 @@ export function givenCredentials(env: Record<string, string | undefined>): Given
       "Bad value of KVDRIVE_PROJECT_KEY: it must be <project id>_<secret>, the id of 1 to 64 letters, digits and -",
     );
   }
-  return { projectKey, adminToken: env["KVDRIVE_ADMIN_TOKEN"] || undefined };
+  if (projectKey !== undefined) {
+    requireLength(
+      projectKey.secret,
+      "The secret in KVDRIVE_PROJECT_KEY, which is all behind the first _,",
+    );
+  }
+  const adminToken = env["KVDRIVE_ADMIN_TOKEN"] || undefined;
+  if (adminToken !== undefined) {
+    requireLength(adminToken, "KVDRIVE_ADMIN_TOKEN");
+    requireSendable(adminToken);
+  }
+  return { projectKey, adminToken };
 }
 
-/** A sentence for each given secret that is easier to guess than a secret should be. */
-export function weaknessesOf({ projectKey, adminToken }: GivenCredentials): string[] {
-  const secrets = { KVDRIVE_PROJECT_KEY: projectKey?.secret, KVDRIVE_ADMIN_TOKEN: adminToken };
-  return Object.entries(secrets).flatMap(([variable, secret]) =>
-    secret === undefined || secret.length >= MIN_SECRET
-      ? []
-      : [`The secret in ${variable} has fewer than ${MIN_SECRET} characters: others may guess it`]
+function requireLength({ length }: string, what: string): void {
+  if (length >= MIN_SECRET) return;
+  const characters = length === 1 ? "1 character" : `${length} characters`;
+  throw new UsageError(
+    `${what} has ${characters}, so others may guess it: it needs at least ${MIN_SECRET} random ones; ${HOW_TO_MAKE}`,
+  );
+}
+
+/** Refuses a token that no `Authorization` header can hold, such as one with a line feed at its end. */
+function requireSendable(token: string): void {
+  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token) && token.length <= MAX_KEY_HEADER) {
+    return;
+  }
+  throw new UsageError(
+    `Bad value of KVDRIVE_ADMIN_TOKEN: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII, without a blank or line feed at its ends; ${HOW_TO_MAKE}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../app.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEPLOY_CLOSE_TIME, DEPLOY_REOPEN_PAUSE, DEPLOY_SHUTDOWN_TIME } from "../drive/limits.ts";
 import { RequestGate } from "../gate/request_gate.ts";
 import { errors, type HttpError } from "../http/http_error.ts";
@@ -7,18 +8,21 @@ import { PageFiles } from "../http/page_files.ts";
 import { renderError, toHttpError } from "../http/render_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { unknownVolume } from "../store/disk_space.ts";
 import { CannotOpenStore, StoreUnavailable } from "../store/errors.ts";
 import { openRemoteDatabase, type RemoteStore } from "../store/remote_database.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
-import { establish, givenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
+import { establish, givenCredentials, welcomeText } from "./credentials.ts";
+import { memoryBudgetOf } from "./machine_memory.ts";
 import { Observation } from "./observation.ts";
 import type { Environment } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import type { ServeOptions } from "./serve_options.ts";
-import { print, printError } from "./output.ts";
+import { serverNames } from "./server_names.ts";
+import { announce } from "./output.ts";
 import { forOlderRuntimes, isRecentRuntime } from "./runtime.ts";
 import { drain, ignoreTimeout } from "./serve.ts";
 import { ShutdownSignal } from "./shutdown.ts";
@@ -44,15 +48,17 @@ export function isOnDeploy(args: readonly string[], env: Environment): boolean {
 export async function serveOnDeploy(env: Environment): Promise<void> {
   const options = parseServeOptions([], env);
   const given = givenCredentials(env);
-  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeys();
   const dashboard = await loadDashboard();
+  const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
+  // Where the program listens is the platform's affair: no upstream leads there by its port.
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
   const observation = new Observation({ log: options.log, data: undefined });
   const { onError, watch } = observation;
   const opening = new Opening(placeOf(env, options), options, observation, async (store) => {
-    print(
+    announce(
       welcomeText(await establish(store.projects, given), "https://<this program's address>", ""),
     );
     observation.begin();
@@ -61,13 +67,16 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       dashboard,
       volume: unknownVolume,
       gate: undefined,
+      hosts,
+      upstreamRules,
       running,
       wrongKeys,
       isDraining: () => draining,
     }));
     const { trustedProxies, idleTimeout, appsTimeout } = options;
     const patience = { trustedProxies, idleTimeout, appsTimeout };
-    const gate = new RequestGate({ store, wrongKeys, ...patience, watch, onError });
+    const shared = { store, wrongKeys, hosts, upstreamRules };
+    const gate = new RequestGate({ ...shared, ...patience, watch, onError });
     return async (request, info) => {
       const answer = draining ? undefined : await gate.answer(request, info);
       return answer ?? await app(request, info);
@@ -77,7 +86,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   // What the clock starts has to be known before the server listens.
   sweepBySchedule(opening);
   const server = listen(options, opening);
-  print("kvdrive listening for Deno Deploy\n");
+  announce("kvdrive listening for Deno Deploy\n");
   await signal.first;
   draining = true;
   const time = Math.min(options.shutdownTimeout, DEPLOY_SHUTDOWN_TIME);
@@ -114,7 +123,7 @@ function placeOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefine
 /** Opens the store when it is first needed, and tries again where that fails: once a second at most. */
 class Opening {
   readonly #place: RemoteStore | undefined;
-  readonly #uploadTtl: number;
+  readonly #options: ServeOptions;
   readonly #observation: Observation;
   readonly #makeApp: (store: Store) => Promise<App>;
   #opened: Promise<{ store: Store; app: App }> | undefined;
@@ -122,12 +131,12 @@ class Opening {
 
   constructor(
     place: RemoteStore | undefined,
-    { uploadTtl }: ServeOptions,
+    options: ServeOptions,
     observation: Observation,
     makeApp: (store: Store) => Promise<App>,
   ) {
     this.#place = place;
-    this.#uploadTtl = uploadTtl;
+    this.#options = options;
     this.#observation = observation;
     this.#makeApp = makeApp;
   }
@@ -153,7 +162,9 @@ class Opening {
       if (this.#place === undefined) throw errors.noDatabase();
       const database = await openRemoteDatabase(this.#place);
       const { onError, store: meter } = this.#observation;
-      store = new Store(database, { uploadTtl: this.#uploadTtl, meter, onError });
+      const { uploadTtl, maxOpenUploads } = this.#options;
+      const memory = memoryBudgetOf(this.#options);
+      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };
@@ -198,5 +209,6 @@ function sweepBySchedule(opening: Opening): void {
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
+    await store.scrub.completeDigests();
   });
 }

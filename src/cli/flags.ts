@@ -8,6 +8,8 @@ export interface OptionSpec {
   short?: string;
   /** What stands for its value in the help; `undefined` for a switch, which needs none. */
   value?: string;
+  /** Whether its value must not be where other users of the machine can read it. */
+  isSecret?: true;
   help: string;
 }
 

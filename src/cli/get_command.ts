@@ -14,6 +14,7 @@ import { MAX_READ_TRIES, TRANSFERS } from "../drive/limits.ts";
 import { byteText } from "./byte_text.ts";
 import type { ClientCall } from "./client_command.ts";
 import { isFolder, type NamedPlace, parsePlace } from "./place.ts";
+import { outputFailure } from "./output.ts";
 import { counted } from "./project_commands.ts";
 import { TransferView } from "./transfer_view.ts";
 import { CommandError, UsageError } from "./usage_error.ts";
@@ -209,6 +210,6 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
   try {
     await writeAll(Deno.stdout, bytes);
   } catch (error) {
-    throw cannot("write to", "standard output", error);
+    throw outputFailure(error);
   }
 }

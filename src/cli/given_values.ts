@@ -1,6 +1,7 @@
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import { UsageError } from "./usage_error.ts";
 import type { Form } from "./value_forms.ts";
+import { quoted } from "./visible.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -26,7 +27,7 @@ export class GivenValues {
    */
   constructor(specs: readonly OptionSpec[], args: string[], env: Environment, advice: string) {
     const { options, operands: [stray] } = parseFlags(specs, args, advice);
-    if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": ${advice}`);
+    if (stray !== undefined) throw new UsageError(`Unknown argument ${quoted(stray)}: ${advice}`);
     for (const { name } of specs) {
       const flag = options.get(name);
       const variable = env[variableOf(name)] ?? "";

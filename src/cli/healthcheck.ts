@@ -40,10 +40,17 @@ export async function askReadiness(
     return answer.statusCode === 200 ? undefined : `it answers with ${answer.statusCode}`;
   } catch (error) {
     if (signal.aborted) return `it did not answer within ${timeout} ms`;
-    return error instanceof Error ? error.message : String(error);
+    return reachProblem(error, `${hostname}:${port}`);
   } finally {
     request.destroy();
   }
+}
+
+function reachProblem(error: unknown, place: string): string {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code === "ECONNREFUSED") return `nothing listens at ${place}; is kvdrive serve running?`;
+  if (code === "ENOTFOUND") return `there is no host of the name in ${place}`;
+  return message ?? String(error);
 }
 
 function isShown(pem: string, socket: TLSSocket): boolean {

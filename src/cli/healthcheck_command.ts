@@ -1,5 +1,6 @@
 import { parseDuration } from "../drive/duration.ts";
 import { DEFAULT_HEALTHCHECK_TIMEOUT } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import type { Command } from "./command.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
 import { askReadiness, type ServerPlace } from "./healthcheck.ts";
@@ -71,7 +72,7 @@ async function readCertificate(path: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CommandError(`Cannot read the file of KVDRIVE_TLS_CERT: ${reason}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { MIN_SECRET } from "../drive/limits.ts";
 import type { Command } from "./command.ts";
 import type { OptionSpec } from "./flags.ts";
 import { variableOf } from "./given_values.ts";
@@ -38,6 +39,7 @@ ${rows.join("")}
 From the environment alone, as others on the machine can read command lines:
   KVDRIVE_PROJECT_KEY       <project id>_<secret>: makes sure that this project and key exist
   KVDRIVE_ADMIN_TOKEN       sets the administrator's token
+                            (secrets and tokens have at least ${MIN_SECRET} characters: openssl rand -hex 16)
 `;
 }
 

@@ -1,14 +1,19 @@
 import { resolve } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import type { Command } from "./command.ts";
 import { type Edition, editionOf } from "./edition.ts";
 import { type OptionSpec, parseFlags } from "./flags.ts";
-import type { Environment } from "./given_values.ts";
+import { writeSecrets } from "./env_file.ts";
+import { type Environment, variableOf } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import { SERVE_OPTIONS } from "./serve_options.ts";
 import { print, printError } from "./output.ts";
 import { systemdUnit, unitAdvice, type UnitSettings } from "./systemd_unit.ts";
 import { CommandError, UsageError } from "./usage_error.ts";
-import { visible } from "./visible.ts";
+import { quoted, visible } from "./visible.ts";
+
+/** Where secrets are: systemd reads the file as root, before it becomes the server's user. */
+const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
 
 const OPTIONS: readonly OptionSpec[] = [
   {
@@ -17,10 +22,16 @@ const OPTIONS: readonly OptionSpec[] = [
     help: "where to write the unit, - for standard output (-)",
   },
   { name: "user", value: "NAME", help: "whom the server runs as (kvdrive)" },
-  { name: "force", help: "replace a file that is there" },
+  {
+    name: "env-file",
+    value: "FILE",
+    help: `file for secrets, which the unit reads (${DEFAULT_ENV_FILE})`,
+  },
+  { name: "force", help: "replace a file, or a secret, that is there" },
 ];
 
-const FORM = "kvdrive install [--path FILE] [--user NAME] [--force] [OPTIONS OF SERVE]";
+const FORM =
+  "kvdrive install [--path FILE] [--user NAME] [--env-file FILE] [--force] [OPTIONS OF SERVE]";
 const SEE_HELP = "see kvdrive help install";
 const DATA = "/var/lib/kvdrive";
 /** A service has folders of its own in their place. */
@@ -40,16 +51,42 @@ export const INSTALL: Command = {
 /** @throws {UsageError} on a bad command line. @throws {CommandError} where the file cannot be written. */
 async function install(args: string[], env: Environment): Promise<void> {
   const { options, operands: [stray] } = parseFlags([...OPTIONS, ...SERVE_OPTIONS], args, SEE_HELP);
-  if (stray !== undefined) throw new UsageError(`Unknown argument "${stray}": ${SEE_HELP}`);
+  if (stray !== undefined) throw new UsageError(`Unknown argument ${quoted(stray)}: ${SEE_HELP}`);
   const settings = unitSettings(options, editionOf(env));
+  const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
   if (path === "-") {
     print(systemdUnit(settings));
+    if (secrets.size > 0) printError(notInUnit(secrets, settings.envFile));
     return;
   }
-  await writeUnit(path, systemdUnit(settings), options.has("force"));
+  const isForced = options.has("force");
+  if (secrets.size > 0) await writeSecrets(settings.envFile, secrets, isForced);
+  await writeUnit(path, systemdUnit(settings), isForced);
   const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
-  printError(`The unit is in ${visible(path)}.\n\n${advice}`);
+  const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
+  printError(`The unit is in ${visible(path)}.\n${kept}\n${advice}`);
+}
+
+/** The secrets among the options, by their variables. A unit can be read by every user of the machine. */
+function secretsOf(options: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const found = SERVE_OPTIONS.flatMap(({ name, isSecret }): [string, string][] => {
+    const text = options.get(name);
+    return isSecret && text !== undefined ? [[variableOf(name), text]] : [];
+  });
+  return new Map(found);
+}
+
+function notInUnit(secrets: ReadonlyMap<string, string>, file: string): string {
+  const names = [...secrets.keys()].join(", ");
+  return `Every user can read a unit, so it has no secrets: put ${names} into ${file}, owned by root with mode 600.\n`;
+}
+
+function isInFile(secrets: ReadonlyMap<string, string>, file: string): string {
+  const names = [...secrets.keys()].join(", ");
+  return `Every user can read a unit, so ${names} is in ${
+    visible(file)
+  }, which only its owner reads.\n`;
 }
 
 /**
@@ -72,8 +109,12 @@ export function unitSettings(
     const text = options.get(name);
     if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
   }
-  const args = SERVE_OPTIONS.flatMap((spec) => optionWords(spec, given.get(spec.name)));
-  const { data, port, appsPort, shutdownTimeout } = parseServeOptions(args, {});
+  const all = SERVE_OPTIONS.flatMap((spec) => optionWords(spec, given.get(spec.name)));
+  const { data, port, appsPort, shutdownTimeout } = parseServeOptions(all, {});
+  const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
+    .flatMap((spec) => optionWords(spec, given.get(spec.name)));
+  const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);
+  assertFits(envFile);
   for (const word of [...edition.command, ...args]) assertFits(word);
   const folders = SERVE_OPTIONS
     .filter(({ name, value }) => name !== "data" && value === "DIR")
@@ -82,7 +123,7 @@ export function unitSettings(
   const hasLowPort = [port, appsPort].some((one) =>
     typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
   );
-  return { edition, user, data, folders, args, hasLowPort, shutdownTimeout };
+  return { edition, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
 }
 
 function isPath(value: string | undefined): boolean {
@@ -118,7 +159,7 @@ async function writeUnit(path: string, text: string, isForced: boolean): Promise
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandError(`There is a file ${path} already: --force replaces it`);
     }
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CommandError(`Cannot write the unit: ${reason}`, { cause: error });
   }
 }

@@ -28,9 +28,12 @@ export async function listPlaces(call: ClientCall): Promise<void> {
     count++;
     call.answer(view, { drive: place.drive, ...jsonOf(entry) }, lineOf(entry));
   }
-  if (count === 0 && place.prefix !== "") {
+  if (count > 0) return;
+  if (place.prefix !== "") {
     throw new CommandError(`There is nothing in ${place.drive} that begins with ${place.prefix}`);
   }
+  // A drive comes with its first file, so a misspelt one is an empty one.
+  view.say(`There is no file in the drive ${place.drive}`);
 }
 
 /** A drive alone needs no colon. */

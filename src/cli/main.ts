@@ -19,7 +19,7 @@ import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
 import { isOnDeploy, serveOnDeploy } from "./deploy.ts";
 import { commandHelp, helpText } from "./help.ts";
 import type { Environment } from "./given_values.ts";
-import { print, printError } from "./output.ts";
+import { print, printError, READER_LEFT_STATUS, ReaderLeft } from "./output.ts";
 import { CommandError, StartError, UsageError } from "./usage_error.ts";
 import { VERSION } from "./version.ts";
 import { quoted, visible } from "./visible.ts";
@@ -45,7 +45,10 @@ const FAILURES = [
   AccessIsOff,
 ];
 
-/** Runs a command line and gives the exit status: 2 for one that cannot be followed, 1 for one that failed. */
+/**
+ * Runs a command line and gives the exit status: 2 for one that cannot be followed, 1 for one that failed, 141 for one
+ * whose output was closed by its reader.
+ */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   try {
     // Deno Deploy starts the program without a word.
@@ -53,6 +56,7 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
     else await dispatch(args, env);
     return 0;
   } catch (error) {
+    if (error instanceof ReaderLeft) return READER_LEFT_STATUS;
     if (!(error instanceof Error) || !FAILURES.some((kind) => error instanceof kind)) throw error;
     printError(`kvdrive: ${visible(error.message.replaceAll(/\s+/g, " "))}\n`);
     return error instanceof UsageError ? 2 : 1;

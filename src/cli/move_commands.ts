@@ -1,4 +1,5 @@
 import { resolve } from "@std/path";
+import { failureReason } from "../drive/reason.ts";
 import type { DriveInfo, DriveSide } from "../client/drive_side.ts";
 import { ClientError } from "../client/errors.ts";
 import { exportDrives } from "../client/export_drives.ts";
@@ -140,7 +141,7 @@ async function isArchive(path: string): Promise<boolean> {
     return !(await Deno.stat(path)).isDirectory;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return /\.zip$/i.test(path);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new ClientError(`Cannot look at ${path}: ${reason}`, { cause: error });
   }
 }

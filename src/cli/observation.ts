@@ -5,9 +5,10 @@ import { droppedLine, type LogForm, RequestLog } from "../http/request_log.ts";
 import { Watch } from "../http/watch.ts";
 import { databaseSize } from "../store/database.ts";
 import { unknownVolume, volumeOf } from "../store/disk_space.ts";
+import type { BackupStatus } from "../store/backup_health.ts";
 import type { Store } from "../store/store.ts";
 import { LogWriter } from "./log_writer.ts";
-import { failureLog, type LogFailure } from "./output.ts";
+import { failureLog, type LogFailure, type LogNotice, noticeLog } from "./output.ts";
 import { VERSION } from "./version.ts";
 
 /** What the operator chose. */
@@ -23,6 +24,7 @@ export class Observation {
   readonly store = new StoreMetrics();
   readonly watch: Watch;
   readonly onError: LogFailure;
+  readonly onNotice: LogNotice;
   readonly #http = new HttpMetrics();
   readonly #writer: LogWriter | undefined;
   readonly #folder: string | undefined;
@@ -31,6 +33,7 @@ export class Observation {
     const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
     this.#folder = data;
     this.onError = failureLog(form === "json" ? "json" : "text");
+    this.onNotice = noticeLog(form === "json" ? "json" : "text");
     if (form !== "off") {
       this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));
     }
@@ -42,14 +45,17 @@ export class Observation {
   }
 
   /** The metrics, with those of the store's content. */
-  pageOf(store: Store): MetricsPage {
+  pageOf(store: Store, backups?: () => BackupStatus): MetricsPage {
     const folder = this.#folder;
     return new MetricsPage({
       http: this.#http,
       store: this.store,
+      memory: () => store.memory.uses(),
       usage: () => store.usage(),
+      integrity: () => store.integrity(),
       storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
+      backups,
       droppedLines: () => this.#writer?.dropped ?? 0,
       version: VERSION,
     });

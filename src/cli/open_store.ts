@@ -1,6 +1,6 @@
 import { resolve } from "@std/path";
 import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openProblem } from "../store/database.ts";
 
 import { DiskSpace, freeBytesOf } from "../store/disk_space.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
@@ -19,8 +19,9 @@ export async function hasStore(folder: string): Promise<boolean> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       return false;
     }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`Cannot open the store in ${folder}: ${reason}`, { cause: error });
+    throw new CommandError(`Cannot open the store in ${folder}: ${openProblem(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -42,11 +43,13 @@ export async function withStore<T>(
   { data, kv }: StorePlace,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const local = { disk: new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE) };
-  const [database, options] = kv === undefined
-    ? [await openDatabase(data), local]
-    : [await openRemoteDatabase({ url: kv, patience: 0 }), {}];
-  const store = new Store(database, { ...options, onError: logFailure });
+  const database = kv === undefined
+    ? await openDatabase(data)
+    : await openRemoteDatabase({ url: kv, patience: 0 });
+  const { log } = database;
+  const disk = log &&
+    new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth: () => log.growth() });
+  const store = new Store(database, { ...(disk && { disk }), onError: logFailure });
   try {
     return await work(store);
   } finally {

@@ -10,23 +10,33 @@ import {
   MAX_KEY_HEADER,
   MIN_SECRET,
 } from "../drive/limits.ts";
+import { AllowedUpstreams } from "../http/upstream_rules.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../store/open_uploads.ts";
 import { type Environment, type Given, GivenValues, variableOf } from "./given_values.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
 import {
+  APPS_HOSTS,
   APPS_PORT,
   BACKUP_TIME,
   BYTES,
   COUNT,
   LOG,
   LONG_TIME,
+  MEMORY,
   ORIGINS,
   PORT,
   PROXIES,
+  PUBLIC_URL,
+  SCRUB_TIME,
   SHORT_TIME,
   SHUTDOWN_TIME,
   SWITCH,
+  UPSTREAMS,
 } from "./value_forms.ts";
+
+/** Bytes of an upload per second, unless configured: less than any line that people use gives. */
+const DEFAULT_MIN_UPLOAD_RATE = 1024;
 
 /** Reads the options of `serve`; the command line wins. @throws {UsageError} on anything that is not one of them. */
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
@@ -35,7 +45,10 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     hostname: given.text("hostname") ?? "127.0.0.1",
     port: given.value("port", 8000, PORT),
     appsPort: given.value("apps-port", undefined, APPS_PORT),
+    appsHosts: given.value("apps-host", [], APPS_HOSTS),
+    allowedUpstreams: given.value("allow-upstream", AllowedUpstreams.none, UPSTREAMS),
     appsTimeout: given.value("apps-timeout", DEFAULT_APPS_TIMEOUT, SHORT_TIME),
+    publicUrl: given.value("public-url", undefined, PUBLIC_URL),
     data: given.text("data") ?? "./data",
     kv: kvOf(given),
     ...tlsFiles(given),
@@ -45,11 +58,15 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     failedReasons: given.value("failed-reasons", false, SWITCH),
     idleTimeout: given.value("idle-timeout", DEFAULT_IDLE_TIMEOUT, SHORT_TIME),
     maxUploads: given.value("max-uploads", DEFAULT_MAX_UPLOADS, COUNT),
+    memoryBudget: given.value("memory-budget", undefined, MEMORY),
+    minUploadRate: given.value("min-upload-rate", DEFAULT_MIN_UPLOAD_RATE, BYTES),
+    maxOpenUploads: given.value("max-open-uploads", DEFAULT_MAX_OPEN_UPLOADS, COUNT),
     diskReserve: given.value("disk-reserve", DEFAULT_DISK_RESERVE, BYTES),
     shutdownTimeout: given.value("shutdown-timeout", DEFAULT_SHUTDOWN_TIMEOUT, SHUTDOWN_TIME),
     log: given.value("log", undefined, LOG),
     metricsToken: metricsTokenOf(given),
     backups: backupsOf(given),
+    scrubEvery: given.value("scrub-every", undefined, SCRUB_TIME),
   };
 }
 
@@ -109,7 +126,7 @@ function metricsTokenOf(given: GivenValues): string | undefined {
     return found?.text;
   }
   throw new UsageError(
-    `Bad value of ${found.source}: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII without blanks`,
+    `Bad value of ${found.source}: it must be ${MIN_SECRET} to ${MAX_KEY_HEADER} characters of ASCII without blanks; make one with: openssl rand -hex 16`,
   );
 }
 

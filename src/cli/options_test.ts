@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { TrustedProxies } from "../http/client_address.ts";
+import { AllowedUpstreams } from "../http/upstream_rules.ts";
 import { variableOf } from "./given_values.ts";
 import { parseServeOptions } from "./options.ts";
 import { SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
@@ -9,7 +10,10 @@ const DEFAULTS: ServeOptions = {
   hostname: "127.0.0.1",
   port: 8000,
   appsPort: undefined,
+  appsHosts: [],
   appsTimeout: 60_000,
+  allowedUpstreams: AllowedUpstreams.none,
+  publicUrl: undefined,
   data: "./data",
   kv: undefined,
   tlsCert: undefined,
@@ -20,11 +24,15 @@ const DEFAULTS: ServeOptions = {
   failedReasons: false,
   idleTimeout: 60_000,
   maxUploads: 64,
+  memoryBudget: undefined,
+  maxOpenUploads: 1000,
+  minUploadRate: 1024,
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
   metricsToken: undefined,
   backups: undefined,
+  scrubEvery: undefined,
 };
 
 /** An option with a value; the two of TLS go together and have tests of their own. */
@@ -41,6 +49,12 @@ const TIMES = ["0", "-5s", "1 h", "1h30m", "soon", "25d"];
 const METRICS_TOKEN = "0123456789abcdefghijAB";
 
 const CASES: readonly Case[] = [
+  {
+    name: "scrub-every",
+    field: "scrubEvery",
+    good: [["30d", 2_592_000_000], ["off", "off"], ["0", "off"], ["500ms", 500]],
+    bad: ["-5s", "1 h", "soon", "367d"],
+  },
   { name: "hostname", field: "hostname", good: [["::1", "::1"], ["0.0.0.0", "0.0.0.0"]], bad: [] },
   {
     name: "port",
@@ -53,6 +67,24 @@ const CASES: readonly Case[] = [
     field: "appsPort",
     good: [["auto", 0], ["0", "off"], ["8080", 8080]],
     bad: ["65536", "-1", "off", "8000.5", "Auto"],
+  },
+  {
+    name: "apps-host",
+    field: "appsHosts",
+    good: [
+      ["apps.example.com", ["apps.example.com"]],
+      ["A.example.com, b.example.com", ["a.example.com", "b.example.com"]],
+    ],
+    bad: ["a.example.com:80", "https://a.example.com", "127.0.0.1", "a.example.com.", ",", "a_b"],
+  },
+  {
+    name: "public-url",
+    field: "publicUrl",
+    good: [
+      ["https://files.example.com", "https://files.example.com"],
+      ["HTTP://Files.example.com:8000/", "http://files.example.com:8000"],
+    ],
+    bad: ["files.example.com", "ftp://a", "https://a/b", "https://a?b", "https://u@a", "https://"],
   },
   {
     name: "apps-timeout",
@@ -101,6 +133,24 @@ const CASES: readonly Case[] = [
     field: "maxUploads",
     good: [["1", 1], ["1000", 1000]],
     bad: ["0", "-1", "1.5", "many", "99999999999999999999"],
+  },
+  {
+    name: "memory-budget",
+    field: "memoryBudget",
+    good: [["64MiB", 67_108_864], ["1gb", 1_000_000_000], ["134217728", 134_217_728]],
+    bad: ["63MiB", "0", "-1", "lots", "25%", "99999999999999999999"],
+  },
+  {
+    name: "max-open-uploads",
+    field: "maxOpenUploads",
+    good: [["1", 1], ["100000", 100_000]],
+    bad: ["0", "-1", "1.5", "many"],
+  },
+  {
+    name: "min-upload-rate",
+    field: "minUploadRate",
+    good: [["0", 0], ["65536", 65_536]],
+    bad: ["-1", "1.5", "1k"],
   },
   {
     name: "disk-reserve",

@@ -1,17 +1,58 @@
+import { failureReason } from "../drive/reason.ts";
 import type { LogForm } from "../http/request_log.ts";
 import { CannotBackUp, StoreDamaged, StoreFull, StoreUnavailable } from "../store/errors.ts";
+import { CommandError } from "./usage_error.ts";
 import { visibleJson } from "./visible.ts";
 
 const encoder = new TextEncoder();
 
-/** Writes to standard output, at once. */
-export function print(text: string): void {
-  writeAll(Deno.stdout, text);
+/** The reader of standard output closed it, as `head` does: there is nothing left to do, and nothing to say. */
+export class ReaderLeft extends Error {
+  override readonly name = "ReaderLeft";
 }
 
-/** Writes to standard error, at once. */
+/** The exit status of a program that SIGPIPE (13) ended, which other programs have then: 128 and the signal's number. */
+export const READER_LEFT_STATUS = 128 + 13;
+
+/**
+ * Writes to standard output, at once.
+ *
+ * @throws {ReaderLeft} where its reader closed it.
+ * @throws {CommandError} where it cannot be written to otherwise, such as a file on a full disk.
+ */
+export function print(text: string): void {
+  try {
+    writeAll(Deno.stdout, text);
+  } catch (error) {
+    throw outputFailure(error);
+  }
+}
+
+/** What is thrown of a failed write to standard output. */
+export function outputFailure(error: unknown): ReaderLeft | CommandError {
+  if (error instanceof Deno.errors.BrokenPipe) {
+    return new ReaderLeft("Standard output is closed", { cause: error });
+  }
+  const reason = failureReason(error);
+  return new CommandError(`Cannot write to standard output: ${reason}`, { cause: error });
+}
+
+/** Writes to standard error, at once. Where that cannot be, there is nowhere to say so. */
 export function printError(text: string): void {
-  writeAll(Deno.stderr, text);
+  try {
+    writeAll(Deno.stderr, text);
+  } catch {
+    // The reader is gone, or its disk is full: that must not end a server, or change an exit status.
+  }
+}
+
+/** Writes to standard output for a server, which goes on without a reader; what it has to say goes to standard error then. */
+export function announce(text: string): void {
+  try {
+    writeAll(Deno.stdout, text);
+  } catch {
+    printError(text);
+  }
 }
 
 function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string): void {
@@ -31,6 +72,20 @@ function logFailureAsJson(error: unknown, requestId?: string): void {
   const time = new Date().toISOString();
   const entry = { time, level: "error", id: requestId ?? null, error: describe(error) };
   printError(`${visibleJson(entry)}\n`);
+}
+
+/** Tells the operator of something that is no failure, in a sentence. */
+export type LogNotice = (text: string) => void;
+
+/** Writes notices in the form of the log, to standard error as failures. */
+export function noticeLog(form: LogForm): LogNotice {
+  return form === "json"
+    ? (text) => printError(`${visibleJson({ time: nowText(), level: "info", message: text })}\n`)
+    : (text) => printError(`${nowText()} info: ${text}\n`);
+}
+
+function nowText(): string {
+  return new Date().toISOString();
 }
 
 /** Tells the operator of a failure in one entry, as people read it. */

@@ -1,13 +1,15 @@
 import { keyNameProblem } from "../drive/applications.ts";
 import { parseByteSize } from "../drive/byte_size.ts";
+import { byteText } from "../drive/byte_text.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { driveAnswer, projectAnswer, sumOf } from "../routes/admin/project_answer.ts";
 import { BeingRemoved } from "../store/errors.ts";
-import type { ProjectInfo } from "../store/project_store.ts";
+import type { ProjectChanges, ProjectInfo } from "../store/project_store.ts";
 import type { Store } from "../store/store.ts";
 import { type Call, projectIdProblem } from "./call.ts";
 import type { StoreCommand } from "./command.ts";
-import { CommandError } from "./usage_error.ts";
+import { CommandError, UsageError } from "./usage_error.ts";
 import { quoted } from "./visible.ts";
 
 export const projectCommands: readonly StoreCommand[] = [
@@ -30,11 +32,15 @@ export const projectCommands: readonly StoreCommand[] = [
       {
         name: "max-bytes",
         value: "SIZE",
-        required: true,
         help: "what its files may have together, such as 10GB; none for no limit",
       },
+      {
+        name: "host-suffix",
+        value: "DOMAIN",
+        help: "domain below which its owner may choose host names, or none",
+      },
     ],
-    summary: "limit what a project may hold",
+    summary: "limit what a project may hold, or allow it host names",
     run: changeProject,
   },
   {
@@ -46,7 +52,7 @@ export const projectCommands: readonly StoreCommand[] = [
   },
 ];
 
-/** What lifts a limit. */
+/** What takes a setting away. */
 const NO_LIMIT = "none";
 
 const OVER_LIMIT = "That is over the limit: nothing can be added before as much is deleted.";
@@ -97,19 +103,47 @@ async function makeProject(
 async function changeProject(call: Call): Promise<void> {
   call.check("ID", projectIdProblem);
   const project = call.demand("ID");
-  const isLifted = call.demand("max-bytes") === NO_LIMIT;
-  if (!isLifted) call.check("max-bytes", limitProblem);
+  const changes = await changesIn(call);
   const { info, drives } = await call.withStore(async (store) => {
-    const info = await store.projects.limit(project, sizeIn(call) ?? null);
+    const info = await store.projects.change(project, changes);
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const { files, bytes } = sumOf(drives);
-  const limit = info.maxBytes === undefined ? "without a limit" : `of ${info.maxBytes} bytes`;
-  call.answer({ ...projectAnswer(info), files, bytes, drives: drives.map(driveAnswer) }, [
-    `The project ${project} holds ${bytes} bytes, ${limit}.`,
-    ...(bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+  const sum = sumOf(drives);
+  const { bytes, open_upload_bytes } = sum;
+  const limit = info.maxBytes === undefined
+    ? ", without a limit"
+    : ` of ${sizeText(info.maxBytes)}`;
+  const { hostSuffix } = info;
+  call.answer({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
+    `The project ${project} holds ${sizeText(bytes)}${limit}.`,
+    ...(open_upload_bytes > 0
+      ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`]
+      : []),
+    ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
+}
+
+/** @throws {UsageError} where nothing is to be changed, or a value is none. */
+async function changesIn(call: Call): Promise<ProjectChanges> {
+  const [limit, suffix] = [call.get("max-bytes"), call.get("host-suffix")];
+  if (limit === undefined && suffix === undefined) {
+    throw new UsageError("There is nothing to change: give --max-bytes, --host-suffix or both");
+  }
+  if (limit !== NO_LIMIT) call.check("max-bytes", limitProblem);
+  if (suffix !== NO_LIMIT) {
+    const hosts = await HostRules.load(call.serverNames);
+    call.check("host-suffix", (text) => hosts.problemOf(text.toLowerCase()));
+  }
+  return {
+    maxBytes: limit === NO_LIMIT ? null : sizeIn(call),
+    hostSuffix: suffix === NO_LIMIT ? null : suffix?.toLowerCase(),
+  };
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1000 ? byteText(bytes) : `${byteText(bytes)} (${bytes} bytes)`;
 }
 
 /** The size in `--max-bytes`, if there is one. */
@@ -119,7 +153,9 @@ function sizeIn(call: Call): number | undefined {
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? "must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB"
+    ? `is ${
+      quoted(text)
+    }: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
     : undefined;
 }
 
@@ -136,9 +172,10 @@ async function listProjects(call: Call): Promise<void> {
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
-    return [project_id, name, files, bytes, max_bytes, created];
+    const limit = max_bytes === null ? null : byteText(max_bytes);
+    return [project_id, name, files, byteText(bytes), limit, created];
   });
-  const headings = ["ID", "NAME", "FILES", "BYTES", "MAX BYTES", "CREATED"];
+  const headings = ["ID", "NAME", "FILES", "SIZE", "LIMIT", "CREATED"];
   call.answerTable({ projects }, headings, rows, "There are no projects.");
 }
 

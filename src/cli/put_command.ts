@@ -8,7 +8,7 @@ import { fileSource, pipeSource, type Source } from "../client/source.ts";
 import { TransferReport } from "../client/transfer_report.ts";
 import { upload } from "../client/upload.ts";
 import type { UploadStates } from "../client/upload_states.ts";
-import { contentTypeOf } from "../drive/content_type.ts";
+import { contentTypeOf, contentTypeProblem } from "../drive/content_type.ts";
 import { TRANSFERS } from "../drive/limits.ts";
 import { fileNameProblem } from "../drive/names.ts";
 import { byteText } from "./byte_text.ts";
@@ -35,6 +35,8 @@ export async function putFiles(call: ClientCall): Promise<void> {
   const sources = call.operands.slice(0, -1);
   const target = parsePlace(call.operands.at(-1) ?? "", call.get("drive"));
   demandFitting(sources, target);
+  const problem = contentTypeProblem(call.get("type") ?? "");
+  if (problem !== undefined) throw new UsageError(`The content type of --type ${problem}`);
   using view = new TransferView(call.env);
   const { connection, drives } = await call.connect(view);
   using _connection = connection;

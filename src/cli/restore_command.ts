@@ -1,4 +1,5 @@
 import { DEFAULT_DISK_RESERVE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { removeDatabase } from "../store/durable_file.ts";
 import { CannotRestore } from "../store/errors.ts";
 import { restore } from "../store/restore.ts";
@@ -55,7 +56,7 @@ async function check(path: string, call: Call, workshop: Workshop): Promise<void
     isOurs: true,
     onBytes: (done, total) => workshop.show("Verify", done, total),
   }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CannotRestore(`${file} is no backup of a store: ${reason}`, { cause: error });
   });
   if (problems.length === 0) return;

@@ -1,3 +1,4 @@
+import { failureReason } from "../drive/reason.ts";
 import { CommandError } from "./usage_error.ts";
 
 /** Nobody else on the machine reads it. */
@@ -56,6 +57,6 @@ export class SecretFile implements Disposable {
 }
 
 function cannot(what: string, path: string, error: unknown): CommandError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = failureReason(error);
   return new CommandError(`Cannot ${what} the file ${path}: ${reason}`, { cause: error });
 }

@@ -6,28 +6,35 @@ import { errors, type HttpError } from "../http/http_error.ts";
 import { PageFiles } from "../http/page_files.ts";
 import { renderError } from "../http/render_error.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
+import { UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { NO_ROUTE } from "../http/visit.ts";
 import { Clock } from "../http1/clock.ts";
 import { Connections } from "../http1/connections.ts";
 import { type Handler, HttpServer } from "../http1/server.ts";
+import { HostRules } from "../drive/hosts.ts";
 import { DEFAULT_APPS_PORT, READER_PATIENCE } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { BackupFolder } from "../store/backup_folder.ts";
 import { BackupSchedule } from "../store/backup_schedule.ts";
 import { Compactor } from "../store/compactor.ts";
-import { databasePath, openDatabase } from "../store/database.ts";
+import { databasePath, openDatabase, openFolderWarning } from "../store/database.ts";
+import { DiskKeeper } from "../store/disk_keeper.ts";
 import { DiskSpace, freeBytesOf, unknownVolume, volumeOf } from "../store/disk_space.ts";
 import { CannotOpenStore } from "../store/errors.ts";
 import { openRemoteDatabase } from "../store/remote_database.ts";
+import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
+import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
 import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./descriptors.ts";
-import { establish, type GivenCredentials, weaknessesOf, welcomeText } from "./credentials.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
-import { print, printError } from "./output.ts";
+import { memoryBudgetOf } from "./machine_memory.ts";
+import { announce, printError } from "./output.ts";
+import { serverNames } from "./server_names.ts";
 import { ShutdownSignal } from "./shutdown.ts";
-import { readTls, type TlsFiles } from "./tls_files.ts";
+import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 import { StartError } from "./usage_error.ts";
 
 /** The page for people. Beside the program, also in an executable that includes it. */
@@ -41,42 +48,60 @@ const DASHBOARD = new URL("../dashboard/", import.meta.url);
  */
 export async function serve(options: ServeOptions, given: GivenCredentials): Promise<void> {
   const tls = await readTls(options);
-  for (const weakness of weaknessesOf(given)) printError(`${weakness}.\n`);
+  const expiry = tls && certificateWarning(tls.cert);
+  if (expiry !== undefined) printError(`${expiry}.\n`);
   const dashboard = await PageFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
-  const store = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
       // Secrets are made when nothing can keep them from being shown any more.
       const made = await establish(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      print(welcomeText(made, address, curlFlags));
-      if (appsAddress !== undefined) print(`Applications are at ${appsAddress}\n`);
-      print(`The dashboard is at ${address}/\n`);
-      print(`kvdrive listening on ${address}\n`);
+      announce(welcomeText(made, address, curlFlags));
+      if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
+      announce(`The dashboard is at ${address}/\n`);
+      announce(`kvdrive listening on ${address}\n`);
       observation.begin();
+      keeper?.start();
     });
   } finally {
+    await keeper?.stop();
     await store.close();
     await observation.end();
   }
 }
 
 async function openStore(
-  { data, kv, uploadTtl, diskReserve }: ServeOptions,
-  { onError, store: meter }: Observation,
-): Promise<Store> {
+  options: ServeOptions,
+  { onError, onNotice, store: meter }: Observation,
+): Promise<{ store: Store; keeper?: DiskKeeper }> {
+  const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
+  const memory = memoryBudgetOf(options);
+  const both = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
-      return new Store(await openRemoteDatabase({ url: kv }), { uploadTtl, meter, onError });
+      const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
+      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery }) };
     }
     const database = await openDatabase(data);
-    const disk = new DiskSpace(freeBytesOf(data), diskReserve);
-    const compactor = new Compactor(databasePath(data));
-    return new Store(database, { uploadTtl, disk, compactor, meter, onError });
+    const warning = await openFolderWarning(data);
+    if (warning !== undefined) printError(`${warning}.\n`);
+    const { log, ballast } = database;
+    const path = databasePath(data);
+    const freeBytes = freeBytesOf(data);
+    const growth = () => log?.growth() ?? 0;
+    const disk = new DiskSpace(freeBytes, diskReserve, { growth, ...(ballast && { ballast }) });
+    const compactor = new Compactor(path);
+    const scrubEvery = options.scrubEvery === "off"
+      ? undefined
+      : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
+    const store = new Store(database, { ...both, disk, compactor, scrubEvery });
+    if (log === undefined || ballast === undefined) return { store };
+    return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {
     if (error instanceof CannotOpenStore) throw new StartError(error.message, { cause: error });
     throw error;
@@ -100,7 +125,7 @@ async function openBackups(
   try {
     await folder.prepare();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     const message = `Cannot use the folder of --backup-dir, ${backups.folder}: ${reason}`;
     throw new StartError(message, { cause: error });
   }
@@ -127,24 +152,33 @@ async function run(
     networkOf: (address) => connectionNetwork(address, trustedProxies),
     stallTime: idleTimeout,
   });
-  const gate = openGate(options, tls, { store, wrongKeys, observation, connections });
+  const hosts = await HostRules.load(serverNames(options));
+  const ownPorts = new Set<number>();
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
+  const policy = { hosts, upstreamRules };
+  const gate = openGate(options, tls, { store, wrongKeys, observation, connections, policy });
   const app = createApp(depsOf(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
+    backups: backups && (() => backups.status()),
     gate: gate && { port: gate.address.port, scheme },
+    hosts,
+    upstreamRules,
     running,
     wrongKeys,
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
   const server = listen(options, tls, { app, connections, observation });
+  for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
     addressOf(server.address, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
   );
   limitConnections(connections);
   store.sweeper.start();
+  store.scrub.start();
   backups?.start();
   await signal.first;
   draining = true;
@@ -181,18 +215,19 @@ function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
 function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError }, connections }: {
+  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeys;
     observation: Observation;
     connections: Connections;
+    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
   },
 ): Gate | undefined {
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...patience, watch, onError, onExhausted };
+  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
@@ -205,8 +240,33 @@ function openGate(
 }
 
 function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new StartError(`Cannot listen on ${hostname}:${port}: ${reason}`, { cause: error });
+  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+  const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
+  return new StartError(advice === undefined ? message : `${message}; ${advice}`, { cause: error });
+}
+
+/** What keeps a server from listening, and what helps. */
+function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return ["another program listens there", "end it, or name another port"];
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return ["only root may use ports below 1024", "name another port, or see kvdrive install"];
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return ["this machine does not have that address", "name one of its own with --hostname"];
+  }
+  const reason = failureReason(error);
+  if (/failed to lookup address/.test(reason)) {
+    return ["there is no host of that name", "name an address of this machine with --hostname"];
+  }
+  if (/KeyMismatch/.test(reason)) {
+    return ["the key does not belong to the certificate", "check --tls-cert and --tls-key"];
+  }
+  if (/certificate|BadEncoding|private key/i.test(reason)) {
+    return ["the certificate or its key cannot be read", "check --tls-cert and --tls-key"];
+  }
+  return undefined;
 }
 
 function listen(

@@ -129,7 +129,7 @@ export class StoreDrives implements DriveSide {
   async *#bytesOf(file: OpenFile, place: Place, from: number): AsyncIterable<Uint8Array> {
     const { version, size } = file.record;
     try {
-      yield* file.read({ start: from, end: size });
+      yield* await file.read({ start: from, end: size });
     } catch (error) {
       // Bytes that are replaced are kept for this process for a minute, and not until it has read them.
       const isThere = (await this.#store.files.stat(place))?.version === version;

@@ -8,8 +8,10 @@ export interface UnitSettings {
   data: string;
   /** Other folders that the server writes to. */
   folders: readonly string[];
-  /** What stands behind `serve`. */
+  /** What stands behind `serve`, without secrets. */
   args: readonly string[];
+  /** The file with further settings and secrets, which root alone reads. */
+  envFile: string;
   /** Whether the server listens on a port that only root may take. */
   hasLowPort: boolean;
   /** Milliseconds. */
@@ -39,7 +41,7 @@ Group=${user}
 # ":" leaves each "$" as it is.
 ExecStart=:${[...edition.command, "serve", ...args].map(unitWord).join(" ")}
 # Settings and secrets as KVDRIVE_...=..., in a file that root alone reads.
-EnvironmentFile=-/etc/kvdrive/env
+EnvironmentFile=-${settings.envFile.replaceAll("%", "%%")}
 Environment=DENO_TLS_CA_STORE=mozilla,system
 ${ownFolders(settings).map((line) => `${line}\n`).join("")}Restart=on-failure
 RestartSec=2s

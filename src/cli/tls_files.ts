@@ -1,3 +1,6 @@
+import { X509Certificate } from "node:crypto";
+import { isoSeconds } from "../drive/iso_time.ts";
+import { failureReason } from "../drive/reason.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -17,13 +20,41 @@ export async function readTls(
   return { cert, key };
 }
 
+/**
+ * What clients will not like of a certificate by now, as a sentence; `undefined` if nothing. The server starts with it, as
+ * the clock may be wrong.
+ *
+ * @param now Milliseconds since 1970.
+ */
+export function certificateWarning(pem: string, now: number = Date.now()): string | undefined {
+  const [from, to] = validityOf(pem) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const clock = `the clock of this machine says ${isoSeconds(now)}`;
+  if (now > to) return `The certificate of --tls-cert expired at ${isoSeconds(to)}, ${clock}`;
+  return now < from
+    ? `The certificate of --tls-cert is valid from ${isoSeconds(from)} on, ${clock}`
+    : undefined;
+}
+
+/** From when to when a certificate is valid, in milliseconds; `undefined` where it cannot be read. */
+function validityOf(pem: string): [from: number, to: number] | undefined {
+  try {
+    const { validFrom, validTo } = new X509Certificate(pem);
+    const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+    return Number.isNaN(from) || Number.isNaN(to) ? undefined : [from, to];
+  } catch {
+    // What is wrong with it is told when the server listens.
+    return undefined;
+  }
+}
+
 async function readPem(option: string, path: string, label: string): Promise<string> {
   let text: string;
   try {
     text = await Deno.readTextFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot read the file of ${option}: ${reason}`, { cause: error });
+    const reason = failureReason(error);
+    throw new UsageError(`Cannot read ${path}, the file of ${option}: ${reason}`, { cause: error });
   }
   if (!text.includes(`${label}-----`)) {
     throw new UsageError(`The file of ${option}, ${path}, holds no ${label.toLowerCase()} in PEM`);

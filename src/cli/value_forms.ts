@@ -1,7 +1,12 @@
+import { hostProblem } from "../drive/applications.ts";
+import { parseByteSize } from "../drive/byte_size.ts";
 import { parseDuration } from "../drive/duration.ts";
+import { hostName } from "../drive/hosts.ts";
 import { TrustedProxies } from "../http/client_address.ts";
 import type { CorsOrigins } from "../http/cors.ts";
 import type { LogForm } from "../http/request_log.ts";
+import { AllowedUpstreams } from "../http/upstream_rules.ts";
+import { MIN_MEMORY_BUDGET } from "../store/memory_budget.ts";
 
 /** What the value of an option has to be. */
 export interface Form<T> {
@@ -38,9 +43,22 @@ export const BACKUP_TIME: Form<number> = {
   wanted: "a time from 1s on, like 30m, 24h or 7d",
 };
 
+/** The longest time between two checks of all files, in milliseconds: a year. */
+const MAX_SCRUB_TIME = 366 * 86_400_000;
+
+export const SCRUB_TIME: Form<number | "off"> = {
+  parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_TIME),
+  wanted: "off, or a time up to 366d like 24h, 7d or 30d",
+};
+
 export const COUNT: Form<number> = { parse: parseCount, wanted: "a whole number from 1 on" };
 
 export const BYTES: Form<number> = { parse: parseBytes, wanted: "a whole number of bytes" };
+
+export const MEMORY: Form<number> = {
+  parse: parseMemory,
+  wanted: `a size from ${MIN_MEMORY_BUDGET / 2 ** 20}MiB on, like 256MiB or 1GB`,
+};
 
 export const SWITCH: Form<boolean> = { parse: parseSwitch, wanted: "1, 0, true or false" };
 
@@ -54,6 +72,21 @@ export const PROXIES: Form<TrustedProxies> = {
   wanted: "addresses or networks like 127.0.0.1, 10.0.0.0/8",
 };
 
+export const PUBLIC_URL: Form<string> = {
+  parse: parsePublicUrl,
+  wanted: "an address like https://files.example.com, without a path",
+};
+
+export const APPS_HOSTS: Form<readonly string[]> = {
+  parse: parseHosts,
+  wanted: "host names like apps.example.com, without a port",
+};
+
+export const UPSTREAMS: Form<AllowedUpstreams> = {
+  parse: (text) => AllowedUpstreams.parse(text),
+  wanted: "hosts or networks like 169.254.0.0/16, 127.0.0.1:8000, metadata.google.internal",
+};
+
 const LOG_FORMS = ["text", "json", "off"] as const;
 
 export const LOG: Form<LogForm | "off"> = {
@@ -64,6 +97,18 @@ export const LOG: Form<LogForm | "off"> = {
 function parsePort(text: string): number | undefined {
   const port = Number(text);
   return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
+}
+
+/** The origin in an address that has nothing else. */
+function parsePublicUrl(text: string): string | undefined {
+  if (!/^https?:\/\/[^\s\\/?#@]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
+  return new URL(text).origin;
+}
+
+function parseHosts(text: string): readonly string[] | undefined {
+  const hosts = text.split(",").map((one) => one.trim().toLowerCase());
+  const isHost = (host: string) => hostProblem(host) === undefined && hostName(host) === host;
+  return hosts.every(isHost) ? hosts : undefined;
 }
 
 function parseAppsPort(text: string): number | "off" | undefined {
@@ -86,6 +131,11 @@ function parseCount(text: string): number | undefined {
 function parseBytes(text: string): number | undefined {
   const bytes = Number(text);
   return /^\d+$/.test(text) && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+function parseMemory(text: string): number | undefined {
+  const bytes = parseByteSize(text);
+  return bytes !== undefined && bytes >= MIN_MEMORY_BUDGET ? bytes : undefined;
 }
 
 const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);

@@ -26,6 +26,6 @@ export function visibleJson(value: unknown): string {
 
 /** A word of the command line as a message repeats it. One that may hold a secret, put in the wrong place, is left out. */
 export function quoted(word: string): string {
-  const mayBeSecret = new RegExp(`[A-Za-z0-9]{${MIN_SECRET}}`).test(word);
+  const mayBeSecret = new RegExp(`[\\w.~+-]{${MIN_SECRET}}`).test(word);
   return mayBeSecret ? '"…"' : `"${word}"`;
 }

@@ -1,5 +1,6 @@
 import { parseProjectKey } from "../drive/secrets.ts";
 import { ANSWER_TIME } from "../drive/limits.ts";
+import { failureReason } from "../drive/reason.ts";
 import { ClientError, Refused, Transient, Unreached } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
@@ -41,7 +42,9 @@ export class Connection implements Disposable {
   constructor({ url, key, retrier, authorities }: ConnectionOptions) {
     const parsed = parseProjectKey(key);
     if (parsed === undefined) {
-      throw new ClientError("The project key is not <project id>_<secret>: see KVDRIVE_KEY");
+      throw new ClientError(
+        "The project key is not like <project id>_<secret>, as the server printed it: see KVDRIVE_KEY or the file of --key-file",
+      );
     }
     const address = parseAddress(url);
     this.project = parsed.project;
@@ -49,9 +52,7 @@ export class Connection implements Disposable {
     this.retrier = retrier;
     this.#key = key;
     this.#base = `${address.origin}${address.pathname.replace(/\/+$/, "")}/v1/${parsed.project}`;
-    this.#client = authorities === undefined
-      ? undefined
-      : Deno.createHttpClient({ caCerts: [authorities] });
+    this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
   }
 
   /** Tells the server's project from all others. */
@@ -74,6 +75,12 @@ export class Connection implements Disposable {
   async askJson<T>(call: Call): Promise<T> {
     return await this.retrier.run(async () => {
       const answer = await this.send(call);
+      if (!/^application\/json/i.test(answer.headers.get("content-type") ?? "")) {
+        await answer.body?.cancel();
+        throw new ClientError(
+          `${this.origin} does not answer as kvdrive does: is that its address? KVDRIVE_URL or --url names it`,
+        );
+      }
       try {
         return await answer.json() as T;
       } catch (error) {
@@ -97,14 +104,15 @@ export class Connection implements Disposable {
    * @throws {Refused} where the server says no.
    */
   async send({ method, path, headers, body, time = ANSWER_TIME }: Call): Promise<Response> {
+    // Bytes come as they are stored: ranges count in those.
+    const all = headersOf({ ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key });
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), time);
     let answer: Response;
     try {
       answer = await fetch(this.#base + path, {
         method,
-        // Bytes come as they are stored: ranges count in those.
-        headers: { ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key },
+        headers: all,
         redirect: "manual",
         signal: abort.signal,
         ...(body === undefined ? {} : { body: body as BodyInit }),
@@ -126,11 +134,14 @@ export class Connection implements Disposable {
   #unreached(error: unknown, isLate: boolean): ClientError {
     if (isLate) return new Transient(`No answer came from ${this.origin} in time`);
     const reason = reasonOf(error);
-    if (/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) {
-      const advice = "name the authority's certificate with --cacert or DENO_CERT";
-      return new ClientError(`The certificate of ${this.origin} is not trusted: ${advice}`, {
-        cause: error,
-      });
+    const problem = certificateProblem(reason, this.#client !== undefined);
+    if (problem !== undefined) {
+      return new ClientError(`The certificate of ${this.origin} ${problem}`, { cause: error });
+    }
+    // A server that answers without TLS will not begin to use it.
+    if (/corrupt message of type/.test(reason)) {
+      const advice = "does it have an address with http:// in place of https://?";
+      return new ClientError(`${this.origin} does not speak TLS: ${advice}`, { cause: error });
     }
     return new Unreached(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
   }
@@ -138,18 +149,109 @@ export class Connection implements Disposable {
   async #refusal(answer: Response): Promise<ClientError> {
     const { status, headers } = answer;
     const sentence = await sentenceOf(answer);
-    if (SOON.has(status)) {
-      const wait = Number(headers.get("retry-after") ?? "0") * 1000;
-      const said = `${this.origin} answered ${status}${sentence && ` (${sentence})`}`;
-      return new Transient(said, Number.isFinite(wait) ? wait : 0);
-    }
+    const { origin } = this;
     if (status >= 300 && status < 400) {
       return new Refused(
         status,
-        `${this.origin} sends callers elsewhere, and the key goes to nobody else: name the right address with KVDRIVE_URL`,
+        `${origin} sends callers elsewhere, and the key goes to nobody else: name the right address with KVDRIVE_URL`,
       );
     }
-    return new Refused(status, sentence || `${this.origin} answered ${status}`);
+    if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
+    // A wrong key stays wrong: trying it again would only make the wait of others longer.
+    if (status === 401 || (status === 429 && /wrong keys/.test(sentence))) {
+      return new Refused(
+        status,
+        `${origin} does not know the project key, or it was revoked: check KVDRIVE_KEY or the file of --key-file (${sentence})`,
+      );
+    }
+    if (SOON.has(status)) {
+      return new Transient(`${origin} answered ${status} (${sentence})`, waitIn(headers));
+    }
+    return new Refused(status, sentence);
+  }
+}
+
+/** @throws {ClientError} where the certificates cannot be read. */
+function clientTrusting(authorities: string): Deno.HttpClient {
+  try {
+    return Deno.createHttpClient({ caCerts: [authorities] });
+  } catch (error) {
+    throw new ClientError(
+      "The file of --cacert has a certificate that cannot be read: it must be one in PEM",
+      { cause: error },
+    );
+  }
+}
+
+/** How long an answer asks to wait, in milliseconds. */
+function waitIn(headers: Headers): number {
+  const wait = Number(headers.get("retry-after") ?? "0") * 1000;
+  return Number.isFinite(wait) ? wait : 0;
+}
+
+/** What is wrong with a certificate, as the end of a sentence; `undefined` where the reason is another one. */
+function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
+  if (!/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) return undefined;
+  if (/expired/i.test(reason)) {
+    return `has expired, or the clock of this machine, ${clock()}, is wrong: renew the certificate on the server`;
+  }
+  if (/not valid yet/i.test(reason)) {
+    return `is not valid yet: is the clock of this machine, ${clock()}, right?`;
+  }
+  if (/not valid for name/i.test(reason)) {
+    const [, names] = /only valid for (.*)$/.exec(reason) ?? [];
+    const told = names === undefined ? "" : `, only for ${names}`;
+    return `is not for that name${told}: name the server by one of its names with KVDRIVE_URL or --url`;
+  }
+  if (/CaUsedAsEndEntity/.test(reason)) {
+    return "is that of an authority (CA:TRUE), which a server cannot use: make one for the server with CA:FALSE, signed by the authority";
+  }
+  // An authority of the same name with another key makes the signature a bad one.
+  if (/UnknownIssuer|BadSignature/.test(reason)) {
+    return hasAuthorities
+      ? "is not signed by an authority in the file of --cacert: put the certificate of the authority that signed it there, not another one"
+      : "is not signed by an authority that this machine trusts: name the authority's certificate with --cacert or DENO_CERT";
+  }
+  return `cannot be trusted: ${reason}`;
+}
+
+function clock(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/**
+ * What is told of an error that is not kvdrive's: its own are JSON. Between it and this program is a proxy, or another
+ * program is there.
+ */
+function foreignRefusal(origin: string, status: number, wait: number): ClientError {
+  if (status === 413) {
+    return new Refused(
+      status,
+      `A proxy in front of ${origin} refused the size of the request (413): let it pass 11 MB, in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
+    );
+  }
+  const said = `${origin} answered ${status}, and not as kvdrive does`;
+  if (SOON.has(status)) {
+    return new Transient(`${said}: is kvdrive running behind the proxy there?`, wait);
+  }
+  return new Refused(
+    status,
+    `${said}: is that its address, and does the proxy in front pass every path? KVDRIVE_URL or --url names it`,
+  );
+}
+
+/** @throws {ClientError} for what no header can hold, such as a line feed: trying again does not help. */
+function headersOf(headers: Record<string, string>): Headers {
+  try {
+    return new Headers(headers);
+  } catch (error) {
+    // The runtime's message has the value, which may be the key.
+    throw new ClientError(
+      "The request cannot be sent: a header has a character that none can hold",
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -159,15 +261,27 @@ function parseAddress(url: string): URL {
     address.username === "" && address.password === "" && address.search === "" &&
     address.hash === "";
   if (isUsable) return address;
-  throw new ClientError("The server's address must be like https://files.example.com:8000");
+  // A user may come with a password, and a query with a key.
+  const told = /[@?#]/.test(url) ? "" : ` ${JSON.stringify(url)}`;
+  throw new ClientError(
+    `The server's address${told} must be like https://files.example.com:8000, with http:// or https:// in front and without a user`,
+  );
 }
 
 /** What went wrong, without the request's address, which the runtime repeats. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : error;
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return message.replace(/^error sending request (from .* )?for url \(.*?\): /, "")
-    .replace(/^client error \([A-Za-z]+\): /, "");
+  const reason = failureReason(cause)
+    .replace(/^error sending request (from .* )?for url \(.*?\): /, "")
+    .replace(/^client error \([A-Za-z]+\): /, "")
+    .replace(/^tcp connect error: /, "")
+    .replace(/^tcp open error: /, "")
+    .replace(/^Fetch failed: /, "");
+  if (/dns error/.test(reason)) return "there is no host of that name";
+  if (/connection closed before message completed/.test(reason)) {
+    return "it closed the connection without an answer";
+  }
+  return reason;
 }
 
 /** What the server says of an error, in one line. */
@@ -176,7 +290,7 @@ async function sentenceOf(answer: Response): Promise<string> {
     const { errors } = await answer.json() as { errors?: unknown };
     return Array.isArray(errors) ? errors.filter((one) => typeof one === "string").join("; ") : "";
   } catch {
-    // It is no answer of kvdrive, but of something before it; its status says enough.
+    // It is no answer of kvdrive, but of something before it.
     return "";
   }
 }

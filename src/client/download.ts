@@ -2,6 +2,7 @@ import { dirname, join } from "@std/path";
 import { digestOfAll, nameFor } from "./digest.ts";
 import type { DriveSide, FileInfo } from "./drive_side.ts";
 import { cannot, Changed, Transient } from "./errors.ts";
+import { openPlainFile } from "./plain_tree.ts";
 import { readFile } from "./source.ts";
 
 /** What a download is not kept under until it is whole. */
@@ -78,7 +79,7 @@ async function fill(
   part: string,
   onBytes: (count: number) => void,
 ): Promise<string | undefined> {
-  using file = await Deno.open(part, { write: true, create: true, mode: 0o666 });
+  using file = await openPlainFile(part);
   let { size: at } = await file.stat();
   if (at > source.file.size) {
     await file.truncate(0);

@@ -1,3 +1,4 @@
+import { failureReason } from "../drive/reason.ts";
 /** Something that keeps a transfer from being done. The message is a sentence for the person who asked for it. */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
@@ -48,13 +49,13 @@ export class NotNew extends ClientError {
 
 /** Whether no other file can be transferred either. */
 export function isFatal(error: unknown): boolean {
-  if (error instanceof Refused) return [401, 403, 507].includes(error.status);
+  if (error instanceof Refused) return [401, 403, 429, 507].includes(error.status);
   return error instanceof GaveUp || !(error instanceof ClientError);
 }
 
 /** What a file system says of a file of ours. */
 export function cannot(what: string, path: string, error: unknown): ClientError {
   if (error instanceof ClientError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = failureReason(error);
   return new ClientError(`Cannot ${what} ${path}: ${reason}`, { cause: error });
 }

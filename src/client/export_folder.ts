@@ -1,4 +1,4 @@
-import { dirname, join } from "@std/path";
+import { join } from "@std/path";
 import { TRANSFERS } from "../drive/limits.ts";
 import { download } from "./download.ts";
 import type { DriveSide, FileInfo } from "./drive_side.ts";
@@ -14,6 +14,7 @@ import {
   indexLine,
 } from "./export_index.ts";
 import { PathPlan } from "./path_plan.ts";
+import { openPlainFile, PlainTree } from "./plain_tree.ts";
 import type { FileSystem } from "./safe_segment.ts";
 import { isSameTime } from "./same_time.ts";
 import { readFile } from "./source.ts";
@@ -21,11 +22,14 @@ import { readFile } from "./source.ts";
 /** Where files lie that are not whole. */
 const PARTS_FOLDER = ".kvdrive-partial";
 
-/** Exports to a folder: `drives/<drive>/<file>`, and an index beside it. Done again, it goes on with what is not there. */
+/**
+ * Exports to a folder: `drives/<drive>/<file>`, and an index beside it. Done again, it goes on with what is not there.
+ * Links inside the folder are refused, so nothing is written outside of it.
+ */
 export class FolderTarget implements ExportTarget {
   readonly atOnce = TRANSFERS;
   readonly #side: DriveSide;
-  readonly #folder: string;
+  readonly #tree: PlainTree;
   readonly #force: boolean;
   readonly #index: Map<string, IndexEntry>;
   readonly #plan: PathPlan;
@@ -34,12 +38,13 @@ export class FolderTarget implements ExportTarget {
 
   private constructor(
     side: DriveSide,
-    { folder, force, system }: FolderOptions,
+    { force, system }: FolderOptions,
+    tree: PlainTree,
     index: Map<string, IndexEntry>,
     file: Deno.FsFile,
   ) {
     this.#side = side;
-    this.#folder = folder;
+    this.#tree = tree;
     this.#force = force;
     this.#index = index;
     this.#file = file;
@@ -51,15 +56,18 @@ export class FolderTarget implements ExportTarget {
   /** @throws {ClientError} where the folder cannot be used. */
   static async open(side: DriveSide, options: FolderOptions): Promise<FolderTarget> {
     const { folder } = options;
-    const path = join(folder, INDEX_NAME);
     try {
-      await Deno.mkdir(join(folder, PARTS_FOLDER), { recursive: true });
-      await Deno.mkdir(join(folder, DRIVES_FOLDER), { recursive: true });
-      const file = await Deno.open(path, { read: true, append: true, create: true });
+      const tree = await PlainTree.open(folder);
+      await tree.makeFolder(PARTS_FOLDER);
+      await tree.makeFolder(DRIVES_FOLDER);
+      const path = join(tree.root, INDEX_NAME);
+      const file = await openPlainFile(path);
       const index = await indexBy(readFile(path), fileKey);
+      for (const [key, { problem }] of index) if (problem !== undefined) index.delete(key);
+      await file.seek(0, Deno.SeekMode.End);
       // A line that was not written to its end would spoil the next one.
-      await Deno.writeTextFile(path, "\n", { append: true });
-      return new FolderTarget(side, options, index, file);
+      await file.write(new TextEncoder().encode("\n"));
+      return new FolderTarget(side, options, tree, index, file);
     } catch (error) {
       throw cannot("use the folder", folder, error);
     }
@@ -75,19 +83,19 @@ export class FolderTarget implements ExportTarget {
   async add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void> {
     const known = this.#index.get(fileKey({ drive, name: file.name }));
     const path = known?.path ?? this.#plan.place(`${DRIVES_FOLDER}/${drive}/${file.name}`);
-    const target = join(this.#folder, path);
     if (known === undefined && !this.#force) await this.#demandFree(path, file);
-    await Deno.mkdir(dirname(target), { recursive: true }).catch((error) => {
+    const target = await this.#tree.makePlace(path).catch((error) => {
       throw cannot("make the folder of", path, error);
     });
-    const folder = join(this.#folder, PARTS_FOLDER);
+    await this.#tree.makeFolder(PARTS_FOLDER);
+    const folder = join(this.#tree.root, PARTS_FOLDER);
     await download({ side: this.#side, drive, file }, target, { folder, onBytes });
     await this.#note(indexEntry(drive, file, path));
   }
 
   async finish(): Promise<void> {
     await this.#file.sync();
-    await Deno.remove(join(this.#folder, PARTS_FOLDER), { recursive: true });
+    await Deno.remove(join(this.#tree.root, PARTS_FOLDER), { recursive: true });
   }
 
   leftOver(drive: string): IndexEntry[] {
@@ -110,7 +118,7 @@ export class FolderTarget implements ExportTarget {
 
   async #look(path: string): Promise<Deno.FileInfo | undefined> {
     try {
-      return await Deno.lstat(join(this.#folder, path));
+      return await Deno.lstat(join(this.#tree.root, path));
     } catch (error) {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
         return undefined;

@@ -1,3 +1,4 @@
+import { contentTypeProblem } from "../drive/content_type.ts";
 import { driveNameProblem, fileNameProblem } from "../drive/names.ts";
 import type { FileInfo } from "./drive_side.ts";
 
@@ -19,6 +20,8 @@ export interface IndexEntry {
   etag: string;
   /** A time in ISO 8601. */
   modified: string;
+  /** Why the file cannot be imported as the line says, as a sentence. */
+  problem?: string;
 }
 
 /** The line of a file. */
@@ -73,7 +76,10 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable
   if (rest !== "") yield rest;
 }
 
-/** Whoever wrote the index, what it says can be a file of a drive. */
+/**
+ * Reads a line of an index, which anybody may have written; `undefined` where it names no file of the export. What it says
+ * of a file that cannot be is its problem.
+ */
 function parseEntry(line: string): IndexEntry | undefined {
   let entry: Partial<Record<keyof IndexEntry, unknown>>;
   try {
@@ -83,20 +89,32 @@ function parseEntry(line: string): IndexEntry | undefined {
   } catch {
     return undefined;
   }
-  const { drive, name, path, size, content_type, etag, modified } = entry;
-  if (typeof drive !== "string" || driveNameProblem(drive) !== undefined) return undefined;
-  if (typeof name !== "string" || fileNameProblem(name) !== undefined) return undefined;
-  if (typeof path !== "string" || !isInside(path) || typeof size !== "number") return undefined;
+  const { path } = entry;
+  if (typeof path !== "string" || !isInside(path)) return undefined;
   const text = (value: unknown) => typeof value === "string" ? value : "";
-  return {
-    drive,
-    name,
+  const size = typeof entry.size === "number" ? entry.size : NaN;
+  const read = {
+    drive: text(entry.drive),
+    name: text(entry.name),
     path,
     size,
-    content_type: text(content_type),
-    etag: text(etag),
-    modified: text(modified),
+    content_type: text(entry.content_type),
+    etag: text(entry.etag),
+    modified: text(entry.modified),
   };
+  const problem = problemOf(read);
+  return problem === undefined ? read : { ...read, problem };
+}
+
+function problemOf({ drive, name, size, content_type }: IndexEntry): string | undefined {
+  const problems = [
+    ["drive name", driveNameProblem(drive)],
+    ["file name", fileNameProblem(name)],
+    ["content type", contentTypeProblem(content_type)],
+    ["size", Number.isSafeInteger(size) && size >= 0 ? undefined : "is no number of bytes"],
+  ] as const;
+  const found = problems.find(([, problem]) => problem !== undefined);
+  return found && `The ${found[0]} in ${INDEX_NAME} ${found[1]}`;
 }
 
 /** Whether a path leads to a file of a drive, and nowhere else. */

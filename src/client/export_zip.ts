@@ -14,6 +14,7 @@ import {
   linesOf,
 } from "./export_index.ts";
 import { PathPlan } from "./path_plan.ts";
+import { openPlainFile } from "./plain_tree.ts";
 import { readFile } from "./source.ts";
 import { type WrittenEntry, ZipWriter } from "./zip_writer.ts";
 
@@ -58,8 +59,8 @@ export class ZipTarget implements ExportTarget {
       throw new ClientError(`There is an archive ${path} already: name another, or add --force`);
     }
     try {
-      const file = await Deno.open(partOf(path), { read: true, write: true, create: true });
-      const journal = await Deno.open(journalOf(path), { read: true, write: true, create: true });
+      const file = await openPlainFile(partOf(path));
+      const journal = await openPlainFile(journalOf(path));
       const target = new ZipTarget(side, path, file, journal);
       await target.#resume();
       return target;

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { digestOfAll } from "./digest.ts";
 import { copyVersion } from "./download.ts";
 import type { DriveSide, FileInfo } from "./drive_side.ts";
-import { Changed, isFatal, NotNew } from "./errors.ts";
+import { Changed, ClientError, isFatal, NotNew } from "./errors.ts";
 import type { IndexEntry } from "./export_index.ts";
 import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
 import { isSameTime } from "./same_time.ts";
@@ -41,14 +41,19 @@ export async function importDrives(
 ): Promise<void> {
   const slots = new Slots(TRANSFERS);
   const found = new Set<string>();
+  let hasDrive = options.drive === undefined;
   await eachAtOnce(source.files(), TRANSFERS, async (file) => {
     found.add(file.path);
     const place = destinationOf(file, source.index);
     if (options.drive !== undefined && place.drive !== options.drive) return;
+    hasDrive = true;
     if ("problem" in file) {
       const { problem, hasFailed = false } = file;
       if (hasFailed) return report.fail(place.drive, place.name, problem);
       return report.skip(place.drive, place.name, problem);
+    }
+    if (place.known?.problem !== undefined) {
+      return report.fail(place.drive, place.name, place.known.problem);
     }
     const problem = problemOf(place);
     if (problem !== undefined) return report.skip(place.drive, place.name, problem);
@@ -56,7 +61,11 @@ export async function importDrives(
   });
   for (const { drive, name, path } of source.index.values()) {
     const isMissing = !found.has(path) && (options.drive ?? drive) === drive;
+    hasDrive ||= drive === options.drive;
     if (isMissing) report.skip(drive, name, `there is no ${path}, of which the index speaks`);
+  }
+  if (!hasDrive) {
+    throw new ClientError(`There is no file of the drive ${options.drive} in the export`);
   }
 }
 

@@ -1,8 +1,14 @@
-import { join, resolve } from "@std/path";
+import { join } from "@std/path";
 import { cannot, ClientError } from "./errors.ts";
 import { DRIVES_FOLDER, INDEX_NAME, indexBy, type IndexEntry } from "./export_index.ts";
-import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
-import { fileSource, readFile } from "./source.ts";
+import {
+  type ImportFile,
+  type ImportProblem,
+  type ImportSource,
+  noDrives,
+} from "./import_source.ts";
+import { kindOf } from "./plain_tree.ts";
+import { fileSource } from "./source.ts";
 
 /** An export in a folder. */
 export class FolderSource implements ImportSource {
@@ -16,17 +22,17 @@ export class FolderSource implements ImportSource {
     this.index = index;
   }
 
-  /** @throws {ClientError} where the folder has no drives. */
+  /**
+   * @param folder The export, or a folder around it. It may be a link, as its user named it; links inside are not followed.
+   * @throws {ClientError} where the folder has no drives.
+   */
   static async open(folder: string): Promise<FolderSource> {
-    const drives = join(folder, DRIVES_FOLDER);
-    if (!await isFolder(drives)) {
-      throw new ClientError(`There is no folder ${drives}: an export has its files in there`);
-    }
+    const root = await findExport(folder);
     let bytes = 0;
-    for await (const { path } of walk(folder, DRIVES_FOLDER)) {
-      bytes += (await Deno.lstat(join(folder, path)).catch(() => undefined))?.size ?? 0;
+    for await (const { path } of walk(root, DRIVES_FOLDER)) {
+      bytes += (await Deno.lstat(join(root, path)).catch(() => undefined))?.size ?? 0;
     }
-    return new FolderSource(folder, bytes, await readIndexOf(folder));
+    return new FolderSource(root, bytes, await readIndexOf(root));
   }
 
   async *files(): AsyncIterable<ImportFile | ImportProblem> {
@@ -37,7 +43,7 @@ export class FolderSource implements ImportSource {
 
   async #fileAt(path: string): Promise<ImportFile | ImportProblem> {
     try {
-      const source = await fileSource(resolve(this.#folder, path));
+      const source = await fileSource(join(this.#folder, path), { follows: false });
       return { path, size: source.size, modified: source.modified, source };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -67,24 +73,47 @@ export async function* walk(
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/**
+ * The folder that has the drives, as a full path without links: the one named, or the only one inside it that has some,
+ * as an archive is often unpacked.
+ */
+async function findExport(folder: string): Promise<string> {
   try {
-    return (await Deno.stat(path)).isDirectory;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return false;
+    const root = await Deno.realPath(folder);
+    const kind = await kindOf(join(root, DRIVES_FOLDER));
+    if (kind === "folder") return root;
+    if (kind === "link") throw isLink(join(folder, DRIVES_FOLDER));
+    const found: string[] = [];
+    for await (const { name, isDirectory } of Deno.readDir(root)) {
+      const hasDrives = isDirectory && await kindOf(join(root, name, DRIVES_FOLDER)) === "folder";
+      if (hasDrives) found.push(name);
     }
-    throw cannot("read", path, error);
+    const [only, ...others] = found.toSorted();
+    if (only !== undefined && others.length === 0) return join(root, only);
+    throw noDrives(folder, found);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new ClientError(`There is no folder ${folder}: name the folder of an export`);
+    }
+    throw cannot("read", folder, error);
   }
+}
+
+function isLink(path: string): ClientError {
+  return new ClientError(
+    `${path} is a symbolic link, which is not followed as it may lead anywhere: put what it leads to in its place`,
+  );
 }
 
 async function readIndexOf(folder: string): Promise<Map<string, IndexEntry>> {
   const path = join(folder, INDEX_NAME);
   try {
-    await Deno.lstat(path);
+    const kind = await kindOf(path);
+    if (kind === undefined) return new Map();
+    if (kind === "link") throw isLink(path);
+    const { read } = await fileSource(path, { follows: false });
+    return await indexBy(read(), (entry) => entry.path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return new Map();
     throw cannot("read", path, error);
   }
-  return await indexBy(readFile(path), (entry) => entry.path);
 }

@@ -7,7 +7,12 @@ import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { MAX_DEFLATE_RATIO } from "../drive/limits.ts";
 import { cannot, ClientError } from "./errors.ts";
 import { DRIVES_FOLDER, INDEX_NAME, indexBy, type IndexEntry } from "./export_index.ts";
-import type { ImportFile, ImportProblem, ImportSource } from "./import_source.ts";
+import {
+  type ImportFile,
+  type ImportProblem,
+  type ImportSource,
+  noDrives,
+} from "./import_source.ts";
 
 /** The kind of a file in the attributes of UNIX, and that of a link. */
 const KIND = 0o170000;
@@ -20,14 +25,17 @@ export class ZipSource implements ImportSource, Disposable {
   readonly #path: string;
   readonly #stamp: string;
   readonly #zip: ZipFile;
+  /** What the paths of the export begin with: "", or a folder around it. */
+  readonly #root: string;
 
   private constructor(
     { path, stamp, zip }: { path: string; stamp: string; zip: ZipFile },
-    { bytes, index }: Contents,
+    { root, bytes, index }: Contents,
   ) {
     this.#path = path;
     this.#stamp = stamp;
     this.#zip = zip;
+    this.#root = root;
     this.bytes = bytes;
     this.index = index;
   }
@@ -52,8 +60,8 @@ export class ZipSource implements ImportSource, Disposable {
     const seen = new Set<string>();
     try {
       for await (const entry of this.#zip.eachEntry()) {
-        const path = pathOf(entry);
-        if (!isFile(path) || path === INDEX_NAME) continue;
+        const path = pathIn(this.#root, entry);
+        if (path === undefined || !isFile(path)) continue;
         const problem = seen.has(path) ? "it is in the archive twice" : problemOf(entry);
         seen.add(path);
         yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
@@ -83,27 +91,56 @@ export class ZipSource implements ImportSource, Disposable {
 
 /** What is known of an archive before its files are read. */
 interface Contents {
+  root: string;
   bytes: number;
   index: ReadonlyMap<string, IndexEntry>;
 }
 
 async function contentsOf(path: string): Promise<Contents> {
+  const root = await rootOf(path);
   const zip = await openZip(path);
   try {
     let bytes = 0;
     let index = new Map<string, IndexEntry>();
     for await (const entry of zip.eachEntry()) {
-      const name = pathOf(entry);
+      const name = pathIn(root, entry);
       if (name === INDEX_NAME && problemOf(entry) === undefined) {
         index = await indexBy(readEntry(zip, entry, name), ({ path }) => path);
-      } else if (isFile(name)) {
+      } else if (name !== undefined && isFile(name)) {
         bytes += entry.uncompressedSize;
       }
     }
-    return { bytes, index };
+    return { root, bytes, index };
   } finally {
     zip.close();
   }
+}
+
+/** Where an archive has its drives: at the top, or in the only folder that has some. @throws {ClientError} */
+async function rootOf(path: string): Promise<string> {
+  const zip = await openZip(path);
+  const found = new Set<string>();
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const name = pathOf(entry);
+      if (name.startsWith(`${DRIVES_FOLDER}/`)) return "";
+      // An export of no files has an index and no drives.
+      if (name === INDEX_NAME && entry.uncompressedSize === 0) return "";
+      const [folder = "", below] = name.split("/", 2);
+      if (below === DRIVES_FOLDER && name !== `${folder}/${below}`) found.add(folder);
+    }
+  } finally {
+    zip.close();
+  }
+  const [only, ...others] = found;
+  if (only === undefined || others.length > 0) throw noDrives(path, [...found]);
+  return `${only}/`;
+}
+
+/** The path of an entry in the export; `undefined` where it lies beside it. */
+function pathIn(root: string, entry: Entry): string | undefined {
+  const path = pathOf(entry);
+  return path.startsWith(root) ? path.slice(root.length) : undefined;
 }
 
 /** Names and sizes are judged by us: an entry that lies is reported, and the others are taken. */

@@ -1,4 +1,4 @@
-import { cannot, Changed } from "./errors.ts";
+import { cannot, Changed, ClientError } from "./errors.ts";
 
 /** Bytes that are to be sent. They can be read more than once unless they come from a pipe. */
 export interface Source {
@@ -16,21 +16,30 @@ export interface Source {
 /** Bytes that are read from a file at once. */
 const PIECE = 256 * 1024;
 
-/** A file of this machine. @throws {ClientError} where it cannot be looked at. */
+/**
+ * A file of this machine.
+ *
+ * @param path A full path where links are not followed.
+ * @param follows Whether links on the path are followed; otherwise one is refused, also one that comes while it is read.
+ * @throws {ClientError} where it cannot be looked at.
+ */
 export async function fileSource(
   path: string,
+  { follows = true }: { follows?: boolean } = {},
 ): Promise<Source & { size: number; modified: number }> {
   const { size, stamp, modified } = await look(path);
+  const identity = await realPathOf(path);
+  if (!follows && identity !== path) {
+    throw new ClientError("There is a symbolic link on its path, which is not followed");
+  }
   return {
     size,
-    identity: await Deno.realPath(path),
+    identity,
     stamp,
     modified,
-    read: () => readFile(path),
+    read: () => readFile(path, follows ? undefined : stamp),
     async verify() {
-      if ((await look(path)).stamp !== stamp) {
-        throw new Changed("The file was changed while it was read: nothing was stored");
-      }
+      if ((await look(path)).stamp !== stamp) throw changed();
     },
   };
 }
@@ -46,10 +55,15 @@ export function pipeSource(pipe: ReadableStream<Uint8Array>): Source {
   };
 }
 
-/** The bytes of a file from its beginning. */
-export async function* readFile(path: string): AsyncIterable<Uint8Array> {
+/**
+ * The bytes of a file from its beginning.
+ *
+ * @param stamp Of the only file that is read. What is at the path later may be another one.
+ */
+export async function* readFile(path: string, stamp?: string): AsyncIterable<Uint8Array> {
   try {
     using file = await Deno.open(path);
+    if (stamp !== undefined && stampOf(await file.stat()) !== stamp) throw changed();
     for (;;) {
       const piece = new Uint8Array(PIECE);
       const count = await file.read(piece);
@@ -63,10 +77,25 @@ export async function* readFile(path: string): AsyncIterable<Uint8Array> {
 
 async function look(path: string): Promise<{ size: number; stamp: string; modified: number }> {
   try {
-    const { size, mtime, ino } = await Deno.stat(path);
-    const modified = mtime?.getTime() ?? 0;
-    return { size, modified, stamp: `${size} ${modified} ${ino ?? 0}` };
+    const info = await Deno.stat(path);
+    return { size: info.size, modified: info.mtime?.getTime() ?? 0, stamp: stampOf(info) };
   } catch (error) {
     throw cannot("read", path, error);
   }
+}
+
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch (error) {
+    throw cannot("read", path, error);
+  }
+}
+
+function stampOf({ size, mtime, ino }: Deno.FileInfo): string {
+  return `${size} ${mtime?.getTime() ?? 0} ${ino ?? 0}`;
+}
+
+function changed(): Changed {
+  return new Changed("The file was changed while it was read: nothing was stored");
 }

@@ -35,8 +35,15 @@ export function hostProblem(text: string): string | undefined {
   const labels = text.split(".");
   const isName = text.length <= MAX_HOST && !NUMBER.test(labels.at(-1) ?? "") &&
     labels.every((label) => label.length <= MAX_HOST_LABEL && LABEL.test(label));
-  if (isName) return undefined;
-  return "must be a host name like app.example.com, without a port, and no IP address";
+  if (!isName) return "must be a host name like app.example.com, without a port, and no IP address";
+  return isCanonicalIdn(text) ? undefined : 'has a label "xn--…" that no browser writes so';
+}
+
+/** Whether all internationalized labels of a name have the form that browsers send ("domain to ASCII"). */
+function isCanonicalIdn(name: string): boolean {
+  if (!name.includes("xn--")) return true;
+  const url = `http://${name}`;
+  return URL.canParse(url) && new URL(url).hostname === name;
 }
 
 /** What is wrong with the name of a key, or of a project, as the end of a sentence. */

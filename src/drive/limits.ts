@@ -92,15 +92,8 @@ export const READS_IN_FLIGHT = 2;
 /** Entries in one batch of `list` of Deno KV (its limit). */
 export const MAX_LIST_BATCH = 1000;
 
-/** Pieces of a file that a download asks for at once, few where many run; one such batch is read ahead. */
-export const MIN_READ_BATCH = 16;
+/** Pieces of a file that a download asks for at once, if the memory budget has room; one such batch is read ahead. */
 export const MAX_READ_BATCH = 64;
-
-/** Pieces that all downloads together ask for at once, as far as the smallest batch of each allows. */
-export const READ_BUDGET = 256;
-
-/** Bytes of small files that are kept in memory while nobody changes the store. */
-export const HOT_FILES_BYTES = 16 * MIB;
 
 /** Writes of names that turned out to be new before the next one is taken for new without asking the store. */
 export const NEW_NAMES_IN_A_ROW = 256;
@@ -171,14 +164,17 @@ export const COMPACT_PAUSE = 20;
 /** How often a publish whose check failed is tried again from the read before the answer is 503. */
 export const MAX_PUBLISH_TRIES = 50;
 
-/** How long bytes being written stay claimed without a sign of life of their writer. */
+/** How long bytes being written stay claimed when their writer's process has died; a live one renews its claims. */
 export const WRITE_LEASE = 2 * MINUTE;
 
 /** How long replaced bytes stay for readers in other processes; readers in this one are waited for. */
 export const GARBAGE_GRACE = MINUTE;
 
-/** Time between two sweeps. */
-export const SWEEP_INTERVAL = MINUTE;
+/**
+ * Time between two sweeps. Together with `GARBAGE_GRACE` it leaves 15 s for the sweep itself, so that replaced bytes are
+ * reclaimed within 90 s.
+ */
+export const SWEEP_INTERVAL = 15 * SECOND;
 
 /** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
@@ -211,11 +207,10 @@ export const SESSION_TIME = 24 * 60 * MINUTE;
 /** Drives of one project that are being removed at once: their names are in its record, which every request needs. */
 export const MAX_REMOVED_DRIVES = 100;
 
-/** Wrong keys that are answered as such to one address within the time; further ones are told to wait. */
+/** Wrong keys of one network (IPv4 /24, IPv6 /64) before further ones are told to wait. */
 export const MAX_WRONG_KEYS = 20;
-export const WRONG_KEY_WINDOW = MINUTE;
 
-/** Addresses whose wrong keys are remembered: some 2 MB. */
+/** Networks whose wrong keys are remembered: some 6 MB with the wider networks around them. */
 export const WRONG_KEY_ADDRESSES = 10_000;
 
 /** A JSON body of the administration: its longest fields together have some 4000 characters. */

@@ -169,7 +169,7 @@ export class Caller {
     if (rendered.status >= 500 && rendered.cause !== undefined) {
       this.#ctx.onError(rendered.cause, visit.id);
     }
-    return await this.#say(errorAnswer(rendered), head, body, visit);
+    return await this.#say(errorAnswer(rendered, head), head, body, visit);
   }
 
   /** Sends an answer of the gate itself; gives whether another request may follow. */

@@ -1,4 +1,6 @@
+import type { HostRules } from "../drive/hosts.ts";
 import type { TrustedProxies } from "../http/client_address.ts";
+import type { UpstreamRules } from "../http/upstream_rules.ts";
 import type { Watch } from "../http/watch.ts";
 import type { WrongKeys } from "../http/wrong_keys.ts";
 import type { Store } from "../store/store.ts";
@@ -11,6 +13,10 @@ export interface GateDeps {
   wrongKeys: WrongKeys;
   /** Proxies that are believed what they say of a caller, if any. */
   trustedProxies: TrustedProxies | undefined;
+  /** Which host names applications may have. */
+  hosts: HostRules;
+  /** Where the gate connects to. */
+  upstreamRules: UpstreamRules;
   /** How long a caller may be silent in the middle of a request, in milliseconds. */
   idleTimeout: number;
   /** How long an application may take to begin its answer, in milliseconds. */
@@ -22,7 +28,10 @@ export interface GateDeps {
 }
 
 /** What it needs to let somebody in. */
-export type Doorkeeper = Pick<GateContext, "store" | "wrongKeys" | "trustedProxies" | "upstreams">;
+export type Doorkeeper = Pick<
+  GateContext,
+  "store" | "wrongKeys" | "trustedProxies" | "hosts" | "upstreams"
+>;
 
 /** What all connections of the gate share. */
 export interface GateContext extends GateDeps {

@@ -16,10 +16,18 @@ export interface Credentials {
 /** More sessions than this no browser sends: an application is below two paths at the most. */
 const MAX_SESSIONS = 4;
 
-/** Reads what a request shows. */
-export function readCredentials(fields: readonly Field[]): Credentials {
+/**
+ * Reads what a request shows.
+ *
+ * @param cookies The names of the cookies whose sessions count; none where no session counts.
+ */
+export function readCredentials(
+  fields: readonly Field[],
+  cookies: readonly string[],
+): Credentials {
   const key = joinedField(fields, "x-api-key") ?? "";
-  const sessions = sessionTokens(fields).slice(0, MAX_SESSIONS).map(hashSecret);
+  const tokens = cookies.length === 0 ? [] : sessionTokens(fields, cookies);
+  const sessions = tokens.slice(0, MAX_SESSIONS).map(hashSecret);
   if (key === "") return { sessions, isOverlong: false };
   if (key.length > MAX_KEY_HEADER) return { sessions, isOverlong: true };
   const hash = hashSecret(key);

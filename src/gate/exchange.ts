@@ -6,7 +6,7 @@ import {
   UPSTREAM_FRESH_TIME,
 } from "../drive/limits.ts";
 import type { Visit } from "../http/visit.ts";
-import type { Admitted } from "./admit.ts";
+import { type Admitted, isStillAllowed } from "./admit.ts";
 import type { Caller } from "./caller.ts";
 import type { GateContext } from "./context.ts";
 import { type BodyReader, bodyReader } from "../http1/body_reader.ts";
@@ -16,8 +16,7 @@ import { readHead } from "../http1/read_head.ts";
 import type { RequestHead } from "../http1/request_head.ts";
 import { parseResponseHead, type ResponseHead } from "../http1/response_head.ts";
 import { ConnectionLost, type Wire } from "../http1/wire.ts";
-import { judge } from "./judge.ts";
-import { askedUpgrade, requestText } from "./request_text.ts";
+import { asksForWebSocket, isWebSocket, requestText } from "./request_text.ts";
 import { responseText, upgradeText } from "./response_text.ts";
 import { tunnel } from "./tunnel.ts";
 
@@ -82,13 +81,14 @@ export class Exchange {
    * @throws what kept it from being answered. Where `isAnswered`, there is nothing left to say but the end.
    */
   async run(): Promise<boolean> {
-    const upgrade = askedUpgrade(this.#head);
+    const upgrades = asksForWebSocket(this.#head);
     try {
-      const answer = await this.#ask(upgrade);
+      const answer = await this.#ask(upgrades);
       this.#visit.status = answer.status;
       this.#visit.isForwarded = true;
       if (answer.status !== 101) return await this.#relay(answer);
-      if (upgrade === undefined) throw new Malformed("it changes the protocol unasked");
+      if (!upgrades) throw new Malformed("it changes the protocol unasked");
+      if (!isWebSocket(answer.fields)) throw new Malformed("it changes to another protocol");
       await this.#tunnel(answer);
       return false;
     } finally {
@@ -121,7 +121,7 @@ export class Exchange {
   judgeAnew(): void {
     if (this.#isJudging || this.#isOver) return;
     this.#isJudging = true;
-    this.#isStillAllowed()
+    isStillAllowed(this.#ctx.store, this.#admitted)
       // While the store cannot be asked, its last word holds.
       .catch(() => true)
       .then((allowed) => {
@@ -130,20 +130,12 @@ export class Exchange {
       });
   }
 
-  async #isStillAllowed(): Promise<boolean> {
-    const { place: { app: { project, app } }, judgement, credentials } = this.#admitted;
-    const found = await this.#ctx.store.apps.find(project, app);
-    if (found === undefined) return false;
-    if (judgement.allowed && judgement.caller === "preflight") return true;
-    return (await judge(this.#ctx.store, credentials, found)).allowed;
-  }
-
   /** Sends the request and waits for the head of the answer; a second time where a used connection has just ended. */
-  async #ask(upgrade: string | undefined): Promise<ResponseHead> {
+  async #ask(upgrades: boolean): Promise<ResponseHead> {
     const { upstream, ...admitted } = this.#admitted;
     const { place: { prefix } } = admitted;
     const { authority } = upstream;
-    const text = requestText({ ...admitted, head: this.#head, prefix, authority, upgrade });
+    const text = requestText({ ...admitted, head: this.#head, prefix, authority, upgrades });
     const isRepeatable = this.#body.isDone && REPEATABLE.has(this.#head.method);
     const { now } = this.#ctx.clock;
     const used = this.#ctx.upstreams.take(upstream, isRepeatable ? 0 : now - UPSTREAM_FRESH_TIME);

@@ -1,13 +1,27 @@
+import { appNameProblem } from "../drive/applications.ts";
+import { hostName, type HostRules } from "../drive/hosts.ts";
+import { isProjectId } from "../drive/names.ts";
 import { errors } from "../http/http_error.ts";
 import type { AppInfo, AppStore } from "../store/app_store.ts";
 
 /** Where a request goes. */
 export interface Place {
   app: AppInfo;
+  /**
+   * Whether the application exists. One that does not is treated as a protected one up to the moment when the caller
+   * has shown a key of the project, so that others cannot find out which ones exist.
+   */
+  exists: boolean;
   /** What stands before the application's own paths: `/project/app`, or nothing where it has its host name. */
   prefix: string;
   /** What the application is asked for; `undefined` where the path is the prefix alone, without a slash behind. */
   target: string | undefined;
+}
+
+/** What the gate needs to find applications. */
+export interface Directory {
+  apps: Pick<AppStore, "find" | "findByHost">;
+  hosts: HostRules;
 }
 
 /**
@@ -16,23 +30,44 @@ export interface Place {
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\;]|%2f|%5c|%3b|$)/i;
 
 /**
- * Finds the application that a request is for: by its host name, else by the first two segments of its path.
+ * Finds the application that a request is for: by its host name, or, under the gate's own names, by the first two segments
+ * of its path.
  *
- * @throws {HttpError} 404 where there is none, 400 where the path leads elsewhere for some readers.
+ * @throws {HttpError} 404 where there can be none, 400 where the path leads elsewhere for some readers.
  */
 export async function findPlace(
-  apps: Pick<AppStore, "find" | "findByHost">,
+  { apps, hosts }: Directory,
   { host, target }: { host: string | undefined; target: string },
 ): Promise<Place> {
-  const named = host === undefined ? undefined : await apps.findByHost(hostName(host));
-  if (named !== undefined) return { app: named, prefix: "", target };
-  const parts = splitTarget(target);
-  const app = await apps.find(parts.project, parts.app);
-  if (app === undefined) throw errors.nothingHosted();
-  const { rest } = parts;
+  const name = host === undefined ? undefined : hostName(host);
+  if (name !== undefined && !hosts.isGate(name)) {
+    const app = await findByHost({ apps, hosts }, name);
+    if (app === undefined) throw errors.nothingHosted();
+    return { app, exists: true, prefix: "", target };
+  }
+  const { project, app, rest } = splitTarget(target);
+  if (!isProjectId(project) || appNameProblem(app) !== undefined) throw errors.nothingHosted();
   if (rest !== undefined) demandWithin(rest);
-  // As the store has the names, not as the caller spelled them.
-  return { app, prefix: `/${app.project}/${app.app}`, target: rest };
+  const found = await apps.find(project, app);
+  return {
+    app: found ?? { project, app, created: 0, access: true },
+    exists: found !== undefined,
+    // As the store has the names, not as the caller spelled them.
+    prefix: `/${project}/${app}`,
+    target: rest,
+  };
+}
+
+/**
+ * The application with a host name. A name that none can claim is judged here again: an older store may have it, or the
+ * server may have been given it since.
+ */
+export async function findByHost(
+  { apps, hosts }: Directory,
+  name: string,
+): Promise<AppInfo | undefined> {
+  const app = await apps.findByHost(name);
+  return app !== undefined && hosts.isClaimable(name) ? app : undefined;
 }
 
 /** The path and query that are the application's own, as they came. */
@@ -70,11 +105,4 @@ function decode(segment: string): string {
   } catch {
     throw errors.badEncoding("path");
   }
-}
-
-/** The host name of a Host header, as applications have it. */
-export function hostName(host: string): string {
-  const colon = host.lastIndexOf(":");
-  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
-  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { HostRules } from "../drive/hosts.ts";
 import { HttpError } from "../http/http_error.ts";
 import type { AppInfo } from "../store/app_store.ts";
 import { findPlace } from "./find_place.ts";
@@ -13,8 +14,10 @@ const apps = {
   findByHost: (host: string) => Promise.resolve(host === HOSTED.host ? HOSTED : undefined),
 };
 
+const hosts = await HostRules.load({ own: ["files.example.com"], gate: ["apps.example.com"] });
+
 async function place(target: string, host: string | undefined = "localhost:8001") {
-  const { app: { app }, prefix, target: rest } = await findPlace(apps, { host, target });
+  const { app: { app }, prefix, target: rest } = await findPlace({ apps, hosts }, { host, target });
   return [app, prefix, rest];
 }
 
@@ -80,11 +83,8 @@ Deno.test("What is no application is not found", async () => {
     "/p1",
     "/p1/",
     "/p1?/a.b_c/",
-    "/p1/a",
-    "/p2/a.b_c/",
     "//p1/a.b_c/",
     "/p1//a.b_c/",
-    "/P1/a.b_c/",
     "/p1/hosted%2f",
     "/p1%2fa.b_c/x",
     "/../p1/a.b_c/x",
@@ -108,7 +108,49 @@ Deno.test("Under an application's own host name everything is its own", async ()
       assertEquals(await place(target, host), ["hosted", "", target]);
     }
   }
-  for (const host of ["app.example.com.evil.example", "x.app.example.com", "[::1]:80"]) {
-    assertEquals(await place("/p1/a.b_c/x", host), ["a.b_c", "/p1/a.b_c", "/x"]);
+});
+
+Deno.test("By path applications are found under the gate's own names alone", async () => {
+  const own = [
+    "[::1]:80",
+    "127.0.0.1",
+    "LOCALHOST.:1",
+    "apps.example.com",
+    "Apps.Example.com.:8001",
+  ];
+  for (const host of own) {
+    assertEquals(await place("/p1/a.b_c/x", host), ["a.b_c", "/p1/a.b_c", "/x"], host);
+  }
+  const others = [
+    "files.example.com",
+    "app.example.com.evil.example",
+    "x.app.example.com",
+    "x.apps.example.com",
+    "a",
+    "127.1",
+    "app.example.com..",
+    "com",
+    "app_.example.com",
+    "[::1",
+  ];
+  for (const host of others) {
+    const find = () => place("/p1/a.b_c/x", host);
+    assertEquals((await assertRejects(find, HttpError, "", host)).status, 404);
+  }
+});
+
+Deno.test("A host that can never be claimed leads nowhere, whatever the store says", async () => {
+  const everywhere = { find: apps.find, findByHost: () => Promise.resolve(HOSTED) };
+  const find = (host: string) => findPlace({ apps: everywhere, hosts }, { host, target: "/" });
+  assertEquals((await find("mine.example.com")).app, HOSTED);
+  for (const host of ["files.example.com", "com", "co.uk", "github.io"]) {
+    assertEquals((await assertRejects(() => find(host), HttpError)).status, 404);
+  }
+});
+
+Deno.test("An application that does not exist looks protected", async () => {
+  for (const target of ["/p1/none/x", "/p2/a.b_c/x", "/P1/a.b_c/x"]) {
+    const { app, exists } = await findPlace({ apps, hosts }, { host: "localhost", target });
+    assertEquals([app.access, exists], [true, false], target);
   }
 });

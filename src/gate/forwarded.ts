@@ -1,13 +1,14 @@
 import { clientAddress, type TrustedProxies } from "../http/client_address.ts";
+import { errors } from "../http/http_error.ts";
 import { joinedField } from "../http1/fields.ts";
-import type { RequestHead } from "../http1/request_head.ts";
+import { isHost, type RequestHead } from "../http1/request_head.ts";
 
 /** Where a request came from, as far as we believe it. */
 export interface Origin {
   /** The caller's address. */
   address: string;
   proto: "http" | "https";
-  /** The name under which the caller called us; only HTTP/1.0 may have none. */
+  /** The host that the caller called, with its port. It selects the application; only HTTP/1.0 may have none. */
   host: string | undefined;
 }
 
@@ -18,9 +19,13 @@ export interface Peer {
   isSecure: boolean;
 }
 
-/** Reads where a request came from: the connection says it, or a trusted proxy at its other end. */
+/**
+ * Reads where a request came from: the connection says it, or a trusted proxy at its other end.
+ *
+ * @throws {HttpError} 400 where such a proxy names a host that is none.
+ */
 export function originOf(
-  { fields, host }: RequestHead,
+  { fields, host }: Pick<RequestHead, "fields" | "host">,
   { address, isSecure }: Peer,
   trusted: TrustedProxies | undefined,
 ): Origin {
@@ -36,8 +41,14 @@ export function originOf(
   return {
     address: clientAddress(address, hops, trusted),
     proto: proto === "https" || proto === "http" ? proto : own.proto,
-    host: told("x-forwarded-host") ?? host,
+    host: forwardedHost(told("x-forwarded-host")) ?? host,
   };
+}
+
+function forwardedHost(told: string | undefined): string | undefined {
+  if (told === undefined || told === "") return undefined;
+  if (!isHost(told)) throw errors.badForwardedHost();
+  return told;
 }
 
 const NO_HEADERS = new Headers();

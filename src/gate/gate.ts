@@ -22,7 +22,12 @@ export class Gate {
     address: ListenAddress,
   ) {
     const { clock } = connections;
-    this.#ctx = { ...deps, clock, upstreams: new Upstreams(connections), isDraining: false };
+    this.#ctx = {
+      ...deps,
+      clock,
+      upstreams: new Upstreams(deps.upstreamRules, connections),
+      isDraining: false,
+    };
     this.#listener = new Listener(address, {
       connections,
       patience: deps.idleTimeout * READER_PATIENCE,

@@ -1,6 +1,8 @@
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
 import { type Field, joinedField } from "../http1/fields.ts";
+import type { RequestHead } from "../http1/request_head.ts";
+import { errorPage, isNavigation } from "./error_page.ts";
 
 /** An answer of the gate itself. */
 export interface OwnAnswer {
@@ -33,9 +35,21 @@ const REASONS: Record<number, string> = {
   505: "HTTP Version Not Supported",
 };
 
-/** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */
-export function errorAnswer({ status, message, headers }: HttpError): OwnAnswer {
+/**
+ * "An error body is `{"errors": ["one clear sentence", …]}`, never empty." A browser that navigates gets it as a page.
+ *
+ * @param head Of the request, where it could be read.
+ */
+export function errorAnswer(
+  { status, message, headers }: HttpError,
+  head?: Pick<RequestHead, "method" | "fields">,
+): OwnAnswer {
   const { Connection: _, ...others } = headers;
+  const accept = head && joinedField(head.fields, "accept");
+  if (head !== undefined && isNavigation({ method: head.method, accept })) {
+    const page = errorPage(status, message);
+    return { status, headers: { ...page.headers, ...others }, body: page.body };
+  }
   const body = JSON.stringify({ errors: [message] });
   return { status, headers: { "Content-Type": "application/json", ...others }, body };
 }

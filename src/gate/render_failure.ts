@@ -3,6 +3,7 @@ import { toHttpError } from "../http/render_error.ts";
 import type { Exchange } from "./exchange.ts";
 import { Malformed } from "../http1/malformed.ts";
 import { ConnectionLost } from "../http1/wire.ts";
+import { RefusedUpstream } from "./upstreams.ts";
 
 /** What a caller is told of whatever was thrown, before an application was asked or while it was. */
 export function renderFailure(error: unknown, exchange: Exchange | undefined): HttpError {
@@ -19,6 +20,7 @@ function renderExchange(error: unknown, { aborted, malformed }: Exchange): HttpE
   if (malformed !== undefined) return renderRefusal(malformed);
   if (aborted === "caller silent") return errors.silentCaller();
   if (aborted === "upstream slow") return errors.slowUpstream();
+  if (error instanceof RefusedUpstream) return errors.refusedUpstream();
   if (error instanceof Malformed) return errors.badUpstream();
   if (error instanceof ConnectionLost) return errors.deadUpstream();
   return toHttpError(error);

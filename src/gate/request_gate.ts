@@ -1,18 +1,19 @@
 import { REJUDGE_INTERVAL } from "../drive/limits.ts";
-import { errors } from "../http/http_error.ts";
+import { hostName } from "../drive/hosts.ts";
+import { errors, HttpError } from "../http/http_error.ts";
 import { toHttpError } from "../http/render_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
 import type { Visit } from "../http/visit.ts";
-import { admit, type Admitted } from "./admit.ts";
+import { admit, type Admitted, isStillAllowed } from "./admit.ts";
 import type { Doorkeeper, GateDeps } from "./context.ts";
-import { hostName } from "./find_place.ts";
+import { findByHost } from "./find_place.ts";
+import { originOf, type Peer } from "./forwarded.ts";
 import { joinedField, listedTokens } from "../http1/fields.ts";
 import { NO_BODY } from "../http1/framing.ts";
 import type { RequestHead } from "../http1/request_head.ts";
-import { judge } from "./judge.ts";
 import { errorAnswer, type OwnAnswer } from "./own_answer.ts";
 import { ownFields, passedValue } from "./request_text.ts";
-import { HOP_BY_HOP } from "./response_text.ts";
+import { passes } from "./response_text.ts";
 import { Upstreams } from "./upstreams.ts";
 
 /** Methods that `fetch` does not send. */
@@ -31,19 +32,18 @@ export class RequestGate {
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#doorkeeper = { ...deps, upstreams: new Upstreams() };
+    this.#doorkeeper = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
   }
 
   /** The answer to a request for the host name of an application; `undefined` where no application has it. */
   async answer(request: Request, info: Deno.ServeHandlerInfo): Promise<Response | undefined> {
-    const head = headOf(request);
-    const { host = "" } = head;
-    if (await this.#deps.store.apps.findByHost(hostName(host)) === undefined) return undefined;
+    const peer = peerOf(info);
+    if (!await this.#isForApplication(headOf(request), peer)) return undefined;
     const { watch } = this.#deps;
     const visit = watch.begin(requestIdOf(request.headers), request.method);
     watch.route(visit, "gate", "gate");
     visit.received = Number(request.headers.get("content-length") ?? 0);
-    const response = await this.#answerVisit(request, info.remoteAddr as Deno.NetAddr, visit);
+    const response = await this.#answerVisit(request, peer, visit);
     visit.status = response.status;
     const end = () => watch.end(visit);
     info.completed.then(end, () => {
@@ -53,26 +53,32 @@ export class RequestGate {
     return response;
   }
 
-  async #answerVisit(request: Request, address: Deno.NetAddr, visit: Visit): Promise<Response> {
+  /** The server's own names come first: no application can have one of them. */
+  async #isForApplication(head: RequestHead, peer: Peer): Promise<boolean> {
+    const { store: { apps }, hosts, trustedProxies } = this.#deps;
+    const name = hostName(hostOf(head, peer, trustedProxies) ?? "");
+    if (hosts.isOwn(name) || hosts.isGate(name)) return false;
+    return await findByHost({ apps, hosts }, name) !== undefined;
+  }
+
+  async #answerVisit(request: Request, peer: Peer, visit: Visit): Promise<Response> {
     try {
-      return await this.#admitAndPass(request, address, visit);
+      return await this.#admitAndPass(request, peer, visit);
     } catch (error) {
       const rendered = toHttpError(error);
       if (rendered.status >= 500 && rendered.cause !== undefined) {
         this.#deps.onError(rendered.cause);
       }
-      return ownResponse(errorAnswer(rendered), request);
+      return ownResponse(errorAnswer(rendered, headOf(request)), request);
     }
   }
 
   async #admitAndPass(
     request: Request,
-    address: Deno.NetAddr,
+    peer: Peer,
     visit: Visit,
   ): Promise<Response> {
     const head = headOf(request);
-    // The platform has taken TLS off.
-    const peer = { address, isSecure: true };
     const readBody = (limit: number) => readText(request, limit);
     const admitted = await admit(this.#doorkeeper, head, peer, { readBody, visit });
     if ("status" in admitted) return ownResponse(admitted, request);
@@ -89,7 +95,11 @@ export class RequestGate {
     admitted: Admitted,
     visit: Visit,
   ): Promise<Response> {
-    const { upstream: { authority, isSecure }, target } = admitted;
+    const { upstream: { address, authority, isSecure, hostname }, target } = admitted;
+    const { hosts, upstreamRules } = this.#deps;
+    if (upstreamRules.problemOf(address) !== undefined || hosts.isOwn(hostName(hostname))) {
+      throw errors.refusedUpstream();
+    }
     const ending = new AbortController();
     const leave = () => ending.abort();
     request.signal.addEventListener("abort", leave, { once: true });
@@ -119,7 +129,7 @@ export class RequestGate {
   /** Ends an answer that runs when its caller would not be let in any more; gives what ends the watch. */
   #watch(admitted: Admitted, ending: AbortController): () => void {
     const judgeAnew = () => {
-      this.#isStillAllowed(admitted)
+      isStillAllowed(this.#deps.store, admitted)
         // While the store cannot be asked, its last word holds.
         .catch(() => true)
         .then((isAllowed) => isAllowed || ending.abort());
@@ -133,13 +143,24 @@ export class RequestGate {
     ending.signal.addEventListener("abort", stop, { once: true });
     return stop;
   }
+}
 
-  async #isStillAllowed({ place, judgement, credentials }: Admitted): Promise<boolean> {
-    const { store } = this.#deps;
-    const found = await store.apps.find(place.app.project, place.app.app);
-    if (found === undefined) return false;
-    if (judgement.allowed && judgement.caller === "preflight") return true;
-    return (await judge(store, credentials, found)).allowed;
+function peerOf({ remoteAddr }: Deno.ServeHandlerInfo): Peer {
+  // The platform has taken TLS off.
+  return { address: remoteAddr as Deno.NetAddr, isSecure: true };
+}
+
+/** The host that selects the application; `undefined` where it is malformed, which the server answers like any other. */
+function hostOf(
+  head: RequestHead,
+  peer: Peer,
+  trusted: GateDeps["trustedProxies"],
+): string | undefined {
+  try {
+    return originOf(head, peer, trusted).host;
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
   }
 }
 
@@ -161,7 +182,7 @@ function headOf({ method, url, headers, body }: Request): RequestHead {
 function requestHeaders(head: RequestHead, admitted: Admitted): Headers {
   const headers = new Headers();
   for (const field of head.fields) {
-    const value = passedValue(field, head.connection);
+    const value = passedValue(field, head.connection, admitted.judgement);
     if (value !== undefined) headers.append(field.name, value);
   }
   const { origin, judgement, place: { prefix } } = admitted;
@@ -172,10 +193,12 @@ function requestHeaders(head: RequestHead, admitted: Admitted): Headers {
 }
 
 function passedResponse(answer: Response, visit: Visit, stop: () => void): Response {
-  const headers = new Headers(answer.headers);
-  const named = (headers.get("connection") ?? "").toLowerCase().split(",").map((one) => one.trim());
-  for (const name of [...headers.keys()]) {
-    if (HOP_BY_HOP.has(name) || named.includes(name)) headers.delete(name);
+  const connection = answer.headers.get("connection") ?? "";
+  const named = connection.toLowerCase().split(",").map((one) => one.trim());
+  const headers = new Headers();
+  // Each Set-Cookie comes by itself.
+  for (const [lower, value] of answer.headers) {
+    if (passes({ lower, value }, named)) headers.append(lower, value);
   }
   const { status, statusText } = answer;
   if (answer.body === null || BODILESS.has(status)) {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { parseRequestHead } from "../http1/request_head.ts";
 import type { Judgement } from "./judge.ts";
-import { askedUpgrade, requestText } from "./request_text.ts";
+import { asksForWebSocket, requestText } from "./request_text.ts";
 
 const SET = [
   "X-Forwarded-For: 192.0.2.1",
@@ -12,10 +12,14 @@ const SET = [
 /** The lines behind the first two. */
 function passed(
   headers: string[],
-  { judgement = { allowed: true, caller: "anyone" } as Judgement, prefix = "/p/a" } = {},
+  {
+    judgement = { allowed: true, caller: "anyone" } as Judgement,
+    prefix = "/p/a",
+    method = "POST",
+  } = {},
 ): string[] {
   const head = parseRequestHead(
-    ["POST /p/a/x HTTP/1.1", "Host: gate:8001", ...headers].join("\r\n"),
+    [`${method} /p/a/x HTTP/1.1`, "Host: gate:8001", ...headers].join("\r\n"),
   );
   const text = requestText({
     head,
@@ -24,10 +28,10 @@ function passed(
     authority: "127.0.0.1:3000",
     origin: { address: "192.0.2.1", proto: "http", host: "gate:8001" },
     judgement,
-    upgrade: askedUpgrade(head),
+    upgrades: asksForWebSocket(head),
   });
   const [first, host, ...rest] = text.split("\r\n");
-  assertEquals([first, host], ["POST /x HTTP/1.1", "Host: 127.0.0.1:3000"]);
+  assertEquals([first, host], [`${method} /x HTTP/1.1`, "Host: 127.0.0.1:3000"]);
   assertEquals(rest.splice(-2), ["", ""]);
   return rest;
 }
@@ -39,6 +43,36 @@ Deno.test("The caller's headers go on in their order, spelling and number", () =
   assertEquals(passed(headers), [...headers, ...PATH_SET]);
   assertEquals(passed(headers, { prefix: "" }), [...headers, ...SET]);
 });
+
+/** What applications believe of those who stand before them. */
+const BELIEVED = [
+  "Proxy",
+  "Remote-User",
+  "Remote-Groups",
+  "X-Remote-User",
+  "True-Client-IP",
+  "CF-Connecting-IP",
+  "CF-Connecting-IPv6",
+  "Fastly-Client-IP",
+  "X-Client-IP",
+  "Client-IP",
+  "X-Cluster-Client-IP",
+  "X-Original-URL",
+  "X-Original-Host",
+  "X-Rewrite-URL",
+  "X-Forwarded-User",
+  "X-Auth-Request-Email",
+  "X-Authenticated-User",
+  "X-WebAuth-User",
+  "X-MS-Client-Principal",
+  "Client-Cert",
+  "X-Client-Cert",
+  "X-SSL-Client-S-DN",
+  "SSL-Client-Verify",
+  "X-Scheme",
+  "X-Url-Scheme",
+  "Script-Name",
+];
 
 Deno.test("What is the gate's own or of one connection alone stays behind", () => {
   const dropped = [
@@ -52,6 +86,12 @@ Deno.test("What is the gate's own or of one connection alone stays behind", () =
     "X-Auth-Key-Name: forged",
     "X_Auth_Key_Name: forged",
     "X-Auth-User: forged",
+    "X.Forwarded.For: 1.2.3.4",
+    "X_Auth_Key-Name: forged",
+    "X-Forwarded: for=1.2.3.4",
+    "Cookie: __Host-kvdrive_session=secret; kvdrive_session=x",
+    ...BELIEVED.map((name) => `${name}: forged`),
+    ...BELIEVED.map((name) => `${name.replaceAll("-", "_").toUpperCase()}: forged`),
     "Forwarded: for=1.2.3.4",
     "X-Real-IP: 1.2.3.4",
     "x_real_ip: 1.2.3.4",
@@ -95,20 +135,59 @@ Deno.test("The application is told which key called", () => {
   }
 });
 
-Deno.test("An upgrade goes on, but none to HTTP inside of HTTP", () => {
-  const asked = (...headers: string[]) =>
-    passed(headers).filter((line) => !PATH_SET.includes(line));
-  const upgraded = ["Connection: Upgrade", "Upgrade: websocket"];
-  assertEquals(asked("Connection: keep-alive, upgrade", "Upgrade: websocket"), upgraded);
-  assertEquals(asked("Upgrade: websocket"), []);
-  assertEquals(asked("Connection: Upgrade"), []);
-  for (const protocol of ["h2c", "H2C", "HTTP/2.0", "TLS/1.3", "websocket, h2c", "h2", "https"]) {
-    assertEquals(asked("Connection: Upgrade", `Upgrade: ${protocol}`), [], protocol);
-  }
-  assertEquals(asked("Connection: Upgrade", "Upgrade: irc/6.9"), [
-    "Connection: Upgrade",
-    "Upgrade: irc/6.9",
+Deno.test("What only looks like what the gate drops goes on", () => {
+  const kept = [
+    "X-Client-Version: 1",
+    "X-Request-Id: 1",
+    "X-Authors: 1",
+    "Remote: 1",
+    "Proxied: 1",
+    "X-User: 1",
+    "CF-Ray: 1",
+    "Client-Version: 1",
+    "my_header: 1",
+  ];
+  assertEquals(passed(kept), [...kept, ...PATH_SET]);
+});
+
+Deno.test("A preflight without a key carries nothing but its question", () => {
+  const question = [
+    "Origin: https://page.example",
+    "Access-Control-Request-Method: PUT",
+    "access-control-request-headers: x-a",
+    "Access-Control-Request-Private-Network: true",
+  ];
+  const rest = ["Cookie: a=b", "Authorization: Bearer x", "X-A: 1", "User-Agent: x", "Accept: */*"];
+  const judgement: Judgement = { allowed: true, caller: "preflight" };
+  assertEquals(passed([...rest, ...question], { judgement, method: "OPTIONS" }), [
+    ...question,
+    ...PATH_SET,
   ]);
-  const withBody = ["Connection: Upgrade", "Upgrade: websocket", "Content-Length: 1"];
-  assertEquals(asked(...withBody), ["Content-Length: 1"]);
+});
+
+Deno.test("An upgrade to WebSocket goes on, and none to anything else", () => {
+  const asked = (headers: string[], method = "GET") =>
+    passed(headers, { method }).filter((line) => !PATH_SET.includes(line));
+  const upgraded = ["Connection: Upgrade", "Upgrade: websocket"];
+  assertEquals(asked(["Connection: keep-alive, upgrade", "Upgrade: WebSocket"]), upgraded);
+  assertEquals(asked(["Upgrade: websocket"]), []);
+  assertEquals(asked(["Connection: Upgrade"]), []);
+  const others = ["h2c", "H2C", "HTTP/2.0", "TLS/1.3", "websocket, h2c", "h2", "https", "irc/6.9"];
+  const hidden = [
+    "h2c;q=1",
+    '"h2c"',
+    '"websocket"',
+    "websocket;q=1",
+    "websocket/13",
+    "h2c websocket",
+    "",
+  ];
+  for (const protocol of [...others, ...hidden]) {
+    assertEquals(asked(["Connection: Upgrade", `Upgrade: ${protocol}`]), [], protocol);
+  }
+  const twice = ["Connection: Upgrade", "Upgrade: websocket", "Upgrade: h2c"];
+  assertEquals(asked(twice), []);
+  assertEquals(asked(upgraded, "POST"), []);
+  const withBody = [...upgraded, "Content-Length: 1"];
+  assertEquals(asked(withBody), ["Content-Length: 1"]);
 });

@@ -1,4 +1,4 @@
-import { MAX_KEY_HEADER, MAX_SIGN_IN_BODY } from "../drive/limits.ts";
+import { MAX_KEY_HEADER, MAX_SIGN_IN_BODY, SESSION_TIME } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { errors } from "../http/http_error.ts";
 import { NoSuchProject } from "../store/errors.ts";
@@ -8,7 +8,8 @@ import type { Origin } from "./forwarded.ts";
 import { joinedField } from "../http1/fields.ts";
 import type { RequestHead } from "../http1/request_head.ts";
 import { type OwnAnswer, redirectAnswer } from "./own_answer.ts";
-import { sessionCookie, sessionTokens } from "./session_cookie.ts";
+import { isFromOwnPage } from "./own_page.ts";
+import { SESSION_NAMES, sessionCookie, sessionTokens } from "./session_cookie.ts";
 import { signInPage } from "./sign_in_page.ts";
 
 const RESERVED = "/.kvdrive";
@@ -60,14 +61,13 @@ async function signIn(
   const owner = key.length > MAX_KEY_HEADER ? undefined : await store.keys.opens(hash);
   const session = owner?.project === project ? await startSession() : undefined;
   if (session !== undefined) {
-    const maxAge = Math.floor((session.expires - Date.now()) / 1000);
+    const maxAge = Math.floor(SESSION_TIME / 1000);
     const isSecure = origin.proto === "https";
     const cookie = sessionCookie(session.token, { prefix: place.prefix, isSecure, maxAge });
     return redirectAnswer(303, target.next, { "Set-Cookie": cookie });
   }
-  const wait = wrongKeys.refused(origin.address);
+  const wait = wrongKeys.refuse(origin.address);
   if (wait === undefined) {
-    wrongKeys.note(origin.address);
     return signInPage(401, { ...target, problem: "This is not a key of the project." });
   }
   const problem = `Too many wrong keys: wait ${wait} seconds, or enter the right one.`;
@@ -89,7 +89,7 @@ async function signOut(
   { head, place, origin }: ReservedCall,
 ): Promise<OwnAnswer> {
   demandOwnForm(head, origin);
-  for (const token of sessionTokens(head.fields)) {
+  for (const token of sessionTokens(head.fields, SESSION_NAMES)) {
     const hash = hashSecret(token);
     const session = await store.sessions.find(hash);
     const isOurs = session?.project === place.app.project && session.app === place.app.app;
@@ -105,20 +105,7 @@ async function signOut(
 
 /** No other site may sign somebody in or out. @throws {HttpError} 403 */
 function demandOwnForm({ fields }: RequestHead, { host }: Origin): void {
-  const site = joinedField(fields, "sec-fetch-site");
-  if (site !== undefined) {
-    if (site === "same-origin") return;
-    throw errors.foreignForm();
-  }
-  if (!isSameHost(joinedField(fields, "origin") ?? "", host)) throw errors.foreignForm();
-}
-
-/** The scheme says nothing: a proxy before us may have taken TLS off. */
-function isSameHost(origin: string, host: string | undefined): boolean {
-  if (host === undefined || !URL.canParse(origin)) return false;
-  const { protocol, host: from } = new URL(origin);
-  const own = `${protocol}//${host}`;
-  return from !== "" && URL.canParse(own) && new URL(own).host === from;
+  if (!isFromOwnPage(fields, host)) throw errors.foreignForm();
 }
 
 /** The form of an application, which leads to a path inside of it and nowhere else. */

@@ -5,7 +5,7 @@ import { formFor, isReserved } from "./reserved.ts";
 const app = { project: "p", app: "a", created: 0, access: true };
 
 function nextOf(prefix: string, next: string | null): string {
-  const place: Place = { app, prefix, target: "/" };
+  const place: Place = { app, exists: true, prefix, target: "/" };
   return formFor(place, next).next;
 }
 

@@ -47,10 +47,39 @@ Deno.test("A length is told once, and not where there is no body", () => {
   assertEquals(responseText(none, { chunked: false, closes: false }), "HTTP/1.1 204 \r\n\r\n");
 });
 
+Deno.test("No application sets the gate's cookie, nor widens its service worker", () => {
+  const lines = [
+    "Set-Cookie: kvdrive_session=x; Path=/",
+    "SET-COOKIE: kvdrive_session =x",
+    "Set-Cookie:   __Host-kvdrive_session=x; Secure; Path=/",
+    "Set-Cookie: __HOST-Kvdrive_Session=x",
+    "Set-Cookie: __Host-Http-kvdrive_session=x",
+    "Set-Cookie: __Secure-kvdrive_session=x",
+    "Set-Cookie: =kvdrive_session=x",
+    "Set-Cookie: = kvdrive_session=x",
+    "Set-Cookie: \t=\tkvdrive_session\t=x",
+    "Set-Cookie: kvdrive_session",
+    "Set-Cookie: kvdrive_session;",
+    "Service-Worker-Allowed: /",
+    "service-worker-allowed: /",
+  ];
+  const kept = [
+    "Set-Cookie: kvdrive_sessions=x",
+    "Set-Cookie: my_kvdrive_session=x",
+    "Set-Cookie: a=kvdrive_session=x",
+    "Set-Cookie: a=b; kvdrive_session=x",
+    "Service-Worker: script",
+  ];
+  const text = responseText(answer(...lines, ...kept), { chunked: false, closes: false });
+  assertEquals(text, ["HTTP/1.1 200 Fine", ...kept, "", ""].join("\r\n"));
+});
+
 Deno.test("An upgrade keeps what it is about", () => {
   const head = parseResponseHead(
-    "HTTP/1.1 101 Go\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x",
+    "HTTP/1.1 101 Go\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n" +
+      "Set-Cookie: kvdrive_session=x\r\nSet-Cookie: a=b",
   );
-  const wanted = "Upgrade: websocket\r\nSec-WebSocket-Accept: x\r\nConnection: Upgrade\r\n\r\n";
+  const wanted =
+    "Sec-WebSocket-Accept: x\r\nSet-Cookie: a=b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
   assertEquals(upgradeText(head), `HTTP/1.1 101 Go\r\n${wanted}`);
 });

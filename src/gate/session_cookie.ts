@@ -2,26 +2,55 @@ import type { Field } from "../http1/fields.ts";
 
 const NAME = "kvdrive_session";
 
+/**
+ * With this prefix a browser takes the cookie over TLS alone, for one host and all of its paths (RFC 6265bis, 4.1.3.2): no
+ * other host of the same domain can set it.
+ */
+const HOST_NAME = `__Host-${NAME}`;
+
+/** Where a session counts. */
+export interface SessionScope {
+  /** What stands before the application's own paths. */
+  prefix: string;
+  /** Whether the browser speaks TLS. */
+  isSecure: boolean;
+}
+
+/** All names that a cookie of the gate can have. */
+export const SESSION_NAMES: readonly string[] = [NAME, HOST_NAME];
+
+/** The name of the cookie in a scope. */
+export function sessionName({ prefix, isSecure }: SessionScope): string {
+  return isSecure && prefix === "" ? HOST_NAME : NAME;
+}
+
 /** The tokens of sessions that a caller sends. Browsers send one for each path that it was set for. */
-export function sessionTokens(fields: readonly Field[]): string[] {
+export function sessionTokens(fields: readonly Field[], names: readonly string[]): string[] {
   const tokens: string[] = [];
   for (const { lower, value } of fields) {
     if (lower !== "cookie" || !value.includes(NAME)) continue;
     for (const pair of value.split(";")) {
-      if (isSession(pair)) tokens.push(pair.slice(pair.indexOf("=") + 1).trim());
+      if (names.includes(nameOf(pair))) tokens.push(pair.slice(pair.indexOf("=") + 1).trim());
     }
   }
   return tokens;
 }
 
-/** A Cookie header without our own cookie, and with every other one as it came; `undefined` where none is left. */
+/** A Cookie header without the gate's cookies, and with every other one as it came; `undefined` where none is left. */
 export function withoutSession(cookies: string): string | undefined {
-  if (!cookies.includes(NAME)) return cookies;
+  if (!OURS_SOMEWHERE.test(cookies)) return cookies;
   const pairs = cookies.split(";");
-  const others = pairs.filter((pair) => !isSession(pair));
+  const others = pairs.filter((pair) => !isReserved(pair));
   if (others.length === pairs.length) return cookies;
   const left = others.join(";").trim();
   return left === "" ? undefined : left;
+}
+
+/** Whether an application sets a cookie that a browser would send as one of the gate's. */
+export function setsSession(setCookie: string): boolean {
+  if (!OURS_SOMEWHERE.test(setCookie)) return false;
+  const semicolon = setCookie.indexOf(";");
+  return isReserved(semicolon === -1 ? setCookie : setCookie.slice(0, semicolon));
 }
 
 /**
@@ -31,14 +60,26 @@ export function withoutSession(cookies: string): string | undefined {
  */
 export function sessionCookie(
   token: string,
-  { prefix, isSecure, maxAge }: { prefix: string; isSecure: boolean; maxAge: number },
+  { maxAge, ...scope }: SessionScope & { maxAge: number },
 ): string {
-  const attributes = [`Path=${prefix}/`, `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Lax"];
-  if (isSecure) attributes.push("Secure");
-  return [`${NAME}=${token}`, ...attributes].join("; ");
+  const attributes = [`Path=${scope.prefix}/`, `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Lax"];
+  if (scope.isSecure) attributes.push("Secure");
+  return [`${sessionName(scope)}=${token}`, ...attributes].join("; ");
 }
 
-function isSession(pair: string): boolean {
+function nameOf(pair: string): string {
   const equals = pair.indexOf("=");
-  return (equals === -1 ? pair : pair.slice(0, equals)).trim() === NAME;
+  return (equals === -1 ? pair : pair.slice(0, equals)).trim();
+}
+
+const OURS_SOMEWHERE = new RegExp(NAME, "i");
+
+/**
+ * The name with any prefix, in any case. Browsers send a cookie without a name as its value alone, so that
+ * `=kvdrive_session=x` comes back as `kvdrive_session=x`.
+ */
+const OURS = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${NAME}\\s*(?:=|$)`, "i");
+
+function isReserved(pair: string): boolean {
+  return OURS.test(pair);
 }

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { OwnAnswer } from "./own_answer.ts";
 
-const STYLE = `
+/** How the gate's own pages look. */
+export const STYLE = `
 :root { color-scheme: light dark; --line: #767676; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
@@ -21,10 +22,13 @@ button { margin-top: 1rem; border: 0; background: var(--accent); color: var(--on
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-const HEADERS = {
+/** The headers of the gate's own pages, which run no scripts. */
+export const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
     `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+  // A page that opened this one in a window of its own must not reach into it.
+  "Cross-Origin-Opener-Policy": "same-origin",
   // With "no-referrer" a browser would send the form with "Origin: null", which says nothing.
   "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",
@@ -70,7 +74,7 @@ ${wrong}<form method="post" action="${escape(prefix)}/.kvdrive/sign-in">
 </main>
 </html>
 `;
-  return { status, headers: { ...HEADERS, ...headers }, body };
+  return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }
 
 const ENTITIES: Record<string, string> = {
@@ -81,6 +85,7 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
+/** A text as HTML shows it. */
+export function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -1,4 +1,5 @@
 import { MAX_IDLE_UPSTREAMS, MAX_UPSTREAMS, UPSTREAM_IDLE_TIME } from "../drive/limits.ts";
+import { targetOf, type UpstreamRules } from "../http/upstream_rules.ts";
 import type { Connections } from "../http1/connections.ts";
 import { isExhaustion } from "../http1/listener.ts";
 import { ConnectionLost, Wire } from "../http1/wire.ts";
@@ -7,6 +8,11 @@ import { ConnectionLost, Wire } from "../http1/wire.ts";
 type Descriptors = Pick<Connections, "addOther" | "removeOther" | "makeRoom">;
 
 const UNCOUNTED: Descriptors = { addOther() {}, removeOther() {}, makeRoom: () => false };
+
+/** An application is at an address that the gate does not connect to. */
+export class RefusedUpstream extends Error {
+  override readonly name = "RefusedUpstream";
+}
 
 /** Where an application is. */
 export interface Upstream {
@@ -29,9 +35,11 @@ interface IdleWire {
 /** The applications that were called, and the connections to them that are free to be used again. */
 export class Upstreams {
   readonly #known = new Map<string, Upstream>();
+  readonly #rules: UpstreamRules;
   readonly #descriptors: Descriptors;
 
-  constructor(descriptors: Descriptors = UNCOUNTED) {
+  constructor(rules: UpstreamRules, descriptors: Descriptors = UNCOUNTED) {
+    this.#rules = rules;
     this.#descriptors = descriptors;
   }
 
@@ -69,12 +77,18 @@ export class Upstreams {
     });
   }
 
-  /** Opens a connection to an application. @throws {ConnectionLost} where that fails, or when the signal says so. */
+  /**
+   * Opens a connection to an application.
+   *
+   * @throws {RefusedUpstream} where the gate does not connect to its address.
+   * @throws {ConnectionLost} where that fails, or when the signal says so.
+   */
   async connect(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
     this.#descriptors.addOther();
     const free = () => this.#descriptors.removeOther();
+    const options = { rules: this.#rules, signal, onClose: free };
     try {
-      return await connectTo(upstream, signal, free);
+      return await connectTo(upstream, options);
     } catch (error) {
       if (!isExhaustion((error as Error).cause) || !this.#descriptors.makeRoom()) {
         free();
@@ -82,7 +96,7 @@ export class Upstreams {
       }
     }
     try {
-      return await connectTo(upstream, signal, free);
+      return await connectTo(upstream, options);
     } catch (error) {
       free();
       throw error;
@@ -112,19 +126,31 @@ function discard(entry: IdleWire): void {
   entry.wire.close();
 }
 
-/** @param onClose Called when the connection is closed, if it was opened. */
+/**
+ * Opens a connection to an application.
+ *
+ * @param onClose Called when the connection is closed, if it was opened.
+ * @throws {RefusedUpstream} where the gate does not connect to its address. Nothing has been sent.
+ * @throws {ConnectionLost} where that fails, or when the signal says so.
+ */
 async function connectTo(
-  { hostname, port, isSecure }: Upstream,
-  signal: AbortSignal,
-  onClose: () => void,
+  upstream: Upstream,
+  { rules, signal, onClose }: { rules: UpstreamRules; signal: AbortSignal; onClose: () => void },
 ): Promise<Wire> {
+  const { hostname, port, isSecure } = upstream;
+  if (rules.problemOf(upstream.address) !== undefined) throw new RefusedUpstream(upstream.address);
   try {
     const connection = await Deno.connect({ hostname, port, signal });
+    if (!rules.allows(upstream, connection)) {
+      connection.close();
+      throw new RefusedUpstream(upstream.address);
+    }
     connection.setNoDelay(true);
     connection.setKeepAlive(true);
     if (isSecure) return await secure(connection, hostname, signal, onClose);
     return new Wire(connection, onClose);
   } catch (cause) {
+    if (cause instanceof RefusedUpstream) throw cause;
     throw new ConnectionLost("The application cannot be connected to", { cause });
   }
 }
@@ -161,14 +187,7 @@ function closeQuietly(connection: Deno.Conn): void {
 }
 
 function parseUpstream(address: string): Upstream {
-  const { protocol, host, hostname, port } = new URL(address);
+  const { protocol, host } = new URL(address);
   const isSecure = protocol === "https:";
-  return {
-    address,
-    authority: host,
-    hostname,
-    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
-    isSecure,
-    idle: [],
-  };
+  return { address, authority: host, ...targetOf(address), isSecure, idle: [] };
 }

@@ -9,6 +9,12 @@ export interface KeyRing {
   opens(keyHash: string): Promise<{ project: string; prefix: string } | undefined>;
 }
 
+/** Finds out whether a key was revoked. */
+export interface StandingKeys {
+  /** Whether a key that opened the project `age` milliseconds ago still does. */
+  stillOpens(keyHash: string, project: string, age: number): Promise<boolean>;
+}
+
 /** What is needed to judge a key that came with a request. */
 export interface Entrance {
   keys: KeyRing;
@@ -49,14 +55,27 @@ export async function authenticate(
   if (await openedBy(headers, entrance) !== project) throw errors.otherProject();
 }
 
-/** The error for a wrong key: the given one, or 429 where too many have come from its address. */
+/**
+ * The same for a request that came in some time ago: its key may have been revoked while its body was received. While that
+ * is not long ago, it costs no read of the store.
+ *
+ * @throws {HttpError} 401 where the key does not open the project any more.
+ */
+export async function authenticateAgain(
+  headers: Headers,
+  project: string,
+  { keys, visit }: { keys: StandingKeys; visit: Visit },
+): Promise<void> {
+  const hash = hashSecret(headers.get("x-api-key") ?? "");
+  const age = performance.now() - visit.began;
+  if (!await keys.stillOpens(hash, project, age)) throw errors.revokedKey();
+}
+
+/** The error for a wrong key: the given one, or 429 after too many from its network. */
 export function refusal(
   error: HttpError,
   { wrongKeys, address }: Pick<Entrance, "wrongKeys" | "address">,
 ): HttpError {
-  const from = address();
-  const wait = wrongKeys.refused(from);
-  if (wait !== undefined) return errors.tooManyWrongKeys(wait);
-  wrongKeys.note(from);
-  return error;
+  const wait = wrongKeys.refuse(address());
+  return wait === undefined ? error : errors.tooManyWrongKeys(wait);
 }

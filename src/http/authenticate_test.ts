@@ -60,7 +60,7 @@ Deno.test("The key itself is not looked up, only its hash, and one that is too l
   assertEquals(asked.length, 1);
 });
 
-Deno.test("After twenty wrong keys of an address the next one is told to wait, and a right one enters", async () => {
+Deno.test("After twenty wrong keys of a network the next one is told to wait, and a right one enters", async () => {
   const door = entrance();
   const enter = (key: string | undefined, from = door) =>
     authenticate(new Headers(key === undefined ? {} : { "x-api-key": key }), "p", from);
@@ -68,11 +68,11 @@ Deno.test("After twenty wrong keys of an address the next one is told to wait, a
     (await assertRejects(() => enter(key, from), HttpError)).status;
   for (let i = 0; i < MAX_WRONG_KEYS; i++) assertEquals(await statusOf(`p_${i}`), 401);
   const { status, headers, message } = await assertRejects(() => enter("p_wrong"), HttpError);
-  assertEquals([status, Number(headers["Retry-After"]) > 50], [429, true]);
+  assertEquals([status, Number(headers["Retry-After"]) >= 20], [429, true]);
   assertEquals(message.includes("p_wrong"), false);
   assertEquals(await statusOf("x".repeat(MAX_KEY_HEADER + 1)), 429);
   assertEquals(await statusOf(undefined), 401);
-  assertEquals(await statusOf("p_wrong", { ...door, address: () => "192.0.2.2" }), 401);
+  assertEquals(await statusOf("p_wrong", { ...door, address: () => "192.0.3.2" }), 401);
   await enter(KEY);
 });
 
@@ -85,5 +85,5 @@ Deno.test("Neither a missing key nor one of another project counts as wrong", as
       HttpError,
     );
   }
-  assertEquals(door.wrongKeys.refused(door.address()), undefined);
+  assertEquals(door.wrongKeys.refuse(door.address()), undefined);
 });

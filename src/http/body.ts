@@ -1,11 +1,21 @@
 import { errors, type HttpError } from "./http_error.ts";
 import type { Visit } from "./visit.ts";
 
+/** How long a sender may let us wait in all. What we do with the bytes does not count. */
+export interface Pace {
+  /** Milliseconds that may pass before enough came, and that a fast sender can have saved up at the most. */
+  grace: number;
+  /** Bytes that give the sender another second; without it, `grace` is the time for the whole body. */
+  rate?: number;
+}
+
 export interface BodyLimits {
   /** Bytes. */
   limit: number;
   /** How long the body may give nothing, in milliseconds. */
   idle: number;
+  /** Unless given, a body may take as long as it likes. */
+  pace?: Pace | undefined;
   /** The error for more than the limit; that of a file, unless given. */
   tooLarge?: (limit: number) => HttpError;
   /** Whose bytes are counted there. */
@@ -32,23 +42,28 @@ export function announcedSize(
 /**
  * The bytes of a request as they come. Whoever stops reading ends the body.
  *
- * @throws {HttpError} 413 over the limit, 408 where the sender falls silent, 400 where it leaves before the end.
+ * @throws {HttpError} 413 over the limit, 408 where the sender falls silent or is too slow, 400 where it leaves before the
+ *   end.
  */
 export async function* readBody(
   request: Request,
-  { limit, idle, tooLarge = errors.tooLarge, visit }: BodyLimits,
+  { limit, idle, pace, tooLarge = errors.tooLarge, visit }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
   const reader = request.body.getReader();
   let size = 0;
   let ended = false;
+  let credit = pace?.grace ?? Infinity;
   try {
     while (true) {
-      const { done, value } = await readWithin(reader, idle, visit);
+      const began = performance.now();
+      const error = credit < idle ? errors.slowBody : errors.silentBody;
+      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, visit });
       ended = done;
       if (value === undefined) break;
       size += value.byteLength;
+      credit = creditAfter(credit - (performance.now() - began), value.byteLength, pace);
       if (visit !== undefined) visit.received = size;
       if (size > limit) throw tooLarge(limit);
       yield value;
@@ -60,13 +75,31 @@ export async function* readBody(
   }
 }
 
+/** The milliseconds that a sender may still let us wait. */
+function creditAfter(left: number, bytes: number, pace: Pace | undefined): number {
+  const { grace = Infinity, rate } = pace ?? {};
+  const earned = rate === undefined ? 0 : bytes / rate * 1000;
+  // What has come in time came in time, also where it was noticed late.
+  return Math.min(grace, Math.max(0, left) + earned);
+}
+
+/** How late a timer may be before that shows that this process was busy, in milliseconds. */
+const BUSY = 100;
+
 async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  idle: number,
-  visit: Visit | undefined,
+  time: number,
+  { error, visit }: { error: () => HttpError; visit: Visit | undefined },
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(errors.silentBody()), idle);
+  const began = performance.now();
+  const onTime = () => {
+    const late = performance.now() - began - time;
+    // The bytes may be there and were not looked at, as something else took long.
+    if (late < BUSY) reject(error());
+    else timer = setTimeout(() => reject(error()), late);
+  };
+  let timer = setTimeout(onTime, time);
   const next = reader.read().catch((error: unknown) => {
     // The runtime's way to say that the sender has left.
     if (visit !== undefined) visit.isAborted = true;

@@ -142,3 +142,54 @@ Deno.test("The announced size is that of Content-Length", () => {
     assertEquals(assertThrows(() => of(text), HttpError).status, 413);
   }
 });
+
+/** A body of single bytes, each some milliseconds after the reader asks for it. */
+function trickling(count: number, pause: number): TestBody {
+  let sent = 0;
+  return new TestBody(async (controller) => {
+    await delay(pause);
+    if (sent++ < count) controller.enqueue(new Uint8Array(1));
+    else controller.close();
+  });
+}
+
+Deno.test("A body that trickles is given up, however often a byte comes", async () => {
+  for (const pace of [{ grace: 60, rate: 1000 }, { grace: 60 }]) {
+    const body = trickling(1000, 10);
+    const error = await refusal(body.request(), { limit: 1e6, idle: IDLE, pace });
+    assertEquals([error.status, error.headers["Connection"]], [408, "close"]);
+    assertEquals(error.message, "The body came too slowly: nothing was stored, send it again");
+    await body.cancelled;
+  }
+});
+
+Deno.test("A body that is fast enough may take as long as it needs", async () => {
+  const body = trickling(30, 10);
+  const pace = { grace: 2000, rate: 1 };
+  const pieces = await collect(body.request(), { limit: 1e6, idle: IDLE, pace });
+  assertEquals(pieces.length, 30);
+});
+
+Deno.test("The time in which the reader is busy does not count as slowness of the sender", async () => {
+  let count = 0;
+  const pace = { grace: 100 };
+  for await (const _ of readBody(piecesOf(1, 1, 1).request(), { limit: 10, idle: IDLE, pace })) {
+    count++;
+    await delay(2 * pace.grace);
+  }
+  assertEquals(count, 3);
+});
+
+Deno.test("A process that was busy looks first whether the bytes have come", async () => {
+  const body = new TestBody((controller, pull) => {
+    if (pull > 1) return controller.close();
+    setTimeout(() => controller.enqueue(new Uint8Array(1)), 20);
+    // Everything of this process stands still for longer than the sender may.
+    const until = performance.now() + 500;
+    setTimeout(() => {
+      while (performance.now() < until);
+    }, 1);
+  });
+  const pieces = await collect(body.request(), { limit: 10, idle: 10 });
+  assertEquals(pieces.length, 1);
+});

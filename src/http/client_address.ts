@@ -63,8 +63,7 @@ export function connectionNetwork(
   const parsed = parseAddress(address);
   if (parsed === undefined || LOOPBACK.check(parsed, familyOf(parsed))) return undefined;
   if (trusted?.has(parsed)) return undefined;
-  if (isIPv6(parsed)) return networkOf(parsed);
-  return `${parsed.slice(0, parsed.lastIndexOf("."))}.0/24`;
+  return networkOf(parsed, isIPv6(parsed) ? 64 : 24);
 }
 
 const LOOPBACK = new BlockList();

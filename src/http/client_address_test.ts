@@ -78,26 +78,26 @@ Deno.test("An address has one form, and an IPv6 address a network of 64 bits", (
     [" ", "1.2.3", "1.2.3.4.5", "[::1", "::g"].map(parseAddress),
     Array(5).fill(undefined),
   );
-  assertEquals(networkOf("1:2:3:4:5:6:7:8"), "1:2:3:4::/64");
-  assertEquals([networkOf("1.2.3.4"), networkOf("unix")], ["1.2.3.4", "unix"]);
+  assertEquals(networkOf("1:2:3:4:5:6:7:8", 64), "1:2:3:4/64");
+  assertEquals([networkOf("1.2.3.4", 24), networkOf("unix", 24)], ["1.2.3/24", "unix"]);
 });
 
 Deno.test("Connections are counted by network, but for this machine and trusted proxies", () => {
   const trusted = TrustedProxies.parse("10.1.0.0/16, 2001:db8:1::/48");
   const cases: [string, string | undefined][] = [
-    ["192.0.2.7", "192.0.2.0/24"],
-    ["::ffff:192.0.2.200", "192.0.2.0/24"],
+    ["192.0.2.7", "192.0.2/24"],
+    ["::ffff:192.0.2.200", "192.0.2/24"],
     ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"],
     ["127.0.0.1", undefined],
     ["127.9.9.9", undefined],
     ["::1", undefined],
     ["::ffff:127.0.0.1", undefined],
     ["10.1.2.3", undefined],
-    ["10.2.2.3", "10.2.2.0/24"],
+    ["10.2.2.3", "10.2.2/24"],
     ["2001:db8:1::5", undefined],
   ];
   for (const [address, network] of cases) {
     assertEquals(connectionNetwork(address, trusted), network, address);
   }
-  assertEquals(connectionNetwork("10.1.2.3", undefined), "10.1.2.0/24");
+  assertEquals(connectionNetwork("10.1.2.3", undefined), "10.1.2/24");
 });

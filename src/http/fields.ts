@@ -72,6 +72,24 @@ export class Fields {
     throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
   }
 
+  /**
+   * The fields of an object inside of the object; `undefined` where there is none.
+   *
+   * @throws {HttpError} 400 where it is none or has a field that is none of the known ones.
+   */
+  object(name: string, known: readonly string[]): Fields | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw errors.badField(name, `must be an object with ${known.join(", ")}`);
+    }
+    const values = new Map<string, unknown>(Object.entries(value));
+    for (const inner of values.keys()) {
+      if (!known.includes(inner)) throw errors.unknownField(`${name}.${inner}`, known);
+    }
+    return new Fields(values);
+  }
+
   /** `true` or `false`. @throws {HttpError} 400 naming the field. */
   flag(name: string): boolean {
     const value = this.#values.get(name);

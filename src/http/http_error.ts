@@ -40,6 +40,11 @@ const retryLater = { "Retry-After": String(RETRY_AFTER) };
 /** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
 export const errors = {
   badHost: () => new HttpError(400, "The Host header is not a host name with an optional port"),
+  badForwardedHost: () =>
+    new HttpError(
+      400,
+      "The X-Forwarded-Host header is not a host name with an optional port: the proxy has to set it",
+    ),
   badEncoding: (where: string) =>
     new HttpError(
       400,
@@ -71,6 +76,8 @@ export const errors = {
     new HttpError(400, `The body must be a JSON object with ${listed(fields)}: ${problem}`),
   unknownField: (name: string, fields: readonly string[]) =>
     new HttpError(400, `The field ${quote(name)} is not known here: there is ${listed(fields)}`),
+  nothingToChange: (fields: readonly string[]) =>
+    new HttpError(400, `The body names nothing to change: there is ${listed(fields)}`),
   missingField: (name: string) =>
     new HttpError(400, `The field "${name}" is missing: it is required`),
   badField: (name: string, problem: string) => new HttpError(400, `The field "${name}" ${problem}`),
@@ -94,6 +101,12 @@ export const errors = {
     new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
       "WWW-Authenticate": 'ApiKey realm="kvdrive"',
     }),
+  revokedKey: () =>
+    new HttpError(
+      401,
+      "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
+      { "WWW-Authenticate": 'ApiKey realm="kvdrive"' },
+    ),
   noCredentials: () =>
     new HttpError(
       401,
@@ -121,7 +134,7 @@ export const errors = {
   tooManyWrongKeys: (wait: number) =>
     new HttpError(
       429,
-      `Too many wrong keys came from this address: send the right one, or wait ${wait} seconds`,
+      `Too many wrong keys came from this network: send the right one, or wait ${wait} seconds`,
       { "Retry-After": String(wait) },
     ),
   otherProject: () =>
@@ -135,6 +148,13 @@ export const errors = {
     new HttpError(
       403,
       'The upstream is the administrator\'s to set, as it says where this server connects to: leave "upstream" out',
+    ),
+  foreignHost: (suffix: string | undefined) =>
+    new HttpError(
+      403,
+      suffix === undefined
+        ? 'Host names are the administrator\'s to set: leave "host" out, or ask for a suffix below which you may choose'
+        : `A project key may only set a "host" below ${suffix}: choose such a name, or leave "host" out`,
     ),
 
   noRoute: () =>
@@ -157,6 +177,10 @@ export const errors = {
     new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
   silentBody: () =>
     new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
+      Connection: "close",
+    }),
+  slowBody: () =>
+    new HttpError(408, "The body came too slowly: nothing was stored, send it again", {
       Connection: "close",
     }),
   uploadCompleted: (message: string) => new HttpError(409, message),
@@ -202,6 +226,12 @@ export const errors = {
     new HttpError(400, 'The form must have the project key in "key": use the sign-in page'),
   noKeyOfApp: () =>
     new HttpError(401, "The X-API-Key header is missing: send a key of this application", keyAsked),
+  foreignPage: () =>
+    new HttpError(
+      401,
+      "The session of this browser counts for requests from the application's own pages: send a key in X-API-Key",
+      keyAsked,
+    ),
   wrongKeyOfApp: (wait?: number) =>
     new HttpError(
       401,
@@ -213,7 +243,7 @@ export const errors = {
   nothingHosted: () =>
     new HttpError(
       404,
-      "There is no application here: one is at /{project_id}/{app}/, or at its own host name",
+      "There is no application here: one is at its own host name, or at /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
     ),
   noGatePage: () =>
     new HttpError(
@@ -227,6 +257,11 @@ export const errors = {
   noUpstream: () =>
     new HttpError(502, "The application has no upstream yet: its administrator has to set one"),
   deadUpstream: () => new HttpError(502, "The application cannot be reached: try again later"),
+  refusedUpstream: () =>
+    new HttpError(
+      502,
+      "The application is at an address that this server does not connect to: its administrator has to change or allow it",
+    ),
   badUpstream: () => new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
   gateFull: () => new HttpError(503, "Too many callers are connected: try again", retryLater),
   slowUpstream: () => new HttpError(504, "The application did not answer in time: try again later"),
@@ -247,6 +282,8 @@ export const errors = {
       retryLater,
     ),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
+  noMemory: (part: string) =>
+    new HttpError(503, `The server's memory for ${part} is in use: try again`, retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
   overQuota: (message: string) => new HttpError(507, message),
   full: (cause: unknown) =>

@@ -1,8 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
-/** How many of the eight groups of an IPv6 address one customer of a provider has for itself to the end: a /64. */
-const NETWORK_GROUPS = 4;
-
 /**
  * An address in its one form: without a port, brackets or zone, an IPv4 address inside of IPv6 as the former.
  * `undefined` where the text is no address.
@@ -17,11 +14,15 @@ export function parseAddress(text: string): string | undefined {
   return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join(".");
 }
 
-/** What stands for an address where callers are counted: an IPv6 address is one of many that its caller can take. */
-export function networkOf(address: string): string {
-  const parsed = parseAddress(address) ?? address;
-  if (!isIPv6(parsed)) return parsed;
-  return `${parsed.split(":").slice(0, NETWORK_GROUPS).join(":")}::/64`;
+/**
+ * The network of an address whose prefix has so many bits, a multiple of 16, of IPv4 also of 8: `192.0.2/24`,
+ * `2001:db8:0:7/64`. What is no address is returned as it is.
+ */
+export function networkOf(address: string, bits: number): string {
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return address;
+  const [separator, groupBits] = isIPv6(parsed) ? [":", 16] : [".", 8];
+  return `${parsed.split(separator).slice(0, bits / groupBits).join(separator)}/${bits}`;
 }
 
 /** The eight numbers of an IPv6 address. */

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { MAX_JSON_BODY } from "../drive/limits.ts";
+import { MemoryExhausted } from "../store/errors.ts";
+import { MemoryPart } from "../store/memory_budget.ts";
 import { errors, HttpError } from "./http_error.ts";
 import { readJson } from "./json_body.ts";
 
@@ -38,6 +41,21 @@ Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
     assertEquals(await readJson(requestOf(text), LIMITS), value);
     assertEquals(await readJson(requestOf(bytewise(text)), LIMITS), value);
   }
+});
+
+Deno.test("No piece of a body is kept: each is copied before the next one is read", async () => {
+  const piece = new Uint8Array(1);
+  const bytes = encoder.encode(JSON.stringify({ names: ["a", "😀"] }));
+  let at = 0;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const byte = bytes[at++];
+      if (byte === undefined) return controller.close();
+      piece[0] = byte;
+      controller.enqueue(piece);
+    },
+  }, { highWaterMark: 0 });
+  assertEquals(await readJson(requestOf(stream), LIMITS), { names: ["a", "😀"] });
 });
 
 Deno.test("An empty body is no value", async () => {
@@ -86,4 +104,51 @@ Deno.test("A sender that falls silent gets 408", async () => {
     HttpError,
   );
   assertEquals(error.status, 408);
+});
+
+Deno.test("A body has to be there in time, however steadily its bytes come", async () => {
+  const trickling = ReadableStream.from(async function* () {
+    for (;;) {
+      await delay(5);
+      yield encoder.encode(" ");
+    }
+  }());
+  const error = await assertRejects(
+    () => readJson(requestOf(trickling), { ...LIMITS, pace: { grace: 50 } }),
+    HttpError,
+  );
+  assertEquals(error.status, 408);
+});
+
+Deno.test("Memory for a body is taken before it is read, and more once it is larger than usual", async () => {
+  const part = new MemoryPart("json", 16 * 2 ** 20, 0);
+  const text = JSON.stringify({ names: ["a".repeat(100_000)] });
+  const size = String(text.length);
+  {
+    using memory = await part.reserve("p", 0);
+    await readJson(requestOf(text, { "Content-Length": size }), { ...LIMITS, memory });
+    assertEquals(part.used, text.length);
+  }
+  using memory = await part.reserve("p", 0);
+  await readJson(requestOf(ReadableStream.from(["{}"]).pipeThrough(new TextEncoderStream())), {
+    ...LIMITS,
+    memory,
+  });
+  assertEquals(part.used, 16_384);
+  using more = await part.reserve("q", 0);
+  await readJson(requestOf(bytewise(text)), { ...LIMITS, memory: more });
+  assertEquals(part.used, 16_384 + MAX_JSON_BODY);
+});
+
+Deno.test("A body for which there is no memory is not read", async () => {
+  const part = new MemoryPart("json", 2 ** 20, 0);
+  using _held = await part.reserve("p", 2 ** 19);
+  using memory = await part.reserve("p", 0);
+  let pulls = 0;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: () => void pulls++,
+  }, { highWaterMark: 0 });
+  const request = requestOf(stream, { "Content-Length": "500000" });
+  await assertRejects(() => readJson(request, { ...LIMITS, memory }), MemoryExhausted);
+  assertEquals(pulls, 0);
 });

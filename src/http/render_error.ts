@@ -2,11 +2,14 @@ import {
   AccessIsOff,
   AlreadyExists,
   BeingRemoved,
+  isDiskFailure,
+  MemoryExhausted,
   NoSuchApp,
   NoSuchProject,
   QuotaExceeded,
   StoreFull,
   StoreUnavailable,
+  TooManyOpenUploads,
   type UploadProblem,
   UploadRefused,
 } from "../store/errors.ts";
@@ -32,14 +35,17 @@ export function toHttpError(error: unknown): HttpError {
     return errors.driveBeingRemoved(error.id);
   }
   if (isConflict(error)) return errors.conflict(error.message);
-  if (error instanceof StoreUnavailable) return errors.unavailable(error);
+  if (error instanceof StoreUnavailable || isDiskFailure(error)) return errors.unavailable(error);
+  if (error instanceof MemoryExhausted) return errors.noMemory(error.part);
   if (error instanceof QuotaExceeded) return errors.overQuota(error.message);
   if (error instanceof StoreFull) return errors.full(error);
   return errors.internal(error);
 }
 
 function isConflict(error: unknown): error is Error {
-  return [BeingRemoved, AlreadyExists, AccessIsOff].some((kind) => error instanceof kind);
+  return [BeingRemoved, AlreadyExists, AccessIsOff, TooManyOpenUploads].some((kind) =>
+    error instanceof kind
+  );
 }
 
 /** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */

@@ -17,7 +17,10 @@ Deno.test("Whatever was thrown has its status, and says nothing of our inside", 
     [new UploadRefused("parts", "Part 2 is missing"), 400],
     [new StoreUnavailable(SECRET, { cause: inner }), 503],
     [new StoreFull(SECRET, { cause: inner }), 507],
-    [new StoreDamaged(SECRET), 500],
+    [new StoreDamaged(SECRET, SECRET), 500],
+    [new TypeError(`disk I/O error at ${SECRET}`), 503],
+    [new TypeError(`database disk image is malformed: ${SECRET}`), 503],
+    [new Error(`unable to open database file: ${SECRET}`), 503],
     [inner, 500],
     [new RangeError(SECRET), 500],
     [SECRET, 500],
@@ -41,7 +44,7 @@ Deno.test("Whatever was thrown has its status, and says nothing of our inside", 
 });
 
 Deno.test("The cause is kept for the log", () => {
-  for (const thrown of [inner, new StoreDamaged("gone"), new StoreFull("full"), "a text"]) {
+  for (const thrown of [inner, new StoreDamaged("gone", "x"), new StoreFull("full"), "a text"]) {
     assertEquals(toHttpError(thrown).cause, thrown);
   }
 });

@@ -1,5 +1,8 @@
+import type { HostRules } from "../drive/hosts.ts";
+import type { BackupStatus } from "../store/backup_health.ts";
 import type { AskVolume } from "../store/disk_space.ts";
 import type { Store } from "../store/store.ts";
+import type { Pace } from "./body.ts";
 import type { TrustedProxies } from "./client_address.ts";
 import type { CorsOrigins } from "./cors.ts";
 import { errors } from "./http_error.ts";
@@ -8,6 +11,7 @@ import type { PageFiles } from "./page_files.ts";
 import type { Readiness } from "./readiness.ts";
 import type { RunningUploads } from "./running_uploads.ts";
 import type { UploadSlots } from "./upload_slots.ts";
+import type { UpstreamRules } from "./upstream_rules.ts";
 import type { Visit } from "./visit.ts";
 import type { Watch } from "./watch.ts";
 import type { WrongKeys } from "./wrong_keys.ts";
@@ -25,14 +29,22 @@ export interface Deps {
   dashboard: PageFiles;
   /** The disk that the store is on. */
   volume: AskVolume;
+  /** How the server's backups are; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
   /** Where the gate to applications listens, if there is one. */
   gate: GatePlace | undefined;
+  /** Which host names applications may have. */
+  hosts: HostRules;
+  /** Where the gate connects to. */
+  upstreamRules: UpstreamRules;
   corsOrigins: CorsOrigins;
   /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
   failedReasons: boolean;
   /** How long a body may give nothing and a reader take nothing, in milliseconds. */
   idleTimeout: number;
   slots: UploadSlots;
+  /** How slowly a file or a part may come; as slowly as it likes, unless given. */
+  uploadPace: Pace | undefined;
   running: RunningUploads;
   wrongKeys: WrongKeys;
   /** Proxies that are believed what they say of a caller's address, if any. */

@@ -2,13 +2,51 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { HttpError } from "./http_error.ts";
 import { UploadSlots } from "./upload_slots.ts";
 
-Deno.test("No more uploads run at once than there are places, and each has its turn", async () => {
-  const slots = new UploadSlots({ max: 2, patience: 60_000 });
+const LONG = 60_000;
+
+/** An upload that runs until it is told to end. */
+class Upload {
+  readonly #gate = Promise.withResolvers<void>();
+  readonly ended: Promise<void>;
+  isRunning = false;
+
+  constructor(slots: UploadSlots, project: string, onStart: () => void = () => {}) {
+    this.ended = slots.run(project, async () => {
+      this.isRunning = true;
+      onStart();
+      await this.#gate.promise;
+      this.isRunning = false;
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#gate.resolve();
+    await this.ended;
+  }
+}
+
+/** Begins uploads of a project, as many as run at once and those that wait. */
+async function begin(slots: UploadSlots, project: string, count: number): Promise<Upload[]> {
+  const uploads = Array.from({ length: count }, () => new Upload(slots, project));
+  await Promise.resolve();
+  return uploads;
+}
+
+function running(uploads: readonly Upload[]): number {
+  return uploads.filter(({ isRunning }) => isRunning).length;
+}
+
+async function endAll(uploads: readonly Upload[]): Promise<void> {
+  await Promise.all(uploads.map((upload) => upload.end()));
+}
+
+Deno.test("No more uploads run at once than there are slots, and each has its turn", async () => {
+  const slots = new UploadSlots({ max: 2, patience: LONG });
   let running = 0;
   let most = 0;
   const order: number[] = [];
   await Promise.all([0, 1, 2, 3, 4, 5].map((n) =>
-    slots.run(async () => {
+    slots.run("p", async () => {
       most = Math.max(most, ++running);
       order.push(n);
       await Promise.resolve();
@@ -18,19 +56,53 @@ Deno.test("No more uploads run at once than there are places, and each has its t
   assertEquals({ most, order: order.toSorted() }, { most: 2, order: [0, 1, 2, 3, 4, 5] });
 });
 
-Deno.test("Who waits too long gets 503 with Retry-After, and takes no place afterwards", async () => {
+Deno.test("Who waits too long gets 503 with Retry-After, and takes no slot afterwards", async () => {
   const slots = new UploadSlots({ max: 1, patience: 5 });
-  const gate = Promise.withResolvers<void>();
-  const first = slots.run(() => gate.promise);
-  const refused = await assertRejects(() => slots.run(() => Promise.resolve()), HttpError);
+  const first = new Upload(slots, "p");
+  const refused = await assertRejects(() => slots.run("p", () => Promise.resolve()), HttpError);
   assertEquals([refused.status, refused.headers["Retry-After"]], [503, "1"]);
-  gate.resolve();
-  await first;
-  assertEquals(await slots.run(() => Promise.resolve("next")), "next");
+  await first.end();
+  assertEquals(await slots.run("p", () => Promise.resolve("next")), "next");
 });
 
-Deno.test("A place is free again after work that failed", async () => {
+Deno.test("A slot is free again after work that failed", async () => {
   const slots = new UploadSlots({ max: 1, patience: 1000 });
-  await assertRejects(() => slots.run(() => Promise.reject(new Error("broken"))), Error, "broken");
-  assertEquals(await slots.run(() => Promise.resolve(1)), 1);
+  const broken = () => slots.run("p", () => Promise.reject(new Error("broken")));
+  await assertRejects(broken, Error, "broken");
+  assertEquals(await slots.run("p", () => Promise.resolve(1)), 1);
+});
+
+Deno.test("However many uploads a project has, others get a slot at once", async () => {
+  const slots = new UploadSlots({ max: 64, patience: LONG });
+  const hostile = await begin(slots, "hostile", 200);
+  const second = await begin(slots, "second", 200);
+  const third = await begin(slots, "third", 200);
+  assertEquals([hostile, second, third].map(running), [48, 12, 3]);
+  assertEquals(await slots.run("fourth", () => Promise.resolve("at once")), "at once");
+  await Promise.all([hostile, second, third].map(endAll));
+  assertEquals(running(await begin(slots, "alone", 48)), 48);
+});
+
+Deno.test("Slots that get free go to the projects in turn", async () => {
+  const slots = new UploadSlots({ max: 4, patience: LONG });
+  const order: string[] = [];
+  const runs = (project: string) => new Upload(slots, project, () => order.push(project));
+  const first = Array.from({ length: 3 }, () => runs("a"));
+  const waiting = ["a", "a", "a", "a", "b", "b", "c"].map(runs);
+  await endAll(first);
+  await Promise.resolve();
+  assertEquals(order.slice(0, 4), ["a", "a", "a", "b"]);
+  await endAll(waiting);
+  assertEquals(order.slice(4), ["a", "b", "c", "a", "a", "a"]);
+});
+
+Deno.test("A project has a limited number of uploads waiting, the others as many", async () => {
+  const slots = new UploadSlots({ max: 2, patience: LONG, maxWaiting: 3 });
+  const uploads = await begin(slots, "hostile", 5);
+  const refused = await assertRejects(() => slots.run("hostile", async () => {}), HttpError);
+  assertEquals([refused.status, refused.headers["Retry-After"]], [503, "1"]);
+  const other = slots.run("other", () => Promise.resolve("in its turn"));
+  await endAll(uploads.slice(0, 2));
+  assertEquals(await other, "in its turn");
+  await endAll(uploads);
 });

@@ -20,6 +20,11 @@ export interface RequestHead {
 /** A host name or address with an optional port (RFC 3986, 3.2.2), neither of them empty. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/;
 
+/** Whether a text can be the value of a Host header. */
+export function isHost(text: string): boolean {
+  return HOST.test(text);
+}
+
 /** What neither a path nor a query can have, encoded or not: white space, bytes beyond ASCII, and a fragment. */
 const NO_TARGET = /[^\x21-\x7e]|#/;
 

@@ -7,7 +7,8 @@ import type { Paths } from "./types.ts";
 
 const APPS = "/admin/v1/projects/{project_id}/apps";
 const NO_APP = "There is no such application, or no such project.";
-const FOREIGN = "The key is of another project, or an owner names an upstream.";
+const FOREIGN =
+  "The key is of another project, or an owner names an upstream, or a host that is not below the project's suffix.";
 
 const app = {
   name: "viewer",
@@ -31,7 +32,9 @@ const appsPath = path(ofProject(TAGS.applications), {
   post: {
     id: "createApp",
     summary: "Make an application",
-    description: "Its access control is off. Only the administrator says where it runs.",
+    description:
+      "Its access control is off, unless `access` says something else. Only the administrator says where it runs and " +
+      "which host name it has; an owner may choose one below the project's `host_suffix`.",
     body: jsonBody("Its name, where it runs, and its host name.", schema("AppToMake"), {
       example: { name: "viewer", upstream: "http://127.0.0.1:3000" },
     }),
@@ -55,7 +58,9 @@ const appPath = path(ofProject(TAGS.applications, "App"), {
   patch: {
     id: "changeApp",
     summary: "Change an application",
-    description: "Sets what is named. Only the administrator says where it runs.",
+    description:
+      "Sets what is named. Only the administrator says where it runs and which host name it has; an owner may choose " +
+      "one below the project's `host_suffix`.",
     body: jsonBody("What is to be set.", schema("AppChange"), {
       required: false,
       example: { host: "viewer.example.com" },

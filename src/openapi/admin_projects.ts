@@ -10,7 +10,7 @@ const ROOT = "/admin/v1/projects";
 /** The errors that every call of the administration has. */
 const callersFailures: Failures = {
   Unauthorized: "No credentials, or none that are known.",
-  TooManyWrongKeys: "Too many wrong keys came from this address.",
+  TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
 
 /** The errors of what only the administrator may ask for. */
@@ -52,6 +52,7 @@ const example = {
   name: "Photo album",
   created: "2021-04-22T11:50:08Z",
   max_bytes: null,
+  host_suffix: null,
 };
 
 const projectsPath = path(
@@ -99,17 +100,19 @@ const projectMethods = {
   get: {
     id: "showProject",
     summary: "Show a project",
-    description: "A project, its drives, and what they hold.",
+    description:
+      "A project, its drives, and what they hold. The disk is shown to the administrator alone.",
     success: { 200: inJson("The project.", "ProjectDetails") },
   },
   patch: {
     id: "changeProject",
-    summary: "Limit a project",
+    summary: "Change a project",
     security: forAdministrator,
     description:
       "Limits how many bytes its files may have together; `null` lifts the limit. What is stored stays. " +
+      "Allows its owner host names for applications below a suffix; names chosen below an earlier one count no more. " +
       "For the administrator alone.",
-    body: jsonBody("The limit.", schema("ProjectChange"), {
+    body: jsonBody("What is to be set.", schema("ProjectChange"), {
       example: { max_bytes: 10_000_000_000 },
     }),
     success: { 200: inJson("The project as it is now.", "ProjectDetails") },

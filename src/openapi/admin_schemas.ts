@@ -28,11 +28,16 @@ const projectFields = {
   name: orNull(schema("Label")),
   created: schema("Second"),
   max_bytes: orNull(schema("ByteLimit")),
+  host_suffix: orNull(schema("HostSuffix")),
 };
 
 const usageFields = {
   files: count("Files in all drives.", 12),
   bytes: count("Bytes of all of them.", 1_048_576),
+  open_upload_bytes: count(
+    "Bytes of the parts of uploads that are open. They count towards `max_bytes`, too.",
+    0,
+  ),
 };
 
 const appKeyFields = {
@@ -89,17 +94,29 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   },
   HostName: {
     type: "string",
-    description: "The application's own host name, without a port; no IP address.",
+    description:
+      "The application's own host name, without a port; no IP address, no `localhost`, no public suffix such as " +
+      "`com` or `github.io`, and no name of the server itself.",
     maxLength: MAX_HOST,
     pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
     not: { pattern: NUMBER_AT_END },
     examples: ["viewer.example.com"],
   },
+  HostSuffix: {
+    type: "string",
+    description:
+      "The domain below which the project's owner may choose host names for applications; `null` for none. " +
+      "No public suffix such as `com` or `github.io`, and no name of the server itself.",
+    maxLength: MAX_HOST - 2,
+    pattern: `^${HOST_LABEL}(\\.${HOST_LABEL})*$`,
+    not: { pattern: NUMBER_AT_END },
+    examples: ["apps.example.com"],
+  },
   ByteLimit: {
     type: "integer",
     format: "int64",
     description:
-      "How many bytes the files of the project may have together; `null` where that is not limited.",
+      "How many bytes the files and the open uploads of the project may have together; `null` where that is not limited.",
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     examples: [10_000_000_000],
@@ -108,6 +125,42 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     total: orNull(count("Bytes.", 500_000_000_000)),
     free: orNull(count("Bytes.", 120_000_000_000)),
   }, { description: "The disk that all projects share; `null` where nothing is known of it." }),
+  DamagedFile: closed({
+    project_id: schema("ProjectId"),
+    drive_name: schema("DriveName"),
+    name: schema("FileName"),
+    problem: { type: "string", description: "What is wrong with it, as the end of a sentence." },
+    found: schema("Second"),
+  }, { description: "A file whose bytes are missing or are not those that were stored." }),
+  Integrity: closed({
+    damaged_files: count("Files that are known to be damaged.", 0),
+    damaged: listOf(schema("DamagedFile")),
+    last_check_began: orNull(schema("Second")),
+    last_check_ended: orNull(schema("Second")),
+    progress: {
+      type: "number",
+      description: "The part of all bytes that the running or the last check has read.",
+      minimum: 0,
+      maximum: 1,
+    },
+  }, {
+    description: "Which files are damaged, the first 100 of them, and when the server began and " +
+      "ended to check all files; `null` where it has not yet.",
+  }),
+  Backups: closed({
+    newest: orNull(schema("Second")),
+    every: { type: "number", description: "Seconds between two backups.", examples: [86_400] },
+    failures: count("Backups that failed since the server was started.", 0),
+    problem: orNull({
+      type: "string",
+      description: "What is wrong, as a sentence.",
+      examples: ["There is no backup in /backups"],
+    }),
+  }, {
+    description:
+      "How the backups of the server are: when the newest whole one was made, and what " +
+      "is wrong, if anything. Absent if the server makes no backups.",
+  }),
   ProjectSecret: {
     type: "string",
     description: "The key, in this answer and nowhere else: `<project_id>_<secret>`.",
@@ -120,20 +173,28 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     project_id: orNull(schema("ProjectId")),
     max_bytes: orNull(schema("ByteLimit")),
   }, { optional: ["name", "project_id", "max_bytes"], description: "All may be left out." }),
-  ProjectChange: closed({ max_bytes: orNull(schema("ByteLimit")) }),
+  ProjectChange: closed({
+    max_bytes: orNull(schema("ByteLimit")),
+    host_suffix: orNull(schema("HostSuffix")),
+  }, { optional: ["max_bytes", "host_suffix"], description: "At least one is named." }),
   NewProject: closed({
     ...projectFields,
     project_key: schema("ProjectSecret"),
     prefix: schema("KeyPrefix"),
   }),
   ProjectUsage: closed({ ...projectFields, ...usageFields }),
-  ProjectList: closed({ projects: listOf(schema("ProjectUsage")), disk: schema("Disk") }),
+  ProjectList: closed({
+    projects: listOf(schema("ProjectUsage")),
+    disk: schema("Disk"),
+    integrity: schema("Integrity"),
+    backups: schema("Backups"),
+  }, { optional: ["backups"] }),
   ProjectDetails: closed({
     ...projectFields,
     ...usageFields,
     drives: listOf(schema("DriveUsage")),
     disk: schema("Disk"),
-  }),
+  }, { optional: ["disk"], description: "The disk is there for the administrator alone." }),
   ProjectNamed: closed({ project_id: schema("ProjectId") }),
   DriveNamed: closed({ project_id: schema("ProjectId"), drive_name: schema("DriveName") }),
 
@@ -157,7 +218,8 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     name: schema("AppName"),
     upstream: orNull(schema("Upstream")),
     host: orNull(schema("HostName")),
-  }, { optional: ["upstream", "host"] }),
+    access: schema("Access"),
+  }, { optional: ["upstream", "host", "access"] }),
   AppChange: closed({
     upstream: orNull(schema("Upstream")),
     host: orNull(schema("HostName")),

@@ -10,7 +10,7 @@ const ownersFailures: Failures = {
   Unauthorized: "No key, or one that is not known.",
   Forbidden: "The key is of another project.",
   NotFound: "The administrator names a project that there is not.",
-  TooManyWrongKeys: "Too many wrong keys came from this address.",
+  TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
 
 /** What all paths below `/v1` have. */
@@ -33,10 +33,10 @@ export const writingFailures: Failures = {
 
 /** The errors of a call whose body is stored. */
 export const receivingFailures: Failures = {
-  BodyTimeout: "The body stopped coming: nothing was stored.",
+  BodyTimeout: "The body stopped coming, or came too slowly: nothing was stored.",
   TooLarge: `The body is larger than ${MAX_PAYLOAD} bytes.`,
   Unavailable:
-    "Too many uploads are running, the server is shutting down, or its store cannot be reached.",
+    "Too many uploads are running, of the project or of all; the server is shutting down, or its store cannot be reached.",
 };
 
 const fileHeaders: HeaderObjects = {
@@ -44,6 +44,7 @@ const fileHeaders: HeaderObjects = {
   "Cache-Control": header("FileCacheControl"),
   "ETag": header("ETag"),
   "Last-Modified": header("LastModified"),
+  "Content-Security-Policy": header("FilePolicy"),
   "Repr-Digest": header("ReprDigest"),
   "X-Content-Type-Options": header("NoSniff"),
 };
@@ -101,7 +102,7 @@ const deleteFiles = {
   failures: {
     BadRequest:
       "No names, too many, blank ones alone, names in query and body, or a body that is no such JSON.",
-    BodyTimeout: "The body stopped coming: nothing was deleted.",
+    BodyTimeout: "The body stopped coming, or came too slowly: nothing was deleted.",
     TooLarge: "The body is larger than any such list.",
   },
 };

@@ -16,7 +16,8 @@ export const forwardAuthPaths: Paths = {
       summary: "Ask whether a caller is let in",
       description:
         "For a proxy in front of an application that asks first: nginx `auth_request`, Caddy `forward_auth`, " +
-        "Traefik `ForwardAuth`. It passes on the headers of the caller's request.",
+        "Traefik `ForwardAuth`. It passes on the headers of the caller's request. An application that does not " +
+        "exist is answered like a protected one, unless a key of the project is shown.",
       parameters: [parameter("CallerMethod")],
       success: {
         204: plain("The caller is let in.", {
@@ -26,8 +27,8 @@ export const forwardAuthPaths: Paths = {
       },
       failures: {
         NotLetIn:
-          "Access control is on, and the caller shows no key of this application and is not its owner.",
-        NotFound: "There is no such application.",
+          "Access control is on, and the caller shows no key of this application and is not its owner; or there is no such application.",
+        NotFound: "The key is one of the project, which has no such application.",
       },
     },
   }),

@@ -55,7 +55,7 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     pattern: "^[1-9]\\d*$",
   }),
   RetryAfterWrongKeys: sometimes(
-    `For how many seconds wrong keys are refused unseen, after ${MAX_WRONG_KEYS} within a minute.`,
+    `For how many seconds wrong keys of the caller's network are refused, after ${MAX_WRONG_KEYS} of them. A right key passes.`,
     { pattern: "^[1-9]\\d*$" },
   ),
   AcceptRanges: always("Parts of the file can be asked for with `Range`.", { const: "bytes" }),
@@ -68,8 +68,12 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     const: "private, no-cache",
   }),
   NoSniff: always("Browsers take the content type as it is told.", { const: "nosniff" }),
+  FilePolicy: sometimes(
+    "Of a file in which a browser could run scripts, such as HTML or SVG: it runs none, and loads nothing.",
+    { const: "sandbox; default-src 'none'" },
+  ),
   ReprDigest: sometimes(
-    "The SHA-256 of the whole file (RFC 9530), of files that were sent in one request.",
+    "The SHA-256 of the whole file (RFC 9530). A file made of several parts has it a while after its completion.",
     { pattern: "^sha-256=:[A-Za-z0-9+/]{43}=:$" },
   ),
   ContentRange: always("Which bytes of how many these are.", { pattern: "^bytes \\d+-\\d+/\\d+$" }),

@@ -45,7 +45,7 @@ export const healthPaths: Paths = {
       },
       failures: {
         Unauthorized: "No token, or one that is not known.",
-        TooManyWrongKeys: "Too many wrong keys came from this address.",
+        TooManyWrongKeys: "Too many wrong keys came from this network.",
         Unavailable: "The store cannot be reached.",
       },
     },

@@ -81,8 +81,8 @@ export const responses = {
     { "Content-Range": header("UnsatisfiedRange") },
   ),
   TooManyWrongKeys: failure(
-    "Too many wrong keys came from this address within a minute. A right one still passes.",
-    "Too many wrong keys came from this address: send the right one, or wait 42 seconds",
+    "Too many wrong keys came from this network within a minute. A right one still passes.",
+    "Too many wrong keys came from this network: send the right one, or wait 42 seconds",
     retryAfter,
   ),
   HeadTooLarge: failure(

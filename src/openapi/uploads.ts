@@ -22,6 +22,8 @@ const startUpload = {
   failures: {
     ...writingFailures,
     BadRequest: "The name is missing or cannot be one, or the content type is too long.",
+    Conflict:
+      "The project has as many uploads open as the server allows: complete or abort one. Or the drive is being removed.",
   },
 };
 
@@ -79,7 +81,9 @@ const putPart = {
       `${OTHER_NAME} Or the part is none of 1 to ${MAX_PARTS}, \`Content-Digest\` is malformed or not that of ` +
       "the body, or the body broke off.",
     NotFound: NO_UPLOAD,
-    Conflict: "The upload is complete, or the drive is being removed.",
+    Conflict:
+      "The upload is complete, or the drive is being removed. An upload that an earlier version of the server started " +
+      "may be one too many.",
   },
 };
 

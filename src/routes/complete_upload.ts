@@ -15,6 +15,7 @@ export async function completeUpload(call: Call, { store }: Deps): Promise<Respo
     place,
     call.id,
     (current) => allowsWrite(asked, current),
+    call.authorizeAgain,
   );
   if (outcome === "refused") throw errors.preconditionFailed();
   return json(200, uploadAnswer(place, call.id));

@@ -1,15 +1,26 @@
 import { MAX_DELETE_NAMES, MAX_JSON_BODY } from "../drive/limits.ts";
 import { fileNameProblem } from "../drive/names.ts";
+import { boundedJson } from "../http/bounded_json.ts";
 import type { Call } from "../http/drive_call.ts";
 import { errors } from "../http/http_error.ts";
 import { readJson } from "../http/json_body.ts";
-import { json } from "../http/json_response.ts";
 import type { Deps } from "../http/router.ts";
 import { StoreUnavailable } from "../store/errors.ts";
+import type { MemoryShare } from "../store/memory_budget.ts";
 
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
 export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
-  const names = await namesOf(call, deps.idleTimeout);
+  // The answer repeats the names, so the memory of the body is enough for it.
+  return await boundedJson(
+    call,
+    deps,
+    { isRepeatable: false },
+    (memory) => deleteNamed(call, deps, memory),
+  );
+}
+
+async function deleteNamed(call: Call, deps: Deps, memory: MemoryShare): Promise<unknown> {
+  const names = await namesOf(call, deps.idleTimeout, memory);
   const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
   // It is not about the files then, of which nobody knows whether they exist.
   const away = results.find((error) => error instanceof StoreUnavailable);
@@ -21,7 +32,7 @@ export async function deleteFiles(call: Call, deps: Deps): Promise<Response> {
     return [[name, "The store could not delete it: try again"] as const];
   });
   const failed = deps.failedReasons ? Object.fromEntries(failures) : failures.map(([name]) => name);
-  return json(200, { deleted, failed });
+  return { deleted, failed };
 }
 
 /** What kept an existing file from being deleted; `undefined` where it is gone, or never was. */
@@ -41,9 +52,13 @@ async function deleteFile(
 }
 
 /** The distinct names in their order, from the body or the query. */
-async function namesOf({ request, query, visit }: Call, idle: number): Promise<string[]> {
+async function namesOf(
+  { request, query, visit }: Call,
+  idle: number,
+  memory: MemoryShare,
+): Promise<string[]> {
   const inQuery = query.all("names");
-  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, visit };
+  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, visit, memory };
   const body = await readJson(request, limits);
   if (inQuery.length > 0 && body !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { HostRules } from "../drive/hosts.ts";
 import type { Call } from "../http/drive_call.ts";
 import { Query } from "../http/query.ts";
 import type { Deps } from "../http/router.ts";
@@ -6,6 +7,7 @@ import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { someVisit, unobserved } from "../http/test_support.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { AllowedUpstreams, UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { openMemoryDatabase } from "../store/database.ts";
 import { StoreUnavailable } from "../store/errors.ts";
@@ -24,11 +26,14 @@ async function deleteOnFailingStore(
     dashboard: new PageFiles(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
+    hosts: await HostRules.load({ own: [], gate: [] }),
+    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
     store,
     corsOrigins: "*",
     failedReasons,
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
     running: new RunningUploads(),
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
@@ -47,6 +52,7 @@ async function deleteOnFailingStore(
   const call: Call = {
     request,
     requestId: "r1",
+    authorizeAgain: () => Promise.resolve(),
     visit: someVisit(),
     project: "p",
     drive: "d",

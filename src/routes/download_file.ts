@@ -12,24 +12,26 @@ import { validators } from "../store/file_version.ts";
 import type { FileRecord } from "../store/records.ts";
 import { placeOf } from "./file_name.ts";
 
+type Piece = Uint8Array<ArrayBuffer>;
+
 /** `GET /files/download`: the bytes of a file, all or a range of them. */
 export async function downloadFile(call: Call, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const file = await deps.store.files.open(place);
   if (file === undefined) throw errors.noFile(place.name);
   try {
-    return answer(call, deps, file);
+    return await answer(call, deps, file);
   } catch (error) {
     file.close();
     throw error;
   }
 }
 
-function answer(
+async function answer(
   { request, requestId, visit }: Call,
   { onError, idleTimeout }: Deps,
   file: OpenFile,
-): Response {
+): Promise<Response> {
   const { record } = file;
   const asked = preconditionsOf(request.headers);
   const judged = judgeRead(asked, validators(record));
@@ -47,13 +49,27 @@ function answer(
     file.close();
     return new Response(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(file.read({ start, end }), {
+  const body = streamPieces(await begin(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
     visit,
   });
   return new Response(body, { status, headers });
+}
+
+/** Reads the first piece before the head of the answer is sent, so that damage there is an error and not a broken answer. */
+async function begin(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let first: IteratorResult<Piece> | undefined = await iterator.next();
+  const next = (): Promise<IteratorResult<Piece>> => {
+    const result = first;
+    first = undefined;
+    return result === undefined ? iterator.next() : Promise.resolve(result);
+  };
+  const end = iterator.return?.bind(iterator);
+  const rest = end === undefined ? { next } : { next, return: end };
+  return { [Symbol.asyncIterator]: () => rest };
 }
 
 /** What `Range` asks for, where it counts: "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
@@ -73,8 +89,21 @@ function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
     // A cache on the way would not ask for the key.
     "Cache-Control": "private, no-cache",
   });
+  if (runsInBrowsers(type)) headers.set("Content-Security-Policy", "sandbox; default-src 'none'");
   if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
   return headers;
+}
+
+/** "type/subtype" of RFC 9110, 8.3.1, with any parameters; a list or other text is read differently by different browsers. */
+const MEDIA_TYPE = /^([!#$%&'*+\-.^_`|~0-9a-z]+\/[!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?:;[^,]*)?$/;
+
+/** HTML, XML in all its kinds (SVG and XHTML among them), and the containers that can have them inside. */
+const ACTIVE = /^(?:text\/html|text\/xsl|.*[/+]xml|(?:multipart|message)\/.*)$/;
+
+/** Whether a browser that shows a file as a page may run scripts in it, as a page of this server. */
+function runsInBrowsers(type: string): boolean {
+  const [, essence] = MEDIA_TYPE.exec(type.trim().toLowerCase()) ?? [];
+  return essence === undefined || ACTIVE.test(essence);
 }
 
 function withoutBody(file: OpenFile, status: number, headers: Headers): Response {

@@ -1,5 +1,6 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
-import { CHUNK, GARBAGE_GRACE } from "../drive/limits.ts";
+import { CHUNK, GARBAGE_GRACE, MAX_READ_BATCH } from "../drive/limits.ts";
+import { HostRules } from "../drive/hosts.ts";
 import type { Call } from "../http/drive_call.ts";
 import { HttpError } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
@@ -8,6 +9,7 @@ import { PageFiles } from "../http/page_files.ts";
 import { RunningUploads } from "../http/running_uploads.ts";
 import { someVisit, unobserved } from "../http/test_support.ts";
 import { UploadSlots } from "../http/upload_slots.ts";
+import { AllowedUpstreams, UpstreamRules } from "../http/upstream_rules.ts";
 import { WrongKeys } from "../http/wrong_keys.ts";
 import { type Database, openMemoryDatabase } from "../store/database.ts";
 import { StoreDamaged } from "../store/errors.ts";
@@ -29,9 +31,9 @@ interface Scene {
   download(method: string, headers: Record<string, string>): Promise<Response>;
 }
 
-async function put(store: Store, byte: number): Promise<FileRecord> {
+async function put(store: Store, byte: number, size = SIZE): Promise<FileRecord> {
   async function* body(): AsyncGenerator<Uint8Array> {
-    yield await Promise.resolve(new Uint8Array(SIZE).fill(byte));
+    yield await Promise.resolve(new Uint8Array(size).fill(byte));
   }
   const record = await store.files.put(PLACE, body(), {
     type: "text/plain",
@@ -50,11 +52,14 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     dashboard: new PageFiles(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
+    hosts: await HostRules.load({ own: [], gate: [] }),
+    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
     store,
     corsOrigins: "*",
     failedReasons: false,
     idleTimeout: 60_000,
     slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
     running: new RunningUploads(),
     wrongKeys: new WrongKeys(),
     trustedProxies: undefined,
@@ -67,6 +72,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
     const call: Call = {
       request,
       requestId: "r1",
+      authorizeAgain: () => Promise.resolve(),
       visit: someVisit(),
       ...PLACE,
       id: "",
@@ -127,19 +133,33 @@ Deno.test("A download that has begun gets the version that it began with, to the
   });
 });
 
+/** Removes a chunk of a file behind the server's back. */
+async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
+  const version = layout.kind === "chunks" ? layout.version : "";
+  await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
+}
+
 Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
   await withFile(async (scene) => {
-    const { db, record, failures, download } = scene;
-    const { layout } = record;
-    const version = layout.kind === "chunks" ? layout.version : "";
-    await db.commit(new Operation().delete(keys.chunk(PLACE, version, 18)));
+    const { failures, download } = scene;
+    const size = (MAX_READ_BATCH + 9) * CHUNK;
+    await loseChunk(scene, await put(scene.store, 3, size), MAX_READ_BATCH + 5);
     const response = await download("GET", {});
-    assertEquals(response.headers.get("content-length"), String(SIZE));
+    assertEquals(response.headers.get("content-length"), String(size));
     await assertRejects(() => response.bytes(), Error, "could not be read");
     assertEquals(failures.length, 1);
     const [error, requestId] = failures[0] as unknown[];
     assertInstanceOf(error, StoreDamaged);
     assertEquals(requestId, "r1");
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
+  });
+});
+
+Deno.test("Where bytes are missing at the beginning there is an error and no answer", async () => {
+  await withFile(async (scene) => {
+    await loseChunk(scene, scene.record, 0);
+    await assertRejects(() => scene.download("GET", {}), StoreDamaged, "chunk 0 of 20 is missing");
     await put(scene.store, 2);
     assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK);
   });

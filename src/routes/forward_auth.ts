@@ -1,5 +1,8 @@
 import { readCredentials } from "../gate/credentials.ts";
+import type { Field } from "../http1/fields.ts";
 import { judge, keyNameHeader } from "../gate/judge.ts";
+import { isFromOwnPage, SAFE_METHODS } from "../gate/own_page.ts";
+import { SESSION_NAMES } from "../gate/session_cookie.ts";
 import { errors } from "../http/http_error.ts";
 import { Query } from "../http/query.ts";
 import { decodeLeniently } from "../http/request_target.ts";
@@ -8,27 +11,46 @@ import type { Deps, Incoming } from "../http/router.ts";
 /**
  * `GET /auth/{project_id}/{app}`: "answers 204 or 401 with the same judgement for a proxy that asks first". The proxy
  * writes the method of the caller's request into `?method=`, if it wants preflights to pass: no caller can write there.
+ *
+ * An application that does not exist is answered like a protected one, until a key of the project is shown.
  */
 export async function forwardAuth(
   { request: { headers }, params, query, address, visit }: Incoming,
   { store, wrongKeys }: Deps,
 ): Promise<Response> {
   const method = new Query(query).one("method");
+  const project = decodeLeniently(params["project"] ?? "");
   const name = decodeLeniently(params["app"] ?? "");
-  const app = await store.apps.find(decodeLeniently(params["project"] ?? ""), name);
-  if (app === undefined) throw errors.noApplication(name);
-  if (method === "OPTIONS" && isPreflight(headers)) return allowed();
+  const app = await store.apps.find(project, name);
+  const asked = app ?? { project, app: name, created: 0, access: true };
   const fields = [...headers].map(([name, value]) => ({ name, lower: name, value }));
-  const judgement = await judge(store, () => readCredentials(fields), app);
+  const cookies = maySpendSession(headers, fields, method) ? SESSION_NAMES : [];
+  const judgement = await judge(store, () => readCredentials(fields, cookies), asked);
   if (judgement.allowed) {
+    if (app === undefined) throw errors.noApplication(name);
     visit.key = judgement.key;
     return allowed(judgement.caller === "key" ? judgement.keyName : undefined);
   }
-  if (!judgement.sentKey) throw errors.noKeyOfApp();
+  if (!judgement.sentKey) {
+    if (method === "OPTIONS" && isPreflight(headers)) return allowed();
+    throw errors.noKeyOfApp();
+  }
   // Of all refusals, nginx passes on this status alone: it says as well how long a caller has to wait.
-  const wait = wrongKeys.refused(address());
-  if (wait === undefined) wrongKeys.note(address());
-  throw errors.wrongKeyOfApp(wait);
+  throw errors.wrongKeyOfApp(wrongKeys.refuse(address()));
+}
+
+/**
+ * Whether a session counts, as at the gate. The proxy need not tell the method, and takes `Upgrade` off; but browsers send
+ * `Origin` with all that is not safe, and with every WebSocket.
+ */
+function maySpendSession(
+  headers: Headers,
+  fields: readonly Field[],
+  method: string | undefined,
+): boolean {
+  const isSafe = method === undefined || SAFE_METHODS.has(method);
+  if (isSafe && !headers.has("origin")) return true;
+  return isFromOwnPage(fields, headers.get("host") ?? undefined);
 }
 
 function isPreflight(headers: Headers): boolean {

@@ -12,7 +12,10 @@ import { validators } from "../store/file_version.ts";
 import { placeOf, typeOf } from "./file_name.ts";
 
 /** `POST /files`: "Stores a file in a single request. Overwrites any file with the same name." */
-export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): Promise<Response> {
+export async function putFile(
+  call: Call,
+  { store, slots, idleTimeout, uploadPace }: Deps,
+): Promise<Response> {
   const { headers } = call.request;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
@@ -24,20 +27,24 @@ export async function putFile(call: Call, { store, slots, idleTimeout }: Deps): 
     const current = await store.files.stat(place);
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
-  using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
   const body = readBody(call.request, {
     limit: MAX_PAYLOAD,
     idle: idleTimeout,
+    pace: uploadPace,
     visit: call.visit,
   });
-  const stored = await slots.run(() =>
-    store.files.put(place, body, {
+  const stored = await slots.run(place.project, async () => {
+    using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
+    return await store.files.put(place, body, {
       type,
       announced,
       condition: (current) => allowsWrite(asked, current),
-      accept: ({ sha256 }) => assertDigest(digest, sha256),
-    })
-  );
+      accept: async ({ sha256 }) => {
+        assertDigest(digest, sha256);
+        await call.authorizeAgain();
+      },
+    });
+  });
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;
   return json(201, { name, project_id: project, drive_name: drive });

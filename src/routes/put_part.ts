@@ -9,17 +9,24 @@ import { placeOf, typeOf } from "./file_name.ts";
 import { uploadAnswer } from "./upload_answer.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
-export async function putPart(call: Call, { store, slots, idleTimeout }: Deps): Promise<Response> {
+export async function putPart(call: Call, deps: Deps): Promise<Response> {
+  const { store, slots, idleTimeout, uploadPace } = deps;
   const { id, request, visit } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
   const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
-  const body = readBody(request, { limit: MAX_PAYLOAD, idle: idleTimeout, visit });
-  const accept = ({ sha256 }: { sha256: string }) => assertDigest(digest, sha256);
-  await slots.run(() => store.uploads.putPart(place, { id, part, type, announced }, body, accept));
+  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, visit };
+  const body = readBody(request, limits);
+  const accept = async ({ sha256 }: { sha256: string }) => {
+    assertDigest(digest, sha256);
+    await call.authorizeAgain();
+  };
+  await slots.run(place.project, async () => {
+    using _room = await store.demandRoom(announced ?? MAX_PAYLOAD);
+    await store.uploads.putPart(place, { id, part, type, announced }, body, accept);
+  });
   return json(200, { ...uploadAnswer(place, id), part });
 }
 

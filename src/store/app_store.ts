@@ -1,4 +1,5 @@
 import { appNameProblem, hostProblem } from "../drive/applications.ts";
+import { isBelow } from "../drive/hosts.ts";
 import { isProjectId } from "../drive/names.ts";
 import { Believed } from "./believed.ts";
 import type { Database } from "./database.ts";
@@ -11,18 +12,31 @@ import type { AppHostRecord, AppRecord, ProjectRecord, RemovalMarker } from "./r
 import type { Remover } from "./remover.ts";
 import type { Revocations } from "./revocations.ts";
 
+/** An application, with the host that counts now. */
 export interface AppInfo extends AppRecord {
   project: string;
   app: string;
+}
+
+/** What a new application has. */
+export interface AppToMake {
+  upstream?: string | undefined;
+  host?: string | undefined;
+  /** Whether the owner chose the host, which then counts only while it is below the project's suffix. */
+  isOwnersHost?: boolean | undefined;
+  access?: boolean | undefined;
 }
 
 /** What of an application can be changed. `null` takes away. */
 export interface AppChanges {
   upstream?: string | null | undefined;
   host?: string | null | undefined;
+  /** As in `AppToMake`. */
+  isOwnersHost?: boolean | undefined;
   access?: boolean | undefined;
 }
 
+/** With the host that it claims. */
 type KnownApp = Owned & { info: AppInfo };
 
 /** The applications of all projects. */
@@ -53,7 +67,7 @@ export class AppStore {
   }
 
   /**
-   * Makes an application, whose access control is off.
+   * Makes an application, whose access control is off unless it is to be on.
    *
    * @throws {NoSuchProject}
    * @throws {AlreadyExists} if the project has one of that name, or any application that host name.
@@ -62,51 +76,53 @@ export class AppStore {
   async create(
     project: string,
     app: string,
-    { upstream, host }: { upstream?: string | undefined; host?: string | undefined },
+    settings: AppToMake,
   ): Promise<AppInfo> {
-    const info = await decide(this.#db, async () => {
+    const { info, former } = await decide(this.#db, async () => {
       const [owner, current, removal] = await this.#db.reader.getMany<
         [ProjectRecord, AppRecord, RemovalMarker]
       >([keys.project(project), keys.app(project, app), keys.appRemoval(project, app)]);
       if (owner.value === null) throw new NoSuchProject(project);
       if (current.value !== null) throw new AlreadyExists("app", app);
       if (removal.value !== null) throw new BeingRemoved("app", app);
-      const record: AppRecord = {
-        created: Date.now(),
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(host === undefined ? {} : { host }),
-        access: false,
-      };
+      const record = changed({ created: Date.now(), access: false }, settings);
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(current.key, null)
         .check(removal.key, null)
         .set(current.key, record);
-      if (host !== undefined) await this.#claimHost(operation, project, app, host);
-      return { operation, result: { project, app, ...record } };
+      const former = await this.#claimHost(operation, project, app, record.host);
+      return { operation, result: { info: infoOf(project, app, record, owner.value), former } };
     });
     this.#forget(info);
+    if (former !== undefined) this.#forget(former);
     return info;
   }
 
   /** The applications of a project in the order of their names; none where there is no such project. */
   async list(project: string): Promise<AppInfo[]> {
-    if ((await this.#db.reader.get(keys.project(project))).value === null) return [];
+    const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+    if (owner.value === null) return [];
+    const suffix = owner.value;
     const entries = this.#db.reader.list<AppRecord>({ prefix: prefixes.apps(project) });
     return await Array.fromAsync(
       entries,
-      ({ key, value }) => ({ project, app: String(key.at(-1)), ...value }),
+      ({ key, value }) => infoOf(project, String(key.at(-1)), value, suffix),
     );
   }
 
   /** An application as it is in the store now. */
   async get(project: string, app: string): Promise<AppInfo | undefined> {
-    return (await this.#read(project, app))?.info;
+    const [owner, { value }] = await this.#readBoth(project, app);
+    return owner.value === null || value === null
+      ? undefined
+      : infoOf(project, app, value, owner.value);
   }
 
   /** The same, believed for a few seconds, so that it costs no read. Takes whatever a caller sent. */
   async find(project: string, app: string): Promise<AppInfo | undefined> {
     if (!isProjectId(project) || appNameProblem(app) !== undefined) return undefined;
-    return (await this.#projects.owned(this.#known, idOf(project, app)))?.thing.info;
+    const found = await this.#projects.owned(this.#known, idOf(project, app));
+    return found === undefined ? undefined : withHostThatCounts(found.thing.info, found.owner);
   }
 
   /** The application that has a host name (in lower case), believed for a few seconds. Takes whatever a caller sent. */
@@ -131,17 +147,19 @@ export class AppStore {
         .check(current.key, current.versionstamp)
         .set(current.key, record);
       const before: AppInfo = { project, app, ...current.value };
+      let former: AppInfo | undefined;
       if (record.host !== before.host) {
         if (before.host !== undefined) operation.delete(keys.appHost(before.host));
-        if (record.host !== undefined) await this.#claimHost(operation, project, app, record.host);
+        former = await this.#claimHost(operation, project, app, record.host);
       }
-      return { operation, result: { before, after: { project, app, ...record } } };
+      const after = infoOf(project, app, record, owner.value);
+      return { operation, result: { before, after, former } };
     });
     if (change === undefined) return undefined;
-    this.#forget(change.before);
-    this.#forget(change.after);
+    const { before, after, former } = change;
+    for (const one of [before, after, former]) if (one !== undefined) this.#forget(one);
     this.#revocations.changed();
-    return change.after;
+    return after;
   }
 
   /** Removes an application, its keys with it; gives whether there was one. */
@@ -170,15 +188,32 @@ export class AppStore {
     return true;
   }
 
+  /**
+   * Gives the host, if there is one, to the application; gives the application that had it and must lose it, as its owner
+   * may have it no longer.
+   *
+   * @throws {AlreadyExists} if another application has the host.
+   */
   async #claimHost(
     operation: Operation,
     project: string,
     app: string,
-    host: string,
-  ): Promise<void> {
-    const key = keys.appHost(host);
-    if ((await this.#db.reader.get(key)).value !== null) throw new AlreadyExists("host", host);
-    operation.check(key, null).set(key, { project, app } satisfies AppHostRecord);
+    host: string | undefined,
+  ): Promise<AppInfo | undefined> {
+    if (host === undefined) return undefined;
+    const claim = await this.#db.reader.get<AppHostRecord>(keys.appHost(host));
+    operation.check(claim.key, claim.versionstamp)
+      .set(claim.key, { project, app } satisfies AppHostRecord);
+    if (claim.value === null) return undefined;
+    const holder = claim.value;
+    const [owner, former] = await this.#readBoth(holder.project, holder.app);
+    const isHeld = owner.value === null || former.value === null ||
+      former.value.host !== host || hostCounts(former.value, owner.value);
+    if (isHeld) throw new AlreadyExists("host", host);
+    operation.check(owner.key, owner.versionstamp)
+      .check(former.key, former.versionstamp)
+      .set(former.key, changed(former.value, { host: null }));
+    return { ...holder, ...former.value };
   }
 
   async #readHost(host: string): Promise<AppHostRecord | undefined> {
@@ -223,11 +258,43 @@ function idOf(project: string, app: string): string {
   return `${project}/${app}`;
 }
 
-function changed(record: AppRecord, { upstream, host, access }: AppChanges): AppRecord {
+function changed(
+  record: AppRecord,
+  { upstream, host, isOwnersHost, access }: AppChanges,
+): AppRecord {
   const after = { ...record, ...(access === undefined ? {} : { access }) };
   if (upstream === null) delete after.upstream;
   else if (upstream !== undefined) after.upstream = upstream;
+  if (host === undefined) return after;
+  delete after.isOwnersHost;
   if (host === null) delete after.host;
-  else if (host !== undefined) after.host = host;
+  else {
+    after.host = host;
+    if (isOwnersHost) after.isOwnersHost = true;
+  }
   return after;
+}
+
+function infoOf(
+  project: string,
+  app: string,
+  record: AppRecord,
+  owner: { hostSuffix?: string },
+): AppInfo {
+  return withHostThatCounts({ project, app, ...record }, owner);
+}
+
+/** A host that the owner chose counts only while it is below the suffix that the project has now. */
+function withHostThatCounts(info: AppInfo, owner: { hostSuffix?: string }): AppInfo {
+  if (hostCounts(info, owner)) return info;
+  const { host: _host, isOwnersHost: _isOwners, ...rest } = info;
+  return rest;
+}
+
+function hostCounts(
+  { host, isOwnersHost }: AppRecord,
+  { hostSuffix }: { hostSuffix?: string },
+): boolean {
+  if (!isOwnersHost || host === undefined) return true;
+  return hostSuffix !== undefined && isBelow(host, hostSuffix);
 }

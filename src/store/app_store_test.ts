@@ -147,3 +147,64 @@ testOnAll("Applications that are changed at the same time lose no change", async
   assert(info !== undefined);
   assertEquals(settings(info), { access: true, host: HOST, upstream: UPSTREAM });
 });
+
+testOnAll(
+  "A host that the owner chose counts while it is below the project's suffix",
+  async (bench) => {
+    const { store } = bench;
+    const suffix = "apps.example.com";
+    const host = `web.${suffix}`;
+    await store.projects.change("p", { hostSuffix: suffix });
+    const chosen = { host, isOwnersHost: true };
+    await store.apps.create("p", "web", chosen);
+    await store.apps.create("p", "given", { host: `given.${suffix}` });
+    assertEquals((await store.apps.findByHost(host))?.app, "web");
+    let told = 0;
+    store.revocations.onChange(() => void told++);
+    for (const hostSuffix of [null, "example.com.evil", "b.apps.example.com", host]) {
+      await store.projects.change("p", { hostSuffix });
+      assertEquals(await store.apps.findByHost(host), undefined, String(hostSuffix));
+      assertEquals((await store.apps.get("p", "web"))?.host, undefined);
+      assertEquals((await store.apps.list("p")).map((app) => app.host), [
+        `given.${suffix}`,
+        undefined,
+      ]);
+      // What the administrator set stays.
+      assertEquals((await store.apps.findByHost(`given.${suffix}`))?.app, "given");
+    }
+    assertEquals(told, 4);
+    await store.projects.change("p", { hostSuffix: "example.com" });
+    assertEquals((await store.apps.findByHost(host))?.app, "web");
+    assertEquals(
+      await otherProcess(bench).store.apps.findByHost(host),
+      await store.apps.get("p", "web"),
+    );
+  },
+);
+
+testOnAll(
+  "A host that counts no more is free for others, and does not come back",
+  async ({ store }) => {
+    const hostSuffix = "apps.example.com";
+    const host = `web.${hostSuffix}`;
+    const chosen = { host, isOwnersHost: true };
+    await store.projects.create("q", undefined);
+    await store.projects.change("p", { hostSuffix });
+    await store.apps.create("p", "web", chosen);
+    await assertRejects(() => store.apps.create("q", "web", { host }), AlreadyExists);
+    await store.projects.change("p", { hostSuffix: null });
+    await store.projects.change("q", { hostSuffix });
+    assertEquals((await store.apps.create("q", "web", chosen)).host, host);
+    assertEquals((await store.apps.findByHost(host))?.project, "q");
+    // Both are allowed the suffix, and the first one has lost the host for good.
+    await store.projects.change("p", { hostSuffix });
+    assertEquals((await store.apps.get("p", "web"))?.host, undefined);
+    await assertRejects(() => store.apps.update("p", "web", chosen), AlreadyExists);
+    await store.apps.remove("p", "web");
+    assertEquals((await store.apps.findByHost(host))?.project, "q");
+    // The administrator's word makes it the application's own.
+    await store.apps.update("q", "web", { host });
+    await store.projects.change("q", { hostSuffix: null });
+    assertEquals((await store.apps.findByHost(host))?.project, "q");
+  },
+);

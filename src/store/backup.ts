@@ -1,10 +1,12 @@
 import { dirname } from "@std/path";
 import { BACKUP_POLL } from "../drive/limits.ts";
+import { byteText } from "../drive/byte_text.ts";
+import { failureReason } from "../drive/reason.ts";
 import { DONE, newBackupState, STOP, TOTAL } from "./backup_state.ts";
 import type { BackupAnswer, BackupTask } from "./backup_worker.ts";
 import { freeBytesOf } from "./disk_space.ts";
 import { exists, sizeOf, syncFile } from "./durable_file.ts";
-import { BackupRuns, CannotBackUp } from "./errors.ts";
+import { BackupRuns, CannotBackUp, DamagedBackup } from "./errors.ts";
 import { TemporaryFile } from "./temporary_file.ts";
 
 /** Told how many pages of how many are copied. */
@@ -17,6 +19,8 @@ export interface BackupOptions {
   target: string;
   /** The name under which the copy is made, in the same folder; `target` and an ending unless given. */
   temporary?: string;
+  /** Where the copy of a damaged store goes in place of `target`; `target` and an ending unless given. */
+  damaged?: string;
   /** Whether a file that is there already is replaced. */
   overwrites?: boolean;
   /** Asked when no other process can make one at the same time; `false` ends it. */
@@ -31,9 +35,14 @@ export function temporaryNameOf(target: string): string {
   return `${target}.part`;
 }
 
+/** The name of a copy of a damaged store. */
+function damagedNameOf(target: string): string {
+  return `${target}.damaged`;
+}
+
 /**
- * A copy of the store as it is at one moment, made while others read and write. The name shows the copy once it is whole,
- * checked and on the disk.
+ * A copy of the store as it is at one moment, made while others read and write. The name shows the copy once it is on the
+ * disk and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
  */
 export class Backup {
   readonly #options: BackupOptions;
@@ -46,6 +55,7 @@ export class Backup {
   /**
    * Makes the copy and gives its size in bytes; `undefined` where it was stopped or is not wanted any more, and nothing is left then.
    *
+   * @throws {DamagedBackup} where the store is damaged: the copy has its other name then.
    * @throws {CannotBackUp} where it cannot be made; nothing is left then either.
    * @throws {BackupRuns} where another process makes one under the same temporary name.
    */
@@ -58,8 +68,14 @@ export class Backup {
       if (claimed === undefined) throw new BackupRuns(`Another backup is being made: ${temporary}`);
       try {
         if (await this.#options.isWanted?.() === false) return undefined;
-        if (!await this.#copyTo(temporary)) return undefined;
+        const damage = await this.#copyTo(temporary);
+        if (damage === undefined) return undefined;
         await syncFile(temporary);
+        if (damage.length > 0) {
+          const { damaged = damagedNameOf(target) } = this.#options;
+          await claimed.rename(damaged);
+          throw new DamagedBackup(damaged, damage);
+        }
         if (!overwrites) await demandAbsent(target);
         await claimed.rename(target);
         return await sizeOf(target);
@@ -68,7 +84,7 @@ export class Backup {
       }
     } catch (error) {
       if (error instanceof CannotBackUp || error instanceof BackupRuns) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = failureReason(error);
       throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
     }
   }
@@ -79,9 +95,9 @@ export class Backup {
     Atomics.notify(this.#state, STOP);
   }
 
-  /** Gives `false` where it was stopped. */
-  async #copyTo(target: string): Promise<boolean> {
-    if (Atomics.load(this.#state, STOP) !== 0) return false;
+  /** Gives what is damaged in the copy, a sentence each without its end; `undefined` where it was stopped. */
+  async #copyTo(target: string): Promise<string[] | undefined> {
+    if (Atomics.load(this.#state, STOP) !== 0) return undefined;
     const worker = new Worker(new URL("./backup_worker.ts", import.meta.url), { type: "module" });
     const { promise, resolve, reject } = Promise.withResolvers<BackupAnswer>();
     worker.onmessage = ({ data }) => resolve(data);
@@ -96,9 +112,9 @@ export class Backup {
     }, BACKUP_POLL);
     try {
       worker.postMessage({ source, target, state: this.#state } satisfies BackupTask);
-      const { error, stopped = false } = await promise;
+      const { error, stopped = false, damage = [] } = await promise;
       if (error !== undefined) throw new Error(error);
-      return !stopped;
+      return stopped ? undefined : damage;
     } finally {
       clearInterval(timer);
       worker.terminate();
@@ -112,8 +128,10 @@ export class Backup {
     const free = await freeBytesOf(folder)();
     if (free === undefined || free - reserve >= needed) return;
     throw new CannotBackUp(
-      `The disk of ${folder} has ${free} bytes free, of which ${reserve} are a reserve: ` +
-        `a backup may need ${needed}`,
+      `The disk of ${folder} has ${byteText(free)} free, and ${
+        byteText(reserve)
+      } must stay free: ` +
+        `a backup may need ${byteText(needed)}`,
     );
   }
 }

@@ -1,9 +1,12 @@
-import { join } from "@std/path";
+import { basename, join } from "@std/path";
+import { exists } from "./durable_file.ts";
 
 const PATTERN = /^kvdrive-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/;
 
 /** How far ahead of our clock the newest backup may be and still count, in milliseconds: clocks are set. */
 const CLOCK_STEP = 60_000;
+
+const MAGIC = "SQLite format 3\0";
 
 /** A folder of backups that are named by their time. Whatever has another name is somebody else's. */
 export class BackupFolder {
@@ -19,10 +22,16 @@ export class BackupFolder {
     await Deno.remove(await Deno.makeTempFile({ dir: this.path, prefix: ".kvdrive-" }));
   }
 
-  /** The file of a backup that is made at a time, in milliseconds since 1970. */
-  fileAt(time: number): string {
-    const name = new Date(time).toISOString().slice(0, 19).replaceAll(":", "-");
-    return join(this.path, `kvdrive-${name}Z.db`);
+  /**
+   * The file of a backup that is made at a time, in milliseconds since 1970. If a clock that was set back has led to a name
+   * that is in use, it is the next free one.
+   */
+  async fileAt(time: number): Promise<string> {
+    for (let second = time;; second += 1000) {
+      const name = new Date(second).toISOString().slice(0, 19).replaceAll(":", "-");
+      const path = join(this.path, `kvdrive-${name}Z.db`);
+      if (!await exists(path)) return path;
+    }
   }
 
   /** Where each backup of this folder is made before it has its name: one process at a time. */
@@ -30,28 +39,58 @@ export class BackupFolder {
     return join(this.path, "kvdrive-backup.part");
   }
 
-  /** When the next backup is due, if one is to be made every so often. */
-  async dueAt(every: number, now: number): Promise<number> {
-    const times = (await this.#list()).map(({ time }) => time);
-    const newest = Math.max(...times.filter((time) => time <= now + CLOCK_STEP), -Infinity);
-    return newest + every;
+  /** Where the newest copy of a damaged store is kept. It is no backup, and replaces none. */
+  get damaged(): string {
+    return join(this.path, "kvdrive-damaged.db");
   }
 
-  /** Removes all but the newest; gives the names of what it removed. */
-  async prune(keep: number): Promise<string[]> {
-    const backups = (await this.#list()).sort((a, b) => b.time - a.time);
-    const old = backups.slice(keep).map(({ name }) => name);
+  /**
+   * When the newest whole backup was made, in milliseconds since 1970; `undefined` if there is none. Files that are dated in
+   * the future do not count: the clock was wrong when they were made, or is now.
+   */
+  async newest(now: number): Promise<number | undefined> {
+    for (const { name, time } of await this.#list()) {
+      if (time <= now + CLOCK_STEP && await isDatabase(join(this.path, name))) return time;
+    }
+    return undefined;
+  }
+
+  /**
+   * Removes the oldest backups until `keep` are left, and returns the names of those removed. The one just made stays in any
+   * case; files that are dated after it stay too and are not counted.
+   *
+   * @param made The file of the backup just made.
+   */
+  async prune(keep: number, made: string): Promise<string[]> {
+    const last = timeOf(basename(made)) ?? -Infinity;
+    const counted = (await this.#list()).filter(({ time }) => time <= last);
+    const old = counted.slice(Math.max(1, keep)).map(({ name }) => name);
     for (const name of old) await Deno.remove(join(this.path, name));
     return old;
   }
 
+  /** The backups of this folder, the newest first. */
   async #list(): Promise<{ name: string; time: number }[]> {
     const found: { name: string; time: number }[] = [];
     for await (const { name, isFile } of Deno.readDir(this.path)) {
       const time = isFile ? timeOf(name) : undefined;
       if (time !== undefined) found.push({ name, time });
     }
-    return found;
+    return found.sort((a, b) => b.time - a.time);
+  }
+}
+
+/** Whether a file begins as SQLite's databases do (sqlite.org/fileformat.html, 1.3): backups get their name once whole. */
+async function isDatabase(path: string): Promise<boolean> {
+  try {
+    using file = await Deno.open(path);
+    const head = new Uint8Array(MAGIC.length);
+    return await file.read(head) === MAGIC.length && new TextDecoder().decode(head) === MAGIC;
+  } catch (error) {
+    // Removed meanwhile, or not ours to read.
+    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.PermissionDenied) return false;
+    throw error;
   }
 }
 

@@ -13,6 +13,10 @@ import {
 } from "../drive/limits.ts";
 import { endReading } from "./end_reading.ts";
 import { type BackupState, DONE, STOP, TOTAL } from "./backup_state.ts";
+import { verifyBackup } from "./verify/verify.ts";
+
+/** Bytes of the copy that are checked between two rests. */
+const VERIFY_STEP = 4 * 2 ** 20;
 
 /** What the thread is started with. */
 export interface BackupTask {
@@ -27,6 +31,8 @@ export interface BackupTask {
 export interface BackupAnswer {
   error?: string;
   stopped?: true;
+  /** What is damaged in the copy, a sentence each without its end. */
+  damage?: string[];
 }
 
 interface WorkerScope {
@@ -47,7 +53,7 @@ scope.onmessage = async ({ data }) => {
   try {
     await copy(data);
     check(data.target);
-    scope.postMessage({});
+    scope.postMessage({ damage: await damageOf(data) });
   } catch (error) {
     if (error instanceof Stopped) scope.postMessage({ stopped: true });
     else scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
@@ -81,6 +87,18 @@ async function copy({ source, target, state }: BackupTask): Promise<void> {
     sqlite.close();
   }
   written.syncSync();
+}
+
+/** What is damaged was damaged in the store: the earlier backups may have it whole. */
+async function damageOf({ target, state }: BackupTask): Promise<string[]> {
+  let sinceRest = 0;
+  const problems = await verifyBackup(target, (bytes) => {
+    sinceRest += bytes;
+    if (sinceRest < VERIFY_STEP) return;
+    sinceRest = 0;
+    if (Atomics.wait(state, STOP, 0, BACKUP_PAUSE) !== "timed-out") throw new Stopped();
+  });
+  return problems.map(({ message }) => message);
 }
 
 /** Nobody wants to find out at the restoring that the disk lied. */

@@ -2,7 +2,7 @@ import { KEY_CACHE_SIZE, KEY_CACHE_TIME } from "../drive/limits.ts";
 
 interface Belief<T> {
   value: T;
-  /** Milliseconds since 1970. */
+  /** By the monotonic clock: a system clock that is set back must not make a revoked key work for longer. */
   until: number;
 }
 
@@ -35,14 +35,14 @@ export class Believed<T> {
   /** What is there under a key; `undefined` where nothing is. Throws what reading throws. */
   async get(key: string): Promise<T | undefined> {
     const belief = this.#known.get(key) ?? this.#absent.get(key);
-    if (belief !== undefined && belief.until > Date.now()) return belief.value;
+    if (belief !== undefined && belief.until > performance.now()) return belief.value;
     return await (this.#reading.get(key) ?? this.#start(key));
   }
 
   /** What is believed to be there, without asking; `undefined` where that is nothing or not known. */
   peek(key: string): T | undefined {
     const belief = this.#known.get(key);
-    return belief !== undefined && belief.until > Date.now() ? belief.value : undefined;
+    return belief !== undefined && belief.until > performance.now() ? belief.value : undefined;
   }
 
   /** Asks the store anew for this key. */
@@ -69,7 +69,7 @@ export class Believed<T> {
   async #readUndisturbed(key: string): Promise<T | undefined> {
     while (true) {
       const generation = this.#generation;
-      const until = Date.now() + KEY_CACHE_TIME;
+      const until = performance.now() + KEY_CACHE_TIME;
       const value = await this.#read(key);
       if (generation !== this.#generation) continue;
       this.#keep(key, value, until);

@@ -30,6 +30,23 @@ Deno.test("What was read is believed for its time, and read again when that is o
   });
 });
 
+Deno.test("A system clock that is set makes the time neither longer nor shorter", async () => {
+  for (const jump of [3_600_000, -3_600_000]) {
+    await withClock(async (forward, set) => {
+      const source = new Source();
+      const believed = new Believed(source.read);
+      source.texts.set("a", "one");
+      await believed.get("a");
+      source.texts.set("a", "two");
+      set(jump);
+      forward(KEY_CACHE_TIME - 1);
+      assertEquals([await believed.get("a"), believed.peek("a")], ["one", "one"]);
+      forward(1);
+      assertEquals([believed.peek("a"), await believed.get("a")], [undefined, "two"]);
+    });
+  }
+});
+
 Deno.test("The time counts from the moment on that the store was asked", async () => {
   await withClock(async (forward) => {
     const source = new Source();

@@ -2,25 +2,27 @@ import { CHUNK } from "../drive/limits.ts";
 
 /**
  * Cuts bytes as they come into chunks of exactly `CHUNK` bytes, the last one shorter. Nothing at all gives no chunk.
- * Each chunk has a buffer of its own.
+ * Each chunk has a buffer of its own, which the pieces are copied into as they come: none of them is kept.
+ *
+ * @param announced How many bytes come in all, where that is known before; it only saves memory.
  */
 export async function* cutIntoChunks(
   body: AsyncIterable<Uint8Array>,
+  announced?: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let gathered: Uint8Array[] = [];
-  let size = 0;
+  let given = 0;
+  let filling: Filling | undefined;
   for await (let piece of body) {
-    while (size + piece.byteLength >= CHUNK) {
-      const head = piece.subarray(0, CHUNK - size);
-      yield join([...gathered, head], CHUNK);
-      piece = piece.subarray(head.byteLength);
-      gathered = [];
-      size = 0;
+    while (piece.byteLength > 0) {
+      filling ??= new Filling(expectedSize(announced, given, piece));
+      piece = piece.subarray(filling.take(piece));
+      if (!filling.isFull) continue;
+      given += CHUNK;
+      yield filling.finish();
+      filling = undefined;
     }
-    if (piece.byteLength > 0) gathered.push(piece);
-    size += piece.byteLength;
   }
-  if (size > 0) yield join(gathered, size);
+  if (filling !== undefined) yield filling.finish();
 }
 
 /** How many chunks hold so many bytes. */
@@ -28,12 +30,45 @@ export function chunkCount(size: number): number {
   return Math.ceil(size / CHUNK);
 }
 
-function join(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.byteLength;
+/** How many bytes the chunk that begins with a piece probably has: small bodies are many, and mostly one piece. */
+function expectedSize(announced: number | undefined, given: number, piece: Uint8Array): number {
+  const rest = announced === undefined ? 0 : announced - given;
+  if (rest > 0 || given === 0) return Math.min(CHUNK, Math.max(rest, piece.byteLength));
+  return CHUNK;
+}
+
+/** A chunk that is being filled. */
+class Filling {
+  #buffer: Uint8Array<ArrayBuffer>;
+  #size = 0;
+
+  /** @param expected Bytes that it probably has. With more of them it gets the buffer of a whole chunk, once. */
+  constructor(expected: number) {
+    this.#buffer = new Uint8Array(expected);
   }
-  return joined;
+
+  get isFull(): boolean {
+    return this.#size === CHUNK;
+  }
+
+  /** Copies as many bytes as there is room for; gives how many. */
+  take(piece: Uint8Array): number {
+    const taken = Math.min(piece.byteLength, CHUNK - this.#size);
+    if (this.#size + taken > this.#buffer.byteLength) this.#grow();
+    this.#buffer.set(taken === piece.byteLength ? piece : piece.subarray(0, taken), this.#size);
+    this.#size += taken;
+    return taken;
+  }
+
+  /** The bytes, in a buffer of exactly their size. */
+  finish(): Uint8Array<ArrayBuffer> {
+    const isExact = this.#size === this.#buffer.byteLength;
+    return isExact ? this.#buffer : this.#buffer.slice(0, this.#size);
+  }
+
+  #grow(): void {
+    const whole = new Uint8Array(CHUNK);
+    whole.set(this.#buffer.subarray(0, this.#size));
+    this.#buffer = whole;
+  }
 }

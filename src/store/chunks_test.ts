@@ -36,13 +36,34 @@ Deno.test("However bytes come, chunks are whole but for the last", async () => {
   ];
   for (const sizes of cases) {
     const total = sizes.reduce((sum, size) => sum + size, 0);
-    const chunks = await Array.fromAsync(cutIntoChunks(piecesOf(sizes)));
-    const about = sizes.slice(0, 5).join(" ");
-    assertEquals(chunks.length, chunkCount(total), about);
-    for (const chunk of chunks.slice(0, -1)) assertEquals(chunk.byteLength, CHUNK, about);
-    const joined = new Uint8Array(await new Blob(chunks).arrayBuffer());
-    assertEquals(joined.byteLength, total, about);
-    assert(joined.every((byte, i) => byte === (i * 31 + (i >> 8)) % 251), about);
+    // What is announced is believed for the size of buffers alone.
+    for (const announced of [undefined, total, 0, 10, 2 * total + 3]) {
+      const chunks = await Array.fromAsync(cutIntoChunks(piecesOf(sizes), announced));
+      const about = `${sizes.slice(0, 5).join(" ")} announced as ${announced}`;
+      assertEquals(chunks.length, chunkCount(total), about);
+      for (const chunk of chunks.slice(0, -1)) assertEquals(chunk.byteLength, CHUNK, about);
+      const joined = new Uint8Array(await new Blob(chunks).arrayBuffer());
+      assertEquals(joined.byteLength, total, about);
+      assert(joined.every((byte, i) => byte === (i * 31 + (i >> 8)) % 251), about);
+      for (const chunk of chunks) {
+        assertEquals([chunk.byteOffset, chunk.buffer.byteLength], [0, chunk.byteLength], about);
+      }
+    }
+  }
+});
+
+Deno.test("No piece is kept: each is copied before the next one is asked for", async () => {
+  const size = CHUNK + 1000;
+  async function* body(): AsyncGenerator<Uint8Array> {
+    const piece = new Uint8Array(1);
+    for (const byte of bytesOf(size)) {
+      piece[0] = byte;
+      yield await Promise.resolve(piece);
+    }
+  }
+  for (const announced of [undefined, size]) {
+    const chunks = await Array.fromAsync(cutIntoChunks(body(), announced));
+    assertEquals(new Uint8Array(await new Blob(chunks).arrayBuffer()), bytesOf(size));
   }
 });
 

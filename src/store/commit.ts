@@ -22,14 +22,14 @@ export async function commitOperation(
   operation: Operation,
   onRetry: () => void = () => {},
 ): Promise<Outcome> {
-  const deadline = Date.now() + LOCKED_RETRY_TIME;
+  const deadline = performance.now() + LOCKED_RETRY_TIME;
   while (true) {
     try {
       return await operation.commit(kv);
     } catch (error) {
       if (isFull(error)) throw new StoreFull("The disk is full", { cause: error });
       if (!isLocked(error)) throw error;
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         throw new StoreUnavailable("The database stayed locked by another process", {
           cause: error,
         });

@@ -27,15 +27,15 @@ async function withFailing(
   }
 }
 
-/** Runs a test with a clock that is put forward by the same time whenever it is read. */
+/** Runs a test with a monotonic clock that is put forward by the same time whenever it is read. */
 async function withClock(step: number, test: () => Promise<void>): Promise<void> {
-  const { now } = Date;
-  let time = now();
-  Date.now = () => time += step;
+  const { now } = performance;
+  let time = performance.now();
+  performance.now = () => time += step;
   try {
     await test();
   } finally {
-    Date.now = now;
+    performance.now = now;
   }
 }
 

@@ -5,12 +5,15 @@
  * @module
  */
 import { DatabaseSync } from "node:sqlite";
-import { COMPACT_PAUSE, COMPACT_SLICE_PAGES, COMPACT_TO_PAGES } from "../drive/limits.ts";
+import { COMPACT_PAUSE, COMPACT_SLICE_PAGES } from "../drive/limits.ts";
 import { freePages } from "./free_pages.ts";
+import { logSize, LONG_LOG } from "./store_log.ts";
 
 /** What the thread is started with. */
 export interface CompactTask {
   path: string;
+  /** How many free pages stay. */
+  left: number;
   /** One element that is 0 until the thread is to stop. */
   stop: Int32Array<SharedArrayBuffer>;
 }
@@ -31,12 +34,14 @@ scope.onmessage = ({ data }) => {
   }
 };
 
-function compact({ path, stop }: CompactTask): void {
+function compact({ path, left, stop }: CompactTask): void {
   const sqlite = new DatabaseSync(path);
   try {
     // What it frees need not survive a crash at once: that would only have to be freed again.
     sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
-    while (freePages(sqlite) > COMPACT_TO_PAGES) {
+    while (freePages(sqlite) > left) {
+      // While a reader needs the log, moving a page takes space instead of giving some back.
+      if (logSize(path) > LONG_LOG) return;
       unlessLocked(() => {
         // `exec` would free a single page.
         sqlite.prepare(`PRAGMA incremental_vacuum(${COMPACT_SLICE_PAGES})`).all();

@@ -1,21 +1,51 @@
 import { DatabaseSync } from "node:sqlite";
-import { COMPACT_FROM_PAGES } from "../drive/limits.ts";
+import { COMPACT_FROM_PAGES, COMPACT_TO_PAGES } from "../drive/limits.ts";
 import type { CompactTask } from "./compact_worker.ts";
-import { freePages } from "./free_pages.ts";
+import { freePages, pageCount } from "./free_pages.ts";
 
-/** Makes the store's file smaller where much of it is free. */
+/**
+ * The share of free pages from which on the file is made smaller. Fewer are soon used again, and to give them back means
+ * to move other pages.
+ */
+const COMPACT_FROM_SHARE = 0.1;
+
+/** Milliseconds between two looks at the free pages. */
+export const COMPACT_INTERVAL = 10_000;
+
+/** Looks at the free pages that must agree: pages that uploads use again within a minute are not given back. */
+const COMPACT_LOOKS = 6;
+
+/** Makes the store's file smaller where much of it stays free. */
 export class Compactor {
   readonly #path: string;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  /** How many pages were free at the last looks. */
+  #looks: number[] = [];
 
   /** @param path The store's file. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Gives back what is free, if it is worth it; throws what kept it from that. */
-  async run(): Promise<void> {
-    if (Atomics.load(this.#stop, 0) !== 0 || !this.#isWorthIt()) return;
+  /**
+   * To be called every `COMPACT_INTERVAL`. Gives the pages back that stay free, if that is worthwhile; throws what kept it
+   * from that.
+   *
+   * @param isShort Whether the disk is short of space: then all free pages are wanted back at once.
+   */
+  async run({ isShort }: { isShort: boolean }): Promise<void> {
+    if (Atomics.load(this.#stop, 0) !== 0) return;
+    const { free, total } = this.#look();
+    this.#looks = [...this.#looks, free].slice(-COMPACT_LOOKS);
+    if (isShort) return await this.#compact(0, free);
+    const lasting = this.#looks.length < COMPACT_LOOKS ? 0 : Math.min(...this.#looks);
+    if (lasting >= COMPACT_FROM_SHARE * total) await this.#compact(free - lasting, lasting);
+  }
+
+  /** Gives pages back until so many are left, or none if they are too few. */
+  async #compact(left: number, pages: number): Promise<void> {
+    if (pages < COMPACT_FROM_PAGES) return;
+    this.#looks = [];
     const worker = new Worker(new URL("./compact_worker.ts", import.meta.url), { type: "module" });
     const { promise, resolve, reject } = Promise.withResolvers<{ error?: string }>();
     worker.onmessage = ({ data }) => resolve(data);
@@ -24,7 +54,12 @@ export class Compactor {
       reject(new Error(`Cannot compact the store: ${event.message}`));
     };
     try {
-      worker.postMessage({ path: this.#path, stop: this.#stop } satisfies CompactTask);
+      const task: CompactTask = {
+        path: this.#path,
+        left: Math.max(left, COMPACT_TO_PAGES),
+        stop: this.#stop,
+      };
+      worker.postMessage(task);
       const { error } = await promise;
       if (error !== undefined) throw new Error(`Cannot compact the store: ${error}`);
     } finally {
@@ -32,10 +67,10 @@ export class Compactor {
     }
   }
 
-  #isWorthIt(): boolean {
+  #look(): { free: number; total: number } {
     const sqlite = new DatabaseSync(this.#path, { readOnly: true });
     try {
-      return freePages(sqlite) >= COMPACT_FROM_PAGES;
+      return { free: freePages(sqlite), total: pageCount(sqlite) };
     } finally {
       sqlite.close();
     }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "@std/path";
-import { openDatabase } from "./database.ts";
+import { openDatabase, openFolderWarning } from "./database.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 
@@ -24,6 +24,25 @@ Deno.test("A new store is made so that it can give space back, and for its owner
     sqlite.close();
     const { mode } = await Deno.stat(folder);
     if (mode !== null) assertEquals(mode & 0o777, 0o700);
+  });
+});
+
+Deno.test("The store's files are private, in a folder that is open and however they were before", async () => {
+  if (Deno.build.os === "windows") return;
+  await inFolder(async (folder) => {
+    await Deno.chmod(folder, 0o755);
+    const names = ["kvdrive.db", "kvdrive.db-shm", "kvdrive.db-wal"];
+    const modes = () => names.map((name) => (Deno.statSync(join(folder, name)).mode ?? 0) & 0o777);
+    const db = await openDatabase(folder);
+    assertEquals(modes(), [0o600, 0o600, 0o600]);
+    for (const name of names) await Deno.chmod(join(folder, name), 0o644);
+    const again = await openDatabase(folder);
+    assertEquals(modes(), [0o600, 0o600, 0o600]);
+    assertMatch(await openFolderWarning(folder) ?? "", /mode 755.*chmod 700/);
+    await Deno.chmod(folder, 0o700);
+    assertEquals(await openFolderWarning(folder), undefined);
+    await again.close();
+    await db.close();
   });
 });
 

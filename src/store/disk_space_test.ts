@@ -1,26 +1,61 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DiskSpace, freeBytesOf, volumeOf } from "./disk_space.ts";
+import { type DiskNeeds, DiskSpace, freeBytesOf, volumeOf } from "./disk_space.ts";
 import { StoreFull } from "./errors.ts";
 
+const MIB = 2 ** 20;
+
+const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
+  new DiskSpace(() => Promise.resolve(free), reserve, needs);
+
 Deno.test("Uploads get what is free but the reserve, twice their size for the log", async () => {
-  const disk = new DiskSpace(() => Promise.resolve(1000), 400);
-  const room = await disk.demand(300);
-  await assertRejects(() => disk.demand(1), StoreFull);
+  const disk = withFree(100 * MIB, 40 * MIB);
+  const room = await disk.demand(29 * MIB);
+  await assertRejects(() => disk.demand(MIB), StoreFull);
   room[Symbol.dispose]();
-  await assertRejects(() => disk.demand(301), StoreFull);
-  await disk.demand(300);
-  const full = new DiskSpace(() => Promise.resolve(399), 400);
+  await assertRejects(() => disk.demand(30 * MIB), StoreFull);
+  await disk.demand(29 * MIB);
+  const full = withFree(40 * MIB - 1, 40 * MIB);
   await assertRejects(() => full.demand(0), StoreFull);
   assertEquals(await full.isShort(0), true);
 });
 
+Deno.test("An upload of no bytes is given room for its records", async () => {
+  const disk = withFree(MIB, 0);
+  let count = 0;
+  const fill = async () => {
+    for (; count < 100; count++) await disk.demand(0);
+  };
+  await assertRejects(fill, StoreFull);
+  assertEquals(count, 8);
+});
+
 Deno.test("What was promised is kept free until the upload ends, however long it takes", async () => {
-  const disk = new DiskSpace(() => Promise.resolve(1000), 0);
-  const rooms = [await disk.demand(200), await disk.demand(200)];
-  for (let i = 0; i < 3; i++) await assertRejects(() => disk.demand(200), StoreFull);
-  assertEquals([await disk.isShort(50), await disk.isShort(101)], [false, true]);
+  const disk = withFree(100 * MIB, 0);
+  const rooms = [await disk.demand(20 * MIB), await disk.demand(20 * MIB)];
+  for (let i = 0; i < 3; i++) await assertRejects(() => disk.demand(20 * MIB), StoreFull);
+  assertEquals([await disk.isShort(5 * MIB), await disk.isShort(11 * MIB)], [false, true]);
   rooms[0]?.[Symbol.dispose]();
-  await disk.demand(200);
+  await disk.demand(20 * MIB);
+});
+
+Deno.test("The growth of the store's file and the missing ballast are kept free", async () => {
+  let growth = 50 * MIB;
+  let missing = 16 * MIB;
+  let held = 0;
+  const ballast = {
+    missing: () => Promise.resolve(missing),
+    growthHeld: () => Promise.resolve(held),
+  };
+  const disk = withFree(100 * MIB, 20 * MIB, { growth: () => growth, ballast });
+  await disk.demand(6 * MIB);
+  assertEquals(await disk.isShort(0), false);
+  await assertRejects(() => disk.demand(MIB), StoreFull);
+  held = 10 * MIB;
+  await disk.demand(4 * MIB);
+  growth = 0;
+  missing = 0;
+  await disk.demand(20 * MIB);
+  await assertRejects(() => disk.demand(15 * MIB), StoreFull);
 });
 
 Deno.test("Where nothing is known of the disk there is room", async () => {

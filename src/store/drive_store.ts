@@ -6,15 +6,28 @@ import { prefixes } from "./keys.ts";
 export interface DriveUsage {
   name: string;
   files: number;
+  /** Of the files. */
   bytes: number;
+  /** Of the parts of open uploads. */
+  openBytes: number;
 }
 
 /** What a project holds. */
 export interface ProjectUsage {
   project: string;
   files: number;
+  /** Of the files. */
   bytes: number;
+  /** Of the parts of open uploads. */
+  openBytes: number;
 }
+
+/** The names of the counters in the store. */
+const COUNTERS: Record<string, "files" | "bytes" | "openBytes"> = {
+  files: "files",
+  bytes: "bytes",
+  open_bytes: "openBytes",
+};
 
 /**
  * What each project holds, without what is being removed: all counters are read, and nothing else.
@@ -26,7 +39,9 @@ export async function listUsage(
   removing: ReadonlyMap<string, readonly string[]>,
 ): Promise<ProjectUsage[]> {
   const usages = new Map<string, ProjectUsage>();
-  for (const project of removing.keys()) usages.set(project, { project, files: 0, bytes: 0 });
+  for (const project of removing.keys()) {
+    usages.set(project, { project, files: 0, bytes: 0, openBytes: 0 });
+  }
   const counters = db.reader.list<Deno.KvU64>(
     { prefix: prefixes.allUsage() },
     { batchSize: MAX_LIST_BATCH },
@@ -35,7 +50,8 @@ export async function listUsage(
     const [, project, drive, counter] = key;
     const usage = usages.get(String(project));
     if (usage === undefined || removing.get(String(project))?.includes(String(drive))) continue;
-    usage[counter === "files" ? "files" : "bytes"] += Number(value.value);
+    const field = COUNTERS[String(counter)];
+    if (field !== undefined) usage[field] += Number(value.value);
   }
   return [...usages.values()];
 }
@@ -47,8 +63,9 @@ export async function listDrives(db: Database, project: string): Promise<DriveUs
   for await (const { key, value } of counters) {
     const [, , drive, counter] = key;
     const name = String(drive);
-    const usage = drives.get(name) ?? { name, files: 0, bytes: 0 };
-    drives.set(name, { ...usage, [String(counter)]: Number(value.value) });
+    const usage = drives.get(name) ?? { name, files: 0, bytes: 0, openBytes: 0 };
+    const field = COUNTERS[String(counter)];
+    if (field !== undefined) drives.set(name, { ...usage, [field]: Number(value.value) });
   }
   return [...drives.values()];
 }

@@ -13,14 +13,25 @@ export function endReading(source: string, reader: DatabaseSync): void {
   try {
     writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
     holdWriters(writer, () => reader.exec("COMMIT"));
-    for (let round = 0; round < LOG_ROUNDS; round++) {
-      const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
-      // What came while it worked is left; the last of it is small enough for any writer.
-      if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < LOG_SHORT_PAGES) break;
-    }
-    shorten(reader);
+    unlessFull(() => {
+      for (let round = 0; round < LOG_ROUNDS; round++) {
+        const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
+        // What came while it worked is left; the last of it is small enough for any writer.
+        if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < LOG_SHORT_PAGES) break;
+      }
+      shorten(reader);
+    });
   } finally {
     writer.close();
+  }
+}
+
+/** On a full disk the log stays as it is: what was read is whole, and the server makes room for the log. */
+function unlessFull(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("disk is full"))) throw error;
   }
 }
 

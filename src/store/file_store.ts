@@ -2,7 +2,9 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import type { Validators } from "../drive/preconditions.ts";
 import type { ByteRange } from "../drive/byte_range.ts";
 import type { Database } from "./database.ts";
+import { contentProblem } from "./checksums.ts";
 import { StoreDamaged, StoreUnavailable } from "./errors.ts";
+import type { Discarded } from "./discarded.ts";
 import { discardLayout } from "./garbage.ts";
 import { account, type Draft, newRecord, validators } from "./file_version.ts";
 import { GoneThisSecond } from "./gone_this_second.ts";
@@ -10,13 +12,28 @@ import { type FoundFile, HotFiles } from "./hot_files.ts";
 import { KeyedMutex } from "./keyed_mutex.ts";
 import { keys } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
+import type { MemoryBudget } from "./memory_budget.ts";
 import { NewNames } from "./new_names.ts";
 import { Operation } from "./operation.ts";
 import type { Quotas } from "./quotas.ts";
+import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import type { Readers } from "./readers.ts";
-import { abandon, cleanUpAfter, digest, receive, type Received } from "./receive.ts";
-import type { FileRecord, Place, ProjectRecord } from "./records.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  receive,
+  type Received,
+  release,
+  reserveUpload,
+} from "./receive.ts";
+import {
+  type FileRecord,
+  fileText,
+  type Layout,
+  type Place,
+  type ProjectRecord,
+} from "./records.ts";
 
 /** Judges a write by what is there; `undefined` where there is no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
@@ -27,12 +44,19 @@ export type Published = FileRecord | "refused" | "stale";
 /** A version of a file to be read. Its bytes stay as they are until `close` is called or a stream of it has ended. */
 export interface OpenFile extends Disposable {
   record: FileRecord;
-  /** The bytes, in pieces. */
-  read(range: ByteRange): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /**
+   * The bytes, in pieces. To be called once.
+   *
+   * @throws {MemoryExhausted} where there is no memory for another reader for too long.
+   */
+  read(range: ByteRange): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
   /** All bytes, where they lie in one value. */
   content: Uint8Array<ArrayBuffer> | undefined;
   close(): void;
 }
+
+/** Told of damage of a version of a file. */
+export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
 /** What is there under a name. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
@@ -43,17 +67,37 @@ export class FileStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #readers: Readers;
+  readonly #discarded: Discarded;
   readonly #locks = new KeyedMutex();
   readonly #goneNow = new GoneThisSecond();
   readonly #newNames = new NewNames();
   readonly #hot: HotFiles;
+  readonly #memory: MemoryBudget;
+  readonly #aheads: ReadAheads;
 
-  constructor(db: Database, projects: KnownProjects, quotas: Quotas, readers: Readers) {
+  readonly #onDamage: OnDamage;
+
+  /** @param onDamage Told when a reader meets bytes that are missing or wrong. */
+  constructor(
+    db: Database,
+    { projects, quotas, readers, memory, discarded, onDamage = () => {} }: {
+      projects: KnownProjects;
+      quotas: Quotas;
+      readers: Readers;
+      memory: MemoryBudget;
+      discarded: Discarded;
+      onDamage?: OnDamage;
+    },
+  ) {
     this.#db = db;
+    this.#onDamage = onDamage;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#readers = readers;
-    this.#hot = new HotFiles(db.changes);
+    this.#discarded = discarded;
+    this.#hot = new HotFiles(db.changes, memory.caches);
+    this.#memory = memory;
+    this.#aheads = new ReadAheads(memory.downloads);
   }
 
   /**
@@ -66,6 +110,7 @@ export class FileStore {
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is, before the body is read or after.
    * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    */
   async put(
     place: Place,
@@ -74,20 +119,26 @@ export class FileStore {
       type: string;
       announced?: number | undefined;
       condition: WriteCondition;
-      accept: (received: Received) => void;
+      accept: (received: Received) => void | Promise<void>;
     },
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.demand(place);
-    if (announced !== undefined) await this.#quotas.demandRoom(begun, place, announced);
-    const received = await receive(this.#db, place, body);
+    using room = await this.#quotas.promise(begun, place, keys.file(place), announced);
+    using memory = await reserveUpload(this.#memory.uploads, place, announced);
+    let received: Received | undefined;
     try {
-      accept(received);
+      received = await receive(this.#db, place, room.watch(body), { announced, memory });
+      await accept(received);
+      room.release();
       const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
+    } finally {
+      if (received !== undefined) release(received);
     }
   }
 
@@ -97,7 +148,9 @@ export class FileStore {
     { type, condition, begun }: { type: string; condition: WriteCondition; begun: KnownProject },
   ): Promise<FileRecord | "refused"> {
     const inline = bytes.kind === "inline";
-    const layout = inline ? { kind: bytes.kind } : { kind: bytes.kind, version: bytes.version };
+    const layout: Layout = inline
+      ? { kind: bytes.kind }
+      : { kind: bytes.kind, version: bytes.version, checksums: true };
     const draft = { size, sha256, type, layout };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       const published = await this.publish(place, draft, { condition, begun }, (op) => {
@@ -118,6 +171,7 @@ export class FileStore {
    * one atomic operation.
    *
    * @param begun The project as it was when the write began.
+   * @param charged Bytes of the draft that count against the quota already, as parts of an open upload.
    * @param alongside Adds what has to happen in the same operation.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
@@ -126,7 +180,11 @@ export class FileStore {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, begun }: { condition: WriteCondition; begun: KnownProject },
+    { condition, begun, charged = 0 }: {
+      condition: WriteCondition;
+      begun: KnownProject;
+      charged?: number;
+    },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
     return await this.#locks.run(lockOf(place), async () => {
@@ -145,7 +203,8 @@ export class FileStore {
         const more = account(operation, place, current.value, record);
         if (current.value !== null) discardLayout(operation, place, current.value, record.layout);
         alongside(operation, record.version);
-        const { ok } = await this.#quotas.commit(project, place, operation, more);
+        const growth = { more: more - charged, moves: charged !== 0 };
+        const { ok } = await this.#quotas.commit(project, place, operation, growth);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
         if (!guesses && await this.#isAsRead(current, project)) return "stale";
@@ -184,7 +243,7 @@ export class FileStore {
           .delete(current.key);
         const more = account(operation, place, current.value, null);
         discardLayout(operation, place, current.value, undefined);
-        if ((await this.#quotas.commit(project, place, operation, more)).ok) {
+        if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
           this.#goneNow.add(lockOf(place));
           return true;
         }
@@ -219,36 +278,42 @@ export class FileStore {
     const record = file.value;
     if (record === null) return undefined;
     const inline = record.layout.kind === "inline";
-    return { record, content: inline ? demandWhole(place, record, content.value) : undefined };
+    if (!inline) return { record, content: undefined };
+    const problem = contentProblem(record, content.value);
+    if (problem === undefined && content.value !== null) return { record, content: content.value };
+    const error = new StoreDamaged(fileText(place), problem ?? "");
+    this.#noteDamage(place, record.version, error);
+    throw error;
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const close = this.#readers.hold(record.version);
-    const source = { kv: this.#db.reader, readers: this.#readers };
-    return {
-      record,
-      content,
-      read: (range) => readRange(source, place, record, content, range),
-      close,
-      [Symbol.dispose]: close,
+    const letGo = this.#readers.hold(record.version);
+    let ahead: ReadAhead | undefined;
+    let isClosed = false;
+    const close = () => {
+      isClosed = true;
+      letGo();
+      ahead?.[Symbol.dispose]();
     };
+    const read = async (range: ByteRange) => {
+      ahead = await this.#aheads.open(place.project);
+      // It may have been closed while memory was waited for.
+      if (isClosed) close();
+      const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
+      const source = { kv: this.#db.reader, ahead, onDamage };
+      return readRange(source, place, record, content, range);
+    };
+    return { record, content, read, close, [Symbol.dispose]: close };
+  }
+
+  #noteDamage(place: Place, version: string, error: StoreDamaged): void {
+    this.#db.meter.damageRead();
+    this.#onDamage(place, version, error);
   }
 }
 
 function absent(place: Place): Current {
   return { key: keys.file(place), value: null, versionstamp: null };
-}
-
-/** What lies in one value is compared with its digest before a byte of it leaves. */
-function demandWhole(
-  place: Place,
-  { size, sha256 }: FileRecord,
-  content: Uint8Array<ArrayBuffer> | null,
-): Uint8Array<ArrayBuffer> {
-  const isWhole = content?.byteLength === size &&
-    (sha256 === undefined || sha256 === digest(content));
-  if (isWhole) return content;
-  throw new StoreDamaged(`The content of ${JSON.stringify(place)} is not what was stored`);
 }
 
 function lockOf({ project, drive, name }: Place): string {

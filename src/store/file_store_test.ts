@@ -16,8 +16,10 @@ import {
   place,
   put,
   read,
+  sweepElsewhere,
   sweepLater,
   testOnAll,
+  withClock,
 } from "./test_support.ts";
 
 const SMALL = { file: 1, content: 1, "usage files": 1, "usage bytes": 1 };
@@ -165,7 +167,7 @@ testOnAll("Who has begun to read gets that version to the end", async (bench) =>
   await put(bench, "a", data);
   const file = await bench.store.files.open(place("a"));
   assert(file !== undefined);
-  const pieces = file.read({ start: 0, end: data.byteLength });
+  const pieces = await file.read({ start: 0, end: data.byteLength });
   const first = await pieces[Symbol.asyncIterator]().next();
   assertEquals(first.done, false);
   await put(bench, "a", bytes(5, 2));
@@ -198,10 +200,34 @@ testOnAll(
   },
 );
 
+testOnAll(
+  "If the clock is set back, a file counts as modified later all the same",
+  async (bench) => {
+    await withClock(async (forward, set) => {
+      const first = await put(bench, "a", bytes(1));
+      set(-3_600_000);
+      const second = await put(bench, "a", bytes(2));
+      const third = await put(bench, "a", bytes(3));
+      assertEquals([second.modified, third.modified], [
+        first.modified + 1000,
+        first.modified + 2000,
+      ]);
+      assertEquals([second.sameSecond, third.sameSecond], [undefined, undefined]);
+      assert(first.version < second.version && second.version < third.version);
+      forward(3_600_000 + 5000);
+      const last = await put(bench, "a", bytes(4));
+      assertEquals([last.modified, last.created], [Date.now(), first.created]);
+      // A year is no date to believe.
+      set(-365 * 24 * 3_600_000);
+      assertEquals((await put(bench, "a", bytes(5))).modified, Date.now());
+    });
+  },
+);
+
 testOnAll("Bytes that the sweeper took away can't be published", async (bench) => {
   const body = async function* (): AsyncGenerator<Uint8Array> {
     yield* inPieces(bytes(20 * CHUNK));
-    await sweepLater(bench);
+    await sweepElsewhere(bench);
   };
   await assertRejects(
     () => bench.store.files.put(place("a"), body(), ANYWAY),

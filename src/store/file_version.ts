@@ -13,6 +13,22 @@ export function validators(record: FileRecord): Validators {
   return { etag: version, modified, dateIsStrong: sameSecond === undefined };
 }
 
+/** A date that is later than now by more than this, in milliseconds, comes from a clock that was wrong, and counts for nothing. */
+const BELIEVABLE_LEAD = 24 * 60 * 60_000;
+
+/**
+ * When a new version counts as modified, in milliseconds since 1970: never before the version that it replaces. If the
+ * system's clock was set back, it counts as modified one second after that one, so that `If-Unmodified-Since` and
+ * `If-Modified-Since` with the date of the earlier version notice the change.
+ */
+function modifiedAfter(current: FileRecord | null): number {
+  const now = Date.now();
+  const lead = current === null ? 0 : current.modified - now;
+  if (current === null || lead <= 0 || lead > BELIEVABLE_LEAD) return now;
+  const isSameSecond = Math.floor(now / 1000) === Math.floor(current.modified / 1000);
+  return current.modified + (isSameSecond ? 0 : 1000);
+}
+
 /**
  * The record of a new version.
  *
@@ -23,7 +39,7 @@ export function newRecord(
   current: FileRecord | null,
   justDeleted: boolean,
 ): FileRecord {
-  const modified = Date.now();
+  const modified = modifiedAfter(current);
   const sameSecond = current === null
     ? justDeleted
     : Math.floor(current.modified / 1000) === Math.floor(modified / 1000);

@@ -19,7 +19,9 @@ export class FolderLock implements Disposable {
   ): Promise<FolderLock | undefined> {
     if (Deno.build.os === "windows") return new FolderLock(undefined);
     const file = await Deno.open(folder);
-    return await tryLock(file, kind) ? new FolderLock(file) : undefined;
+    if (await tryLock(file, kind)) return new FolderLock(file);
+    file.close();
+    return undefined;
   }
 
   [Symbol.dispose](): void {

@@ -5,6 +5,11 @@ import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
 import type { FileRecord, Garbage, Layout, Place } from "./records.ts";
 
+/** Whether the digest of a file and the checksums of its chunks are known. */
+export function isDigested({ layout, sha256 }: Pick<FileRecord, "layout" | "sha256">): boolean {
+  return sha256 !== undefined && (layout.kind === "inline" || layout.checksums === true);
+}
+
 /** Adds to an operation that something is to be removed, from `due` (milliseconds since 1970) on. */
 export function throwAway(operation: Operation, garbage: Garbage, due: number): void {
   operation.set(keys.garbage(due, monotonicUlid()), garbage);
@@ -17,9 +22,11 @@ export function throwAway(operation: Operation, garbage: Garbage, due: number): 
 export function discardLayout(
   operation: Operation,
   place: Place,
-  { layout, version: file, size }: FileRecord,
+  record: FileRecord,
   next: Layout | undefined,
 ): void {
+  const { layout, version: file, size } = record;
+  if (!isDigested(record)) operation.delete(keys.undigested(place));
   const { project, drive, name } = place;
   const due = Date.now() + GARBAGE_GRACE;
   switch (layout.kind) {

@@ -87,8 +87,7 @@ export class GroupCommitter {
       // Not a check, or one that holds again.
       if (holding.length === members.length) break;
       members = holding;
-      together = new Operation();
-      for (const { operation } of members) together.add(operation);
+      together = combined(members);
     }
     await Promise.all(members.map((member) => this.#commitAlone(member)));
   }
@@ -100,10 +99,24 @@ export class GroupCommitter {
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
-      const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
+      if (error instanceof StoreFull) {
+        await this.#runWithoutBytes(members, error);
+        return true;
+      }
+      const concernsAll = error instanceof StoreUnavailable;
       if (concernsAll) { for (const { reject } of members) reject(error); }
       return concernsAll;
     }
+  }
+
+  /** On a full disk the members that store bytes of files are refused; the others may still find room. */
+  async #runWithoutBytes(members: readonly Waiting[], error: StoreFull): Promise<void> {
+    const others = members.filter(({ operation }) => !operation.hasFileBytes);
+    const isMixed = others.length > 0 && others.length < members.length;
+    for (const member of members) {
+      if (!isMixed || member.operation.hasFileBytes) member.reject(error);
+    }
+    if (isMixed) await this.#run({ together: combined(others), members: others });
   }
 
   /** Tells those whose checks don't hold that they were refused; gives the others. */
@@ -127,4 +140,10 @@ export class GroupCommitter {
       reject(error);
     }
   }
+}
+
+function combined(members: readonly Waiting[]): Operation {
+  const together = new Operation();
+  for (const { operation } of members) together.add(operation);
+  return together;
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers";
-import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import type { ChangeProbe } from "./change_probe.ts";
+import type { CacheMemory } from "./memory_budget.ts";
 import type { FileRecord } from "./records.ts";
 
 /** A file as it was read. */
@@ -28,13 +28,17 @@ const OVERHEAD = 1024;
 export class HotFiles {
   readonly #probe: ChangeProbe | undefined;
   readonly #files = new Map<string, FoundFile>();
+  readonly #memory: CacheMemory;
   #asked = new Map<string, Asked>();
-  #bytes = 0;
   #state: number | undefined;
 
-  /** @param probe Without one nothing is kept. */
-  constructor(probe: ChangeProbe | undefined) {
+  /**
+   * @param probe Without one nothing is kept.
+   * @param memory For this cache alone.
+   */
+  constructor(probe: ChangeProbe | undefined, memory: CacheMemory) {
     this.#probe = probe;
+    this.#memory = memory;
   }
 
   /**
@@ -49,11 +53,6 @@ export class HotFiles {
     if (this.#asked.size === 0) setImmediate(() => this.#answer());
     this.#asked.set(id, { read, found });
     return found.promise;
-  }
-
-  /** How many bytes are kept. */
-  get size(): number {
-    return this.#bytes;
   }
 
   #answer(): void {
@@ -78,14 +77,14 @@ export class HotFiles {
   #keep(id: string, file: FoundFile): void {
     if (file.content === undefined || this.#files.has(id)) return;
     const bytes = file.content.byteLength + OVERHEAD;
-    if (this.#bytes + bytes > HOT_FILES_BYTES) this.#forget();
+    if (this.#memory.used + bytes > this.#memory.limit) this.#forget();
     this.#files.set(id, file);
-    this.#bytes += bytes;
+    this.#memory.used += bytes;
   }
 
   #forget(): void {
-    if (this.#bytes === 0) return;
+    if (this.#memory.used === 0) return;
     this.#files.clear();
-    this.#bytes = 0;
+    this.#memory.used = 0;
   }
 }

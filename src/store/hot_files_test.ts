@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
 import { assert, assertEquals } from "@std/assert";
-import { HOT_FILES_BYTES } from "../drive/limits.ts";
 import { ChangeProbe } from "./change_probe.ts";
 import { type Database, databasePath, openDatabase } from "./database.ts";
+import type { CacheMemory } from "./memory_budget.ts";
 import { type FoundFile, HotFiles } from "./hot_files.ts";
 import { Operation } from "./operation.ts";
 import { Store } from "./store.ts";
@@ -27,6 +27,10 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
 
 function benchOn(db: Database): Bench {
   return { db, store: new Store(db, { onError: () => {} }) };
+}
+
+function memory(): CacheMemory {
+  return { limit: 2 ** 20, used: 0 };
 }
 
 Deno.test("The state is another one after each commit, of whichever connection, and the same without", async () => {
@@ -87,7 +91,7 @@ Deno.test("A small file that nobody changes is read from the store once", async 
 Deno.test("A file is not kept where the store changed while it was read", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
-    const files = new HotFiles(database.changes);
+    const files = new HotFiles(database.changes, memory());
     let reads = 0;
     const read = async () => {
       reads++;
@@ -103,7 +107,7 @@ Deno.test("A file is not kept where the store changed while it was read", async 
 });
 
 Deno.test("Who asks for a file at the same time shares a read, which begins after all have asked", async () => {
-  const files = new HotFiles(undefined);
+  const files = new HotFiles(undefined, memory());
   const asked: string[] = [];
   const ask = (id: string) =>
     files.get(id, () => {
@@ -120,7 +124,7 @@ Deno.test("Who asks for a file at the same time shares a read, which begins afte
 });
 
 Deno.test("A read that fails fails for all who asked, and is tried again by the next", async () => {
-  const files = new HotFiles(undefined);
+  const files = new HotFiles(undefined, memory());
   const fail = () => Promise.reject(new Error("The store is away"));
   const results = await Promise.allSettled([files.get("a", fail), files.get("a", fail)]);
   assertEquals(results.map(({ status }) => status), ["rejected", "rejected"]);
@@ -130,15 +134,16 @@ Deno.test("A read that fails fails for all who asked, and is tried again by the 
 Deno.test("What is kept has a limit, and without a file nothing is kept", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
-    const files = new HotFiles(database.changes);
+    const kept = memory();
+    const files = new HotFiles(database.changes, kept);
     const size = 64 * 1024;
-    for (let i = 0; i < 2 * HOT_FILES_BYTES / size; i++) {
+    for (let i = 0; i < 2 * kept.limit / size; i++) {
       await files.get(`${i}`, () => Promise.resolve(fileOf(size)));
-      assert(files.size > 0 && files.size <= HOT_FILES_BYTES);
+      assert(kept.used > 0 && kept.used <= kept.limit);
     }
-    const none = new HotFiles(undefined);
-    await none.get("a", () => Promise.resolve(fileOf(1)));
-    assertEquals(none.size, 0);
+    const none = memory();
+    await new HotFiles(undefined, none).get("a", () => Promise.resolve(fileOf(1)));
+    assertEquals(none.used, 0);
     await database.close();
   });
 });

@@ -1,4 +1,4 @@
-import { KEY_PREFIX } from "../drive/limits.ts";
+import { KEY_CACHE_TIME, KEY_PREFIX } from "../drive/limits.ts";
 import { hashSecret, newProjectKey, prefixOf, type ProjectKey } from "../drive/secrets.ts";
 import { Believed } from "./believed.ts";
 import type { Database } from "./database.ts";
@@ -51,6 +51,17 @@ export class KeyStore {
     if (found === undefined) return undefined;
     const { project, prefix } = found.thing;
     return { project, prefix, removing: found.owner.removing };
+  }
+
+  /**
+   * Whether a key that opened a project some time ago still does.
+   *
+   * @param age How long ago, in milliseconds. After `KEY_CACHE_TIME` the store is asked, as another process may have revoked
+   *   the key.
+   */
+  async stillOpens(hash: string, project: string, age: number): Promise<boolean> {
+    if (age > KEY_CACHE_TIME) this.#known.forget(hash);
+    return (await this.opens(hash))?.project === project;
   }
 
   /** Makes one more key of a project; `undefined` where there is no such project. */

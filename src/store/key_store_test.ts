@@ -167,3 +167,28 @@ testOnAll("Keys made at the same time, here and elsewhere, are all there", async
     assertEquals(await opened(bench, key), "p");
   }
 });
+
+testOnAll(
+  "Whether a key still opens costs a read only where it came in long ago",
+  async (bench) => {
+    const other = otherProcess(bench);
+    const key = await makeKey(bench);
+    const hash = hashSecret(key.text);
+    const ask = (age: number) => bench.store.keys.stillOpens(hash, "p", age);
+    assertEquals(await opened(bench, key), "p");
+    assertEquals(await countReads(bench, async () => assertEquals(await ask(0), true)), 0);
+    assertEquals(await other.store.keys.revokeKey("p", key.secret.slice(0, 8)), true);
+    assertEquals(await ask(KEY_CACHE_TIME), true);
+    assertEquals(await ask(KEY_CACHE_TIME + 1), false);
+    assertEquals(await ask(0), false);
+  },
+);
+
+testOnAll("A key that is revoked here does not open any more, however new it is", async (bench) => {
+  const key = await makeKey(bench);
+  const hash = hashSecret(key.text);
+  assertEquals(await bench.store.keys.stillOpens(hash, "p", 0), true);
+  assertEquals(await bench.store.keys.stillOpens(hash, "other", 0), false);
+  await bench.store.keys.revokeKey("p", key.secret.slice(0, 8));
+  assertEquals(await bench.store.keys.stillOpens(hash, "p", 0), false);
+});

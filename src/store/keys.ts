@@ -29,6 +29,16 @@ export const keys = {
     index,
   ],
 
+  /** The checksums of `CHECKSUMS_PER_PAGE` chunks of a version. */
+  checksums: ({ project, drive, name }: Place, version: string, page: number): Deno.KvKey => [
+    "checksums",
+    project,
+    drive,
+    name,
+    version,
+    page,
+  ],
+
   manifestPage: ({ project, drive, name }: Place, version: string, start: number): Deno.KvKey => [
     "manifest",
     project,
@@ -69,8 +79,15 @@ export const keys = {
     id,
   ],
 
-  /** Counts; a drive exists once it has one. */
-  usage: (project: string, drive: string, counter: "files" | "bytes"): Deno.KvKey => [
+  /** An open upload holds one of the project's numbers, which bounds how many are open. See `OpenUploads`. */
+  openUpload: (project: string, number: number): Deno.KvKey => ["open_upload", project, number],
+
+  /** Counts; a drive exists once it has one. `open_bytes` is the size of all parts of open uploads. */
+  usage: (
+    project: string,
+    drive: string,
+    counter: "files" | "bytes" | "open_bytes",
+  ): Deno.KvKey => [
     "usage",
     project,
     drive,
@@ -78,10 +95,24 @@ export const keys = {
   ],
 
   /**
-   * The bytes of a project that has a quota. Whoever changes them demands that this entry is unchanged, and whoever changes
+   * The bytes of a project that has a quota, parts of open uploads included. Whoever changes them demands that this entry is unchanged, and whoever changes
    * the project's record deletes it; where it is not there, the counters of the drives are added up.
    */
   quota: (project: string): Deno.KvKey => ["quota", project],
+
+  /** Journal of files whose digest or checksums are not known yet; holds the version that lacks them. */
+  undigested: ({ project, drive, name }: Place): Deno.KvKey => [
+    "undigested",
+    project,
+    drive,
+    name,
+  ],
+
+  /** What was found wrong with the bytes of a file. */
+  damage: ({ project, drive, name }: Place): Deno.KvKey => ["damage", project, drive, name],
+
+  /** How far the scrub is. */
+  scrub: (): Deno.KvKey => ["scrub"],
 
   pending: (version: string): Deno.KvKey => ["pending", version],
 
@@ -169,11 +200,20 @@ export const prefixes = {
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
+  openUploads: (project: string): Deno.KvKey => ["open_upload", project],
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store. */
   all: (kind: string): Deno.KvKey => [kind],
   chunks: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
     "chunk",
+    project,
+    drive,
+    name,
+    version,
+  ],
+  /** The pages of checksums of a version. */
+  checksums: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
+    "checksums",
     project,
     drive,
     name,
@@ -196,6 +236,12 @@ export const ranges = {
   files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
     start: ["file", project, drive, from],
     end: ["file", project, drive, afterPrefix(prefix) ?? BEHIND_STRINGS],
+  }),
+
+  /** The files of all drives from one on, or all of them. */
+  filesFrom: (from: Place | undefined): KeyRange => ({
+    start: from === undefined ? ["file"] : keys.file(from),
+    end: ["file", BEHIND_STRINGS],
   }),
 
   /** Chunks `from` to `to` (excluded) of one version. */
@@ -225,6 +271,11 @@ export const ranges = {
   /** What is due to be removed at a time, in milliseconds since 1970. */
   garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
 } as const;
+
+/** Whether an entry holds bytes of a file, and so many pages of the store's file. */
+export function holdsBytes([kind]: Deno.KvKey): boolean {
+  return kind === "chunk" || kind === "content";
+}
 
 /** A text that is the same for equal keys only. */
 export function identityOf(key: Deno.KvKey): string {

@@ -13,6 +13,8 @@ export interface KnownProject {
   removing: readonly string[];
   /** How many bytes its files may have together, if that is limited. */
   maxBytes?: number;
+  /** The domain below which its owner may choose host names, if there is one. */
+  hostSuffix?: string;
   /** Demands that the project is unchanged: there, and none of its other drives being removed. */
   unchanged: SharedCheck;
 }
@@ -96,8 +98,15 @@ export class KnownProjects {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing = [], maxBytes } = value;
+    const { created, removing = [], maxBytes, hostSuffix } = value;
     const limit = maxBytes === undefined ? {} : { maxBytes };
-    return { created, removing, ...limit, unchanged: new SharedCheck(key, versionstamp) };
+    const suffix = hostSuffix === undefined ? {} : { hostSuffix };
+    return {
+      created,
+      removing,
+      ...limit,
+      ...suffix,
+      unchanged: new SharedCheck(key, versionstamp),
+    };
   }
 }

@@ -59,8 +59,8 @@ testOnAll(
     await sweepLater(bench);
     await putAt(bench, place, bytes(20));
     assertEquals(await drives("p"), [
-      { name: "one", files: 1, bytes: 20 },
-      { name: "two", files: 1, bytes: 10 },
+      { name: "one", files: 1, bytes: 20, openBytes: 0 },
+      { name: "two", files: 1, bytes: 10, openBytes: 0 },
     ]);
     assertEquals((await files.stat(place))?.size, 20);
   },
@@ -185,7 +185,12 @@ testOnAll("Another process that writes to another drive is in nobody's way", asy
     );
     await sweepLater(bench);
   }
-  assertEquals(await bench.store.drives("p"), [{ name: "other", files: 21, bytes: 200 }]);
+  assertEquals(await bench.store.drives("p"), [{
+    name: "other",
+    files: 21,
+    bytes: 200,
+    openBytes: 0,
+  }]);
 });
 
 testOnAll(

@@ -47,6 +47,8 @@ export class Operation {
   readonly #shared = new Map<string, SharedCheck>();
   readonly #changes: Change[] = [];
   readonly #sums = new Map<string, Sum>();
+  /** Whether it stores bytes of a file, as opposed to records. */
+  hasFileBytes = false;
   /** The keys that it checks, sets or deletes. */
   readonly touched = new Set<string>();
   #bytes = 0;
@@ -80,6 +82,7 @@ export class Operation {
     const keyLength = encodedLength(change.key);
     this.#changes.push(change);
     this.touched.add(identityOf(change.key));
+    this.hasFileBytes ||= change.value instanceof Uint8Array;
     // Deno KV counts the key of a set twice.
     this.#bytes += 2 * keyLength + change.bytes;
     this.#keyBytes += keyLength;
@@ -163,6 +166,12 @@ export class Operation {
   /** Whether doing it twice would not be as doing it once, unless a check keeps it from that. */
   get counts(): boolean {
     return this.#sums.size > 0;
+  }
+
+  /** Whether it demands the state of an entry that it changes: done twice, the second time is refused. */
+  get changesItsChecks(): boolean {
+    const checked = new Set(this.#checks.map(({ key }) => identityOf(key)));
+    return this.#changes.some(({ key }) => checked.has(identityOf(key)));
   }
 
   /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */

@@ -21,6 +21,14 @@ export interface ProjectInfo {
   created: number;
   /** How many bytes its files may have together, if that is limited. */
   maxBytes?: number;
+  /** The domain below which its owner may choose host names for applications, if there is one. */
+  hostSuffix?: string;
+}
+
+/** What of a project can be changed. `null` takes away. */
+export interface ProjectChanges {
+  maxBytes?: number | null | undefined;
+  hostSuffix?: string | null | undefined;
 }
 
 /** The projects and the administrator's token, of which it knows only the SHA-256. */
@@ -146,16 +154,24 @@ export class ProjectStore {
    * stay, also where they are too many. Gives the project; `undefined` where there is none.
    */
   async limit(project: string, maxBytes: number | null): Promise<ProjectInfo | undefined> {
+    return await this.change(project, { maxBytes });
+  }
+
+  /**
+   * Changes what is given; `undefined` where there is no such project. Hosts that the owner chose below an earlier suffix
+   * count no more from then on: see `AppStore`.
+   */
+  async change(project: string, changes: ProjectChanges): Promise<ProjectInfo | undefined> {
     const info = await decide(this.#db, async () => {
       const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: undefined };
-      const { maxBytes: _before, ...rest } = owner.value;
-      const record: ProjectRecord = { ...rest, ...(maxBytes === null ? {} : { maxBytes }) };
+      const record = changed(owner.value, changes);
       const operation = new Operation().check(owner.key, owner.versionstamp);
       setProject(operation, project, record);
       return { operation, result: infoOf(project, record) };
     });
     this.#known.forget(project);
+    if (info !== undefined && changes.hostSuffix !== undefined) this.#revocations.changed();
     return info;
   }
 
@@ -258,11 +274,24 @@ export class ProjectStore {
   }
 }
 
-function infoOf(project: string, { name, created, maxBytes }: ProjectRecord): ProjectInfo {
+function changed(record: ProjectRecord, { maxBytes, hostSuffix }: ProjectChanges): ProjectRecord {
+  const after = { ...record };
+  if (maxBytes === null) delete after.maxBytes;
+  else if (maxBytes !== undefined) after.maxBytes = maxBytes;
+  if (hostSuffix === null) delete after.hostSuffix;
+  else if (hostSuffix !== undefined) after.hostSuffix = hostSuffix;
+  return after;
+}
+
+function infoOf(
+  project: string,
+  { name, created, maxBytes, hostSuffix }: ProjectRecord,
+): ProjectInfo {
   return {
     project,
     ...(name === undefined ? {} : { name }),
     created,
     ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(hostSuffix === undefined ? {} : { hostSuffix }),
   };
 }

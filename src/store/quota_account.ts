@@ -66,5 +66,5 @@ async function countBytes(
 ): Promise<number> {
   const drives = await listDrives(db, project);
   return drives.filter(({ name }) => !removing.includes(name))
-    .reduce((sum, { bytes }) => sum + bytes, 0);
+    .reduce((sum, { bytes, openBytes }) => sum + bytes + openBytes, 0);
 }

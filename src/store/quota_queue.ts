@@ -47,7 +47,7 @@ export class QuotaQueue {
   #isRunning = false;
   /** How many of the next changes are committed alone, as one of them cannot be committed at all. */
   #alone = 0;
-  /** When others began to be quicker each time, in milliseconds since 1970. */
+  /** When others began to be quicker each time, by the monotonic clock. */
   #slowerSince: number | undefined;
 
   /** @param onIdle Called when nobody waits any more. */
@@ -55,6 +55,11 @@ export class QuotaQueue {
     this.#db = db;
     this.#project = project;
     this.#onIdle = onIdle;
+  }
+
+  /** The project's bytes as they were last seen; `undefined` while that is not known. */
+  get used(): number | undefined {
+    return this.#account?.used;
   }
 
   /**
@@ -170,7 +175,11 @@ export class QuotaQueue {
       for (const { resolve } of this.#settle(members)) resolve(outcome);
     } catch (error) {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
-      if (members.length > 1 && !concernsAll) this.#alone = members.length;
+      const storing = members.filter(({ operation }) => operation.hasFileBytes);
+      if (error instanceof StoreFull && storing.length > 0) {
+        // The others may still find room.
+        for (const { reject } of this.#settle(storing)) reject(error);
+      } else if (members.length > 1 && !concernsAll) this.#alone = members.length;
       else for (const { reject } of this.#settle(members)) reject(error);
     }
   }
@@ -185,8 +194,8 @@ export class QuotaQueue {
       ? await unmetAmong(this.#db.reader, members.map(({ operation }) => operation))
       : new Set();
     if (unmet.size > 0) return this.#refuse(members.filter((one) => unmet.has(one.operation)));
-    const since = this.#slowerSince ??= Date.now();
-    if (Date.now() - since > LOCKED_RETRY_TIME) {
+    const since = this.#slowerSince ??= performance.now();
+    if (performance.now() - since > LOCKED_RETRY_TIME) {
       throw new StoreUnavailable("Too many other processes write to the project");
     }
   }

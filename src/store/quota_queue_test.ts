@@ -18,7 +18,7 @@ testOnAll("What cannot be committed at all does not take others along", async ({
     const operation = new Operation().share(known.unchanged)
       .set(["test", i], new Uint8Array(i === 4 ? CHUNK + 1 : 1))
       .sum(keys.usage(project, "d", "bytes"), 100);
-    return quotas.commit(known, DRIVE, operation, 100);
+    return quotas.commit(known, DRIVE, operation, { more: 100 });
   }));
   const failed = outcomes.flatMap(({ status }, i) => status === "rejected" ? [i] : []);
   assertEquals(failed, [4]);
@@ -35,7 +35,7 @@ testOnAll(
       const operation = new Operation().share(known.unchanged)
         .check(["test", i], i < 2 ? "00000000000000010000" : null)
         .sum(keys.usage(project, "d", "bytes"), more);
-      return quotas.commit(known, DRIVE, operation, more);
+      return quotas.commit(known, DRIVE, operation, { more });
     }));
     assertEquals(outcomes.map(({ ok }) => ok), [false, false, true, true]);
     assertEquals((await readAccount(db, project))?.used, 50);
@@ -49,7 +49,7 @@ testOnAll("Changes that free bytes make room for those that wait", async ({ db, 
   const change = (more: number) => {
     const operation = new Operation().share(known.unchanged)
       .sum(keys.usage(project, "d", "bytes"), more);
-    return quotas.commit(known, DRIVE, operation, more);
+    return quotas.commit(known, DRIVE, operation, { more });
   };
   await change(900);
   await Promise.all([change(-500), change(100)]);

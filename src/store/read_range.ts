@@ -1,11 +1,12 @@
 import type { ByteRange } from "../drive/byte_range.ts";
 import { CHUNK } from "../drive/limits.ts";
+import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
-import { StoreDamaged } from "./errors.ts";
+import { isCorruption, StoreDamaged } from "./errors.ts";
 import { ranges } from "./keys.ts";
 import { manifestParts } from "./manifest.ts";
-import type { Readers } from "./readers.ts";
-import type { FileRecord, Place } from "./records.ts";
+import type { ReadAhead } from "./read_ahead.ts";
+import { type FileRecord, fileText, type Place } from "./records.ts";
 
 /** Consecutive bytes of a file that lie in the chunks of one version. */
 interface Segment {
@@ -13,18 +14,24 @@ interface Segment {
   /** Bytes in all chunks of that version. */
   size: number;
   range: ByteRange;
+  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
+  checksums: ChecksumReader | undefined;
 }
 
-/** Where bytes are read from, and who else reads. */
+/** Where bytes are read from, and into which memory. */
 export interface Source {
   kv: Deno.Kv;
-  readers: Readers;
+  /** Of this reader alone. */
+  ahead: ReadAhead;
+  /** Told when the bytes of a version turn out to be missing or wrong. */
+  onDamage?: (error: StoreDamaged) => void;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. One batch is read ahead.
+ * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read ahead before the first one
+ * is taken.
  *
  * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
  */
@@ -39,14 +46,21 @@ export async function* readRange(
     yield (content ?? new Uint8Array()).subarray(range.start, range.end);
     return;
   }
-  let given = 0;
-  for await (const segment of segments(source, place, record, range)) {
-    for await (const piece of readSegment(source, place, segment)) {
-      given += piece.byteLength;
-      yield piece;
+  try {
+    let given = 0;
+    for await (const segment of segments(source, place, record, range)) {
+      for await (const piece of readSegment(source, place, segment)) {
+        given += piece.byteLength;
+        yield piece;
+      }
     }
+    if (given !== range.end - range.start) {
+      throw damaged(place, record.version, "its list of parts is incomplete");
+    }
+  } catch (error) {
+    if (error instanceof StoreDamaged) source.onDamage?.(error);
+    throw error;
   }
-  if (given !== range.end - range.start) throw damaged(place, record.version);
 }
 
 async function* segments(
@@ -55,60 +69,79 @@ async function* segments(
   { layout, version, size }: FileRecord,
   range: ByteRange,
 ): AsyncGenerator<Segment> {
+  if (layout.kind === "inline") return;
+  const segment = (version: string, size: number, range: ByteRange): Segment => ({
+    version,
+    size,
+    range,
+    checksums: layout.checksums && new ChecksumReader(source.kv, place, version, size),
+  });
   if (layout.kind === "chunks") {
-    yield { version: layout.version, size, range };
+    yield segment(layout.version, size, range);
     return;
   }
   for await (const part of manifestParts(source.kv, place, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
-    if (start < end) yield { version: part.version, size: part.size, range: { start, end } };
+    if (start < end) yield segment(part.version, part.size, { start, end });
   }
 }
 
-async function* readSegment(
+function readSegment(source: Source, place: Place, segment: Segment): AsyncGenerator<Piece> {
+  const { start, end } = segment.range;
+  const { version, size, checksums } = segment;
+  const first = Math.floor(start / CHUNK);
+  // Read at the same time as the first chunks.
+  if (first < chunkCount(end)) checksums?.pageOf(first);
+  // Each chunk is checked just before it leaves and not a batch at once: it is in the processor's cache then.
+  const give = (chunk: Piece, index: number): Piece => {
+    if (checksums?.matches(index, chunk) === false) {
+      throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
+    }
+    return cut(chunk, index * CHUNK, segment.range);
+  };
+  return source.ahead.read(first, chunkCount(end), {
+    read: (from, to) => readBatch(source, place, segment, from, to),
+    give: (chunk, index) =>
+      checksums?.hasPageOf(index) === false
+        ? checksums.pageOf(index).then(() => give(chunk, index))
+        : give(chunk, index),
+  });
+}
+
+/** A batch of whole chunks, each of its exact length. */
+async function readBatch(
   source: Source,
   place: Place,
   segment: Segment,
-): AsyncGenerator<Piece> {
-  const { start, end } = segment.range;
-  const last = chunkCount(end);
-  let index = Math.floor(start / CHUNK);
-  const read = (from: number) =>
-    from < last ? readBatch(source, place, segment, from, last) : undefined;
-  let ahead = read(index);
-  while (ahead !== undefined) {
-    const batch: Piece[] = await ahead;
-    const next: number = index + batch.length;
-    ahead = read(next);
-    // A reader that leaves does not wait for it; one that stays gets its error above.
-    ahead?.catch(() => {});
-    for (const chunk of batch) yield cut(chunk, index++ * CHUNK, segment.range);
+  from: number,
+  to: number,
+): Promise<Piece[]> {
+  const { version, size } = segment;
+  const batch: Piece[] = [];
+  const fail = (index: number, what: string) =>
+    damaged(place, version, problemOf(index, size, what));
+  try {
+    const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
+      batchSize: to - from,
+    });
+    for await (const { key, value } of chunks) {
+      const index = from + batch.length;
+      const length = Math.min(CHUNK, size - index * CHUNK);
+      if (key.at(-1) !== index) break;
+      if (value.byteLength !== length) throw fail(index, `has ${value.byteLength} bytes`);
+      batch.push(value);
+    }
+  } catch (error) {
+    throw isCorruption(error) ? damaged(place, version, error.message) : error;
   }
+  if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
+  return batch;
 }
 
-/** A batch of whole chunks, each exactly as long as it has to be. */
-async function readBatch(
-  { kv, readers }: Source,
-  place: Place,
-  { version, size }: Segment,
-  from: number,
-  last: number,
-): Promise<Piece[]> {
-  const to = Math.min(from + readers.batchSize, last);
-  const batch: Piece[] = [];
-  const options = { batchSize: to - from };
-  for await (
-    const { key, value } of kv.list<Piece>(ranges.chunks(place, version, from, to), options)
-  ) {
-    const index = from + batch.length;
-    const length = Math.min(CHUNK, size - index * CHUNK);
-    if (key.at(-1) !== index || value.byteLength !== length) throw damaged(place, version);
-    batch.push(value);
-  }
-  if (batch.length !== to - from) throw damaged(place, version);
-  return batch;
+function problemOf(index: number, size: number, what: string): string {
+  return `chunk ${index} of ${chunkCount(size)} ${what}`;
 }
 
 /** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */
@@ -118,6 +151,6 @@ function cut(chunk: Piece, offset: number, { start, end }: ByteRange): Piece {
   return from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
 }
 
-function damaged(place: Place, version: string): StoreDamaged {
-  return new StoreDamaged(`Bytes of ${JSON.stringify(place)} are missing (version ${version})`);
+function damaged(place: Place, version: string, what: string): StoreDamaged {
+  return new StoreDamaged(fileText(place), `${what} (version ${version})`);
 }

@@ -1,13 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { ByteRange } from "../drive/byte_range.ts";
-import { CHUNK, MIN_READ_BATCH, PARTS_PER_PAGE, READ_BUDGET } from "../drive/limits.ts";
+import { CHUNK, PARTS_PER_PAGE } from "../drive/limits.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { StoreDamaged } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { setManifest } from "./manifest.ts";
 import { Operation } from "./operation.ts";
-import { readRange, type Source } from "./read_range.ts";
-import { Readers } from "./readers.ts";
+import { MemoryPart } from "./memory_budget.ts";
+import { ReadAheads } from "./read_ahead.ts";
+import { readRange } from "./read_range.ts";
 import type { FileRecord, Layout, PartRecord, Place } from "./records.ts";
 import { withKv } from "./test_support.ts";
 
@@ -19,11 +20,19 @@ function bytesOf(size: number): Bytes {
   return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
 }
 
-/** A store that many read, so that batches are as small as they get. */
-function sourceOf(kv: Deno.Kv): Source {
-  const readers = new Readers();
-  for (let i = 0; i < READ_BUDGET; i++) readers.hold("another");
-  return { kv, readers };
+/** Pieces that a reader may have in memory here, so that batches have different sizes. */
+const BATCH = 8;
+
+/** Reads with memory for a few pieces. */
+async function* readWithLittleMemory(
+  kv: Deno.Kv,
+  record: FileRecord,
+  range: ByteRange,
+  content?: Bytes,
+): AsyncGenerator<Bytes> {
+  const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK, 0);
+  using ahead = await new ReadAheads(memory).open("p");
+  yield* readRange({ kv, ahead }, PLACE, record, content, range);
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {
@@ -66,7 +75,7 @@ async function fileOfParts(
 }
 
 async function read(kv: Deno.Kv, record: FileRecord, range: ByteRange): Promise<Bytes> {
-  const pieces = await Array.fromAsync(readRange(sourceOf(kv), PLACE, record, undefined, range));
+  const pieces = await Array.fromAsync(readWithLittleMemory(kv, record, range));
   for (const piece of pieces) assert(piece.byteLength <= CHUNK);
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
@@ -91,12 +100,12 @@ async function assertRanges(
 }
 
 Deno.test("Any range of a file in chunks has its bytes", async () => {
-  const sizes = [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (MIN_READ_BATCH + 1) * CHUNK + 5];
+  const sizes = [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, (BATCH + 1) * CHUNK + 5];
   for (const size of sizes) {
     await withKv(async (kv) => {
       const bytes = bytesOf(size);
       const record = await chunkedFile(kv, bytes);
-      const edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, MIN_READ_BATCH * CHUNK, size - 1, size];
+      const edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, BATCH * CHUNK, size - 1, size];
       await assertRanges(kv, record, bytes, edges);
     });
   }
@@ -135,7 +144,7 @@ Deno.test("A file in one value and an empty one have their bytes", async () => {
   await withKv(async (kv) => {
     const bytes = bytesOf(100);
     const inline = recordOf(100, { kind: "inline" });
-    const pieces = readRange(sourceOf(kv), PLACE, inline, bytes, { start: 3, end: 7 });
+    const pieces = readWithLittleMemory(kv, inline, { start: 3, end: 7 }, bytes);
     assertEquals(await Array.fromAsync(pieces), [bytes.subarray(3, 7)]);
     const empty = [
       recordOf(0, { kind: "inline" }),
@@ -152,7 +161,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
   const damages: readonly (readonly [index: number, value: Uint8Array | undefined])[] = [
     [0, undefined],
     [5, undefined],
-    [MIN_READ_BATCH, undefined],
+    [BATCH, undefined],
     [20, undefined],
     [3, new Uint8Array()],
     [3, new Uint8Array(CHUNK - 1)],
@@ -168,7 +177,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
       let given = 0;
       const readAll = async () => {
         for await (
-          const piece of readRange(sourceOf(kv), PLACE, record, undefined, { start: 0, end: size })
+          const piece of readWithLittleMemory(kv, record, { start: 0, end: size })
         ) {
           assert(piece.every((byte, i) => byte === bytes[given + i]));
           given += piece.byteLength;
@@ -200,14 +209,11 @@ Deno.test("Where a part or a page of the manifest is missing, the file is damage
 
 Deno.test("A reader that leaves early leaves nothing behind", async () => {
   await withKv(async (kv) => {
-    const bytes = bytesOf((3 * MIN_READ_BATCH) * CHUNK);
+    const bytes = bytesOf((3 * BATCH) * CHUNK);
     const record = await chunkedFile(kv, bytes);
-    await kv.delete(keys.chunk(PLACE, "c1", MIN_READ_BATCH + 1));
+    await kv.delete(keys.chunk(PLACE, "c1", BATCH + 1));
     for await (
-      const piece of readRange(sourceOf(kv), PLACE, record, undefined, {
-        start: 5,
-        end: bytes.byteLength,
-      })
+      const piece of readWithLittleMemory(kv, record, { start: 5, end: bytes.byteLength })
     ) {
       assertEquals(piece, bytes.subarray(5, CHUNK));
       break;

@@ -27,17 +27,3 @@ Deno.test("A reader that finishes twice counts once", () => {
   first();
   assertEquals(readers.has("v1"), true);
 });
-
-Deno.test("The more read, the fewer pieces each asks for at once, but never too few", () => {
-  const readers = new Readers();
-  assertEquals(readers.batchSize, 64);
-  const releases = Array.from({ length: 8 }, (_, i) => readers.hold(`v${i}`));
-  assertEquals(readers.batchSize, 32);
-  const more = Array.from({ length: 50 }, () => readers.hold("v"));
-  assertEquals(readers.batchSize, 16);
-  for (const release of [...releases, ...more]) {
-    release();
-    release();
-  }
-  assertEquals(readers.batchSize, 64);
-});

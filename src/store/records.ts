@@ -11,14 +11,19 @@ export interface Place {
   name: string;
 }
 
-/** How a file's bytes lie in the store. */
+/** A file as a message names it. */
+export function fileText({ project, drive, name }: Place): string {
+  return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
+}
+
+/** How a file's bytes lie in the store. `checksums`: all chunks have them; older stores have chunks without. */
 export type Layout =
   /** In one value beside the record. */
   | { kind: "inline" }
   /** In chunks under this version, which is not the file's where they came as the only part of an upload. */
-  | { kind: "chunks"; version: string }
+  | { kind: "chunks"; version: string; checksums?: true }
   /** In the chunks of many parts, which the manifest under the file's version lists. */
-  | { kind: "manifest"; parts: number };
+  | { kind: "manifest"; parts: number; checksums?: true };
 
 export interface FileRecord {
   /** Time-ordered, new with every write, and so the file's entity tag as well. */
@@ -29,7 +34,7 @@ export interface FileRecord {
   /** Milliseconds since 1970: when the name was first written, and when this version was. */
   created: number;
   modified: number;
-  /** Base64, of a file that came in a single request. */
+  /** Base64. A file of many parts gets it in the background. */
   sha256?: string;
   /** Set where an earlier version was written within the same second. */
   sameSecond?: true;
@@ -43,6 +48,19 @@ export interface UploadSession {
   created: number;
   /** Milliseconds since 1970 from which on the session counts as gone. */
   expires: number;
+  /** Whether it was seen to be over: a clock that is set back does not revive it. */
+  isOver?: true;
+  /**
+   * The project's number that the upload holds while it is open. A session without one was started by a version that did
+   * not count open uploads: neither it nor its parts are counted.
+   */
+  number?: number;
+}
+
+/** Which upload holds a number of its project. */
+export interface OpenUploadRecord {
+  drive: string;
+  id: string;
 }
 
 export interface PartRecord {
@@ -51,6 +69,8 @@ export interface PartRecord {
   size: number;
   /** Base64. */
   sha256: string;
+  /** Whether its chunks have checksums; older stores have parts without. */
+  checksums?: true;
   /** The content type that the part came with. */
   type?: string;
 }
@@ -59,6 +79,28 @@ export interface PartRecord {
 export interface ManifestPage {
   versions: string[];
   sizes: number[];
+}
+
+/** What is wrong with the bytes of a version of a file. */
+export interface DamageRecord {
+  version: string;
+  /** The end of a sentence. */
+  problem: string;
+  /** Milliseconds since 1970. */
+  found: number;
+}
+
+/** One pass of the scrub over all files, in the order of their keys. */
+export interface ScrubRecord {
+  /** Milliseconds since 1970. */
+  started: number;
+  finished?: number;
+  /** The file that was checked last. */
+  last?: Place;
+  /** What was checked so far. */
+  files: number;
+  bytes: number;
+  damaged: number;
 }
 
 /** Bytes that somebody writes. Until when that claim holds is an entry of its own. */
@@ -86,13 +128,15 @@ export interface ProjectRecord {
   name?: string;
   /** Drives whose removal is running. */
   removing?: string[];
-  /** How many bytes its files may have together; without it there is no limit. */
+  /** How many bytes its files and the parts of its open uploads may have together; without it there is no limit. */
   maxBytes?: number;
+  /** The domain below which its owner may choose host names for applications. */
+  hostSuffix?: string;
 }
 
 /** What counts against the quota of a project that has one. */
 export interface QuotaRecord {
-  /** Of all files in all drives but those that are being removed. */
+  /** Of all files, and all parts of open uploads, in all drives but those that are being removed. */
   bytes: number;
 }
 
@@ -110,6 +154,8 @@ export interface AppRecord {
   upstream?: string;
   /** A host name that is its own. */
   host?: string;
+  /** Set where the owner chose the host, which then counts only while it is below the project's suffix. */
+  isOwnersHost?: true;
   /** Whether access control is on. */
   access: boolean;
 }

@@ -24,7 +24,7 @@ export interface RemoteStore {
 export async function openRemoteDatabase(
   { url, patience = REMOTE_OPEN_TIME }: RemoteStore,
 ): Promise<Database> {
-  const handle = await openPatiently(url, Date.now() + patience);
+  const handle = await openPatiently(url, performance.now() + patience);
   const reachability = new Reachability(() => handle.renew());
   guardReads(handle.first, () => handle.reach, reachability);
   return new Database(handle.first, handle.first, {
@@ -42,7 +42,7 @@ async function openPatiently(url: string | undefined, until: number): Promise<Re
     try {
       return await RemoteHandle.open(url);
     } catch (error) {
-      if (Date.now() >= until || !mayCome(error)) throw cannotOpen(url, error);
+      if (performance.now() >= until || !mayCome(error)) throw cannotOpen(url, error);
       await delay(REMOTE_OPEN_PAUSE);
     }
   }
@@ -55,10 +55,15 @@ function mayCome(error: unknown): boolean {
 }
 
 function cannotOpen(url: string | undefined, error: unknown): CannotOpenStore {
-  const where = url === undefined ? "that is attached to this program" : `at ${url}`;
+  const where = url === undefined ? "that is attached to this program" : `at ${withoutQuery(url)}`;
   return new CannotOpenStore(`Cannot open the store ${where}: ${reasonOf(error)}`, {
     cause: error,
   });
+}
+
+/** A query may have a secret in it. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, "");
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CHUNK, MIN_PART, RECLAIM_BATCH } from "../drive/limits.ts";
 import { hashSecret } from "../drive/secrets.ts";
 import { Database } from "./database.ts";
@@ -147,13 +147,42 @@ testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (ben
   assertEquals(await bench.store.projects.removeDrive("p", "d"), false);
 });
 
+testOnAll("A large removal does not hold up a small one", async (bench) => {
+  const { projects } = bench.store;
+  const fill = async (drive: string, files: number) => {
+    const places = Array.from({ length: files }, (_, i) => ({ project: "p", drive, name: `${i}` }));
+    // No more at once than there is memory for.
+    for (let i = 0; i < files; i += 32) {
+      await Promise.all(places.slice(i, i + 32).map((place) => putAt(bench, place, bytes(1))));
+    }
+  };
+  await fill("a large one", 14 * RECLAIM_BATCH);
+  for (const drive of ["small", "as small"]) await fill(drive, 10);
+  for (const drive of ["a large one", "small"]) await projects.removeDrive("p", drive);
+  // One batch of the large one, then all of the small one, and its end.
+  await sweepInterrupted(bench, 3);
+  assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
+  assertEquals(await removals(bench), 1);
+  // One that begins meanwhile has its turn as well.
+  const store = new Store(new ShortLived(bench.db.reader, 11), { onError: () => {} });
+  const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
+  await store.projects.removeDrive("p", "as small");
+  await sweep;
+  assertEquals(await entriesWith(bench, '"as small"'), []);
+  assertEquals(await removals(bench), 1);
+});
+
+function namesOf(drives: readonly { name: string }[]): string[] {
+  return drives.map(({ name }) => name);
+}
+
 testOnAll("Who has begun to read a removed file gets it to the end", async (bench) => {
   const place = { project: "p", drive: "d", name: "a" };
   const data = bytes(40 * CHUNK);
   await putAt(bench, place, data);
   const file = await bench.store.files.open(place);
   assert(file !== undefined);
-  const pieces = file.read({ start: 0, end: data.byteLength });
+  const pieces = await file.read({ start: 0, end: data.byteLength });
   const first = await pieces[Symbol.asyncIterator]().next();
   await bench.store.projects.remove("p");
   await sweepLater(bench);
@@ -172,7 +201,8 @@ testOnAll("Removed bytes stay for a while for readers in other processes", async
   await bench.store.projects.removeDrive("p", "d");
   await bench.store.sweeper.sweep();
   const left = await entriesWith(bench, '"d"');
-  assertEquals(left.length, 4);
+  assertEquals(left.length, 5);
+  assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
   assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
 });
 

@@ -1,10 +1,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "@std/path";
+import { byteText } from "../drive/byte_text.ts";
+import { failureReason } from "../drive/reason.ts";
 import { databasePath } from "./database.ts";
 import { freeBytesOf } from "./disk_space.ts";
 import {
   companionsOf,
   exists,
+  makePrivate,
   removeIfThere,
   sizeOf,
   syncFile,
@@ -51,7 +54,7 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
     return await bringBack(options);
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = failureReason(error);
     throw new CannotRestore(`Cannot restore ${file}: ${reason}`, { cause: error });
   }
 }
@@ -77,8 +80,10 @@ async function demandBackup(
   const free = await freeBytesOf(folder)();
   if (free !== undefined && free - reserve < size) {
     throw new CannotRestore(
-      `The disk of ${folder} has ${free} bytes free, of which ${reserve} are a reserve: ` +
-        `the backup needs ${size}`,
+      `The disk of ${folder} has ${byteText(free)} free, and ${
+        byteText(reserve)
+      } must stay free: ` +
+        `the backup needs ${byteText(size)}`,
     );
   }
 }
@@ -132,6 +137,7 @@ async function setAside(path: string, folder: string): Promise<string | undefine
     return undefined;
   }
   const isWhole = await exists(path) && takeInLog(path, folder);
+  await makePrivate([path, ...companionsOf(path)]);
   const replaced = await freeName(path + REPLACED + timeText());
   // A store that cannot be read stays as it is, in its parts.
   const parts = isWhole ? [""] : ["", "-wal", "-journal"];

@@ -63,11 +63,16 @@ export class SessionStore {
 
   /**
    * The application that a session opens, believed for a few seconds; `undefined` where its time is over, it was ended,
-   * or its project key opens the project no more.
+   * or its project key opens the project no more. A session that was once found to be over stays so, as it is deleted then:
+   * a system clock that is set back does not revive it.
    */
   async find(hash: string): Promise<{ project: string; app: string } | undefined> {
     const session = await this.#known.get(hash);
-    if (session === undefined || session.expires <= Date.now()) return undefined;
+    if (session === undefined) return undefined;
+    if (session.expires <= Date.now()) {
+      await this.#remove(hash);
+      return undefined;
+    }
     const { project, app, projectKey } = session;
     const key = await this.#keyStore.opens(projectKey);
     if (key?.project !== project || await this.#apps.find(project, app) === undefined) {
@@ -78,9 +83,13 @@ export class SessionStore {
 
   /** Ends a session, if there is one. */
   async end(hash: string): Promise<void> {
+    await this.#remove(hash);
+    this.#revocations.changed();
+  }
+
+  async #remove(hash: string): Promise<void> {
     await this.#db.commit(new Operation().delete(keys.session(hash)));
     this.#known.forget(hash);
-    this.#revocations.changed();
   }
 
   async #read(hash: string): Promise<SessionRecord | undefined> {

@@ -11,6 +11,8 @@ import {
   withClock,
 } from "./test_support.ts";
 
+const HOUR = 3_600_000;
+
 interface Scene {
   hash: string;
   token: string;
@@ -42,6 +44,22 @@ testOnAll("A session opens its application for its time, and costs no read", asy
     forward(1);
     assertEquals(await sessions.find(hash), undefined);
     assertEquals(await sessions.find(other.hash), undefined);
+  });
+});
+
+testOnAll("A session that was found to be over is not revived by the clock", async (bench) => {
+  const { sessions } = bench.store;
+  await withClock(async (forward, set) => {
+    const { hash } = await signIn(bench);
+    forward(SESSION_TIME - HOUR);
+    set(-HOUR);
+    assertEquals((await sessions.find(hash))?.app, "web");
+    set(2 * HOUR);
+    assertEquals(await sessions.find(hash), undefined);
+    set(-2 * HOUR);
+    forward(KEY_CACHE_TIME);
+    assertEquals(await sessions.find(hash), undefined);
+    assertEquals(await otherProcess(bench).store.sessions.find(hash), undefined);
   });
 });
 

@@ -1,20 +1,27 @@
-import { DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
+import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
 import { AppKeyStore } from "./app_key_store.ts";
 import { AppStore } from "./app_store.ts";
+import { type Damage, Damages } from "./damages.ts";
 import type { Database } from "./database.ts";
 import type { Compactor } from "./compactor.ts";
+import { Discarded } from "./discarded.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./drive_store.ts";
-import { StoreFull } from "./errors.ts";
+import { type StoreDamaged, StoreFull } from "./errors.ts";
 import { FileStore } from "./file_store.ts";
 import { KeyStore } from "./key_store.ts";
 import { KnownProjects } from "./known_projects.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
+import { MemoryBudget, MIN_MEMORY_BUDGET } from "./memory_budget.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploads } from "./open_uploads.ts";
+import { OverdueUploads } from "./overdue_uploads.ts";
 import { ProjectStore } from "./project_store.ts";
 import { Quotas } from "./quotas.ts";
 import { Readers } from "./readers.ts";
+import type { Place } from "./records.ts";
 import { Remover } from "./remover.ts";
 import { Revocations } from "./revocations.ts";
+import { Scrub, type ScrubState } from "./scrub.ts";
 import { SessionStore } from "./session_store.ts";
 import type { StoreMeter } from "./store_meter.ts";
 import { Sweeper } from "./sweeper.ts";
@@ -23,14 +30,27 @@ import { UploadStore } from "./upload_store.ts";
 export interface StoreOptions {
   /** How long an upload session lives, in milliseconds. */
   uploadTtl?: number;
+  /** How many uploads a project may have open. */
+  maxOpenUploads?: number;
   /** Room for uploads; without it there is always some. */
   disk?: DiskSpace;
   /** Gives free space of the store back; without it the store keeps it for later. */
   compactor?: Compactor;
+  /** What may be in memory of files and messages; unless given, as little as may be. */
+  memory?: MemoryBudget;
   /** Is told what the store does. */
   meter?: StoreMeter;
+  /** How often all files are checked, in milliseconds; without it they are not. */
+  scrubEvery?: number | undefined;
   /** Told of failures in the background. */
   onError: (error: unknown) => void;
+  /** Told of the beginning and the end of long work in the background, in a sentence. */
+  onNotice?: (text: string) => void;
+}
+
+/** What is known of the integrity of all files. */
+export interface Integrity extends ScrubState {
+  damages: Damage[];
 }
 
 /** All that the program keeps, on one database. */
@@ -44,24 +64,48 @@ export class Store {
   readonly sessions: SessionStore;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
+  readonly scrub: Scrub;
+  readonly memory: MemoryBudget;
+  readonly #damages: Damages;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #known: KnownProjects;
+  readonly #openUploads: OpenUploads;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
+    const { scrubEvery: every, onNotice = () => {} } = options;
+    const { maxOpenUploads = DEFAULT_MAX_OPEN_UPLOADS } = options;
     if (meter !== undefined) db.meter = meter;
     this.#disk = disk;
     const { revocations } = this;
+    this.memory = options.memory ??
+      new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
+    const { memory } = this;
     const readers = new Readers();
     const known = new KnownProjects(db);
     const remover = new Remover(db, known);
     this.#db = db;
     this.#known = known;
     const quotas = new Quotas(db);
-    this.files = new FileStore(db, known, quotas, readers);
-    this.uploads = new UploadStore(db, known, quotas, this.files, uploadTtl);
-    this.sweeper = new Sweeper(db, readers, onError, { disk, compactor, remover, meter });
+    this.#damages = new Damages(db);
+    this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
+    const onDamage = (place: Place, version: string, error: StoreDamaged) =>
+      void this.#damages.note(place, version, error.problem).catch(onError);
+    const discarded = new Discarded(() => this.sweeper.wake());
+    const shared = { projects: known, quotas, readers, memory, discarded };
+    this.files = new FileStore(db, { ...shared, onDamage });
+    this.#openUploads = new OpenUploads(db, maxOpenUploads);
+    const { end } = new OverdueUploads(db, known, quotas);
+    this.uploads = new UploadStore(db, known, quotas, this.files, {
+      open: this.#openUploads,
+      end,
+      discarded,
+      memory: memory.uploads,
+      ttl: uploadTtl,
+      onUndigested: () => this.scrub.wake(),
+    });
+    this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
     this.keys = new KeyStore(db, known, revocations);
@@ -104,6 +148,12 @@ export class Store {
     return await listUsage(this.#db, await this.projects.listRemoving());
   }
 
+  /** Which files are known to be damaged, and how far the scrub is. */
+  async integrity(): Promise<Integrity> {
+    const [state, damages] = await Promise.all([this.scrub.state(), this.#damages.list()]);
+    return { ...state, damages };
+  }
+
   /**
    * Looks whether the store can be read and written, without changing anything: it comes to its end when that is so.
    *
@@ -115,7 +165,7 @@ export class Store {
 
   /** Ends the work in the background and closes the database. */
   async close(): Promise<void> {
-    await this.sweeper.stop();
+    await Promise.all([this.sweeper.stop(), this.scrub.stop()]);
     await this.#db.close();
   }
 }

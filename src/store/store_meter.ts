@@ -4,6 +4,9 @@ export type CommitOutcome = "done" | "refused" | "failed";
 /** What the sweeper removed: entries of its list, by their kind. */
 export type SweptKind = "chunks" | "manifest" | "upload" | "parts";
 
+/** What the scrub found of a file. `converted`: it was whole, and lacked digests or checksums, which were added. */
+export type ScrubOutcome = "whole" | "converted" | "damaged";
+
 /** Is told what the store does. What it is told must cost next to nothing. */
 export interface StoreMeter {
   /**
@@ -21,6 +24,14 @@ export interface StoreMeter {
   tookOver(): void;
   /** A sweep has ended. */
   sweepEnded(succeeded: boolean, milliseconds: number): void;
+  /** A download met bytes that are missing or wrong. */
+  damageRead(): void;
+  /** The scrub has read bytes. */
+  scrubbed(bytes: number): void;
+  /** The scrub has checked a file. */
+  fileScrubbed(outcome: ScrubOutcome): void;
+  /** A pass of the scrub over all files has ended. */
+  scrubEnded(succeeded: boolean): void;
 }
 
 const nothing = (): void => {};
@@ -32,4 +43,8 @@ export const NO_METER: StoreMeter = {
   swept: nothing,
   tookOver: nothing,
   sweepEnded: nothing,
+  damageRead: nothing,
+  scrubbed: nothing,
+  fileScrubbed: nothing,
+  scrubEnded: nothing,
 };

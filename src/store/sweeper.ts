@@ -1,43 +1,37 @@
-import { GARBAGE_GRACE, MAX_PAYLOAD, RECLAIM_BATCH, SWEEP_INTERVAL } from "../drive/limits.ts";
-import { chunkCount } from "./chunks.ts";
+import { MAX_PAYLOAD, SWEEP_INTERVAL } from "../drive/limits.ts";
+import { BackgroundLoop } from "./background_loop.ts";
+import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import type { Database } from "./database.ts";
-import type { Compactor } from "./compactor.ts";
 import type { DiskSpace } from "./disk_space.ts";
-import { throwAway } from "./garbage.ts";
-import { keys, prefixes, ranges } from "./keys.ts";
-import { Operation } from "./operation.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
 import type { Readers } from "./readers.ts";
-import type { Remover } from "./remover.ts";
-import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
+import { Reclaimer } from "./reclaimer.ts";
+import { REMOVAL_INTERVAL, type Remover } from "./remover.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
-import { chunksOf } from "./write_lease.ts";
-
-type GarbageEntry = Deno.KvEntry<Garbage>;
 
 /**
- * Finishes what was left: bytes of writers that crashed, sessions whose time is over, bytes of versions that nobody
- * reads any more, projects and drives that are being removed. Every step can be repeated, so two sweeps at once, here or
- * in other processes, are harmless.
+ * The work in the background: removals of projects and drives, reclaiming bytes, compacting the store's file. Each is a
+ * loop of its own, so none waits for another.
  */
 export class Sweeper {
-  readonly #db: Database;
-  readonly #readers: Readers;
-  readonly #onError: (error: unknown) => void;
   readonly #meter: StoreMeter;
   readonly #disk: DiskSpace | undefined;
   readonly #compactor: Compactor | undefined;
   readonly #remover: Remover | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #running: Promise<void> | undefined;
-  #stopped = false;
-  /** Whether there is more to do than the sweep that runs may know of. */
-  #woken = false;
+  readonly #reclaimer: Reclaimer;
+  readonly #removals: BackgroundLoop;
+  readonly #reclaims: BackgroundLoop;
+  readonly #compactions: BackgroundLoop;
 
-  /** @param onError Told of what stopped a sweep in the background. The next one goes on there. */
+  /**
+   * @param onError Receives what ended a run in the background. The next one continues there.
+   * @param endUpload Ends a session whose time is over.
+   */
   constructor(
     db: Database,
     readers: Readers,
     onError: (error: unknown) => void,
+    endUpload: EndUpload,
     { disk, compactor, remover, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
@@ -46,155 +40,70 @@ export class Sweeper {
     } = {},
   ) {
     this.#meter = meter;
-    this.#remover = remover;
     this.#disk = disk;
+    this.#remover = remover;
     this.#compactor = compactor;
-    this.#db = db;
-    this.#readers = readers;
-    this.#onError = onError;
+    this.#reclaimer = new Reclaimer(db, readers, endUpload, { disk, meter });
+    const loop = (work: () => Promise<void>, interval: number) =>
+      new BackgroundLoop(work, { interval, onError });
+    // On a shared store each look is a request over the network, which some providers count.
+    const isShared = db.changes === undefined;
+    this.#removals = loop(() => this.#remove(), isShared ? SWEEP_INTERVAL : REMOVAL_INTERVAL);
+    this.#reclaims = loop(() => this.#reclaim(), SWEEP_INTERVAL);
+    this.#compactions = loop(() => this.#compact(), COMPACT_INTERVAL);
   }
 
-  /** Sweeps now and then every minute, until `stop`. */
+  /** Begins the work, which repeats until `stop`. */
   start(): void {
-    this.#timer = setTimeout(() => this.#sweepInBackground(), 0);
+    this.#removals.start();
+    this.#reclaims.start();
+    if (this.#compactor !== undefined) this.#compactions.start();
   }
 
-  /** Sweeps as soon as possible, where it is started at all; once more, where a sweep runs. */
+  /** Looks for work as soon as possible, if it was started. */
   wake(): void {
-    this.#woken = true;
-    if (this.#timer === undefined || this.#stopped || this.#running !== undefined) return;
-    clearTimeout(this.#timer);
-    this.start();
+    this.#remover?.notice();
+    this.#removals.wake();
+    this.#reclaims.wake();
   }
 
-  /** Ends it, after the step that is being done. */
+  /** Ends the work after the batches that are under way. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#compactor?.stop();
     this.#remover?.stop();
-    clearTimeout(this.#timer);
-    await this.#running;
+    this.#reclaimer.stop();
+    await Promise.all([this.#removals.stop(), this.#reclaims.stop(), this.#compactions.stop()]);
   }
 
-  async #sweepInBackground(): Promise<void> {
-    this.#woken = false;
-    this.#running = this.#sweepAndCompact().catch(this.#onError);
-    await this.#running;
-    this.#running = undefined;
-    if (!this.#stopped) {
-      const pause = this.#woken ? 0 : SWEEP_INTERVAL;
-      this.#timer = setTimeout(() => this.#sweepInBackground(), pause);
-    }
+  /** Does all removals, then reclaims all that is due at a time, in milliseconds since 1970. */
+  async sweep(now = Date.now()): Promise<void> {
+    const ahead = Math.max(0, now - Date.now());
+    await this.#remover?.runAll();
+    await this.#reclaimer.run(ahead);
   }
 
-  async #sweepAndCompact(): Promise<void> {
+  async #remove(): Promise<void> {
+    await this.#remover?.runAll();
+  }
+
+  async #reclaim(): Promise<void> {
     const began = performance.now();
     let succeeded = false;
     try {
-      await this.sweep();
-      await this.#compactor?.run();
+      await this.#reclaimer.run();
       succeeded = true;
     } finally {
       this.#meter.sweepEnded(succeeded, performance.now() - began);
     }
+    // Uploads wait for the disk, not for free pages inside the store's file.
+    if (await this.#isShort()) this.#compactions.wake();
   }
 
-  /** Does all that is due at a time, in milliseconds since 1970. */
-  async sweep(now = Date.now()): Promise<void> {
-    // First, as there is garbage after it.
-    await this.#remover?.runAll();
-    for await (const lease of this.#db.reader.list<number>({ prefix: prefixes.leases() })) {
-      if (lease.value < now) await this.#takeOver(lease, now);
-    }
-    // Where the disk is short, readers in other processes get no time for replaced bytes; sessions keep theirs.
-    const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
-    const due = ranges.garbageDue(isShort ? now + GARBAGE_GRACE : now);
-    for await (const entry of this.#db.reader.list<Garbage>(due)) {
-      if (this.#stopped) return;
-      const { key, value } = entry;
-      if (value.kind === "upload" && Number(key[1]) > now) continue;
-      const isRead = "file" in value && this.#readers.has(value.file);
-      if (!isRead) await this.#remove(entry);
-    }
+  async #compact(): Promise<void> {
+    await this.#compactor?.run({ isShort: await this.#isShort() });
   }
 
-  /** Takes bytes from a writer that was silent for too long. From then on it can't publish them. */
-  async #takeOver(lease: Deno.KvEntry<number>, now: number): Promise<void> {
-    const write = await this.#db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
-    const operation = new Operation()
-      .check(lease.key, lease.versionstamp)
-      .check(write.key, write.versionstamp)
-      .delete(lease.key)
-      .delete(write.key);
-    if (write.value !== null) throwAway(operation, chunksOf(write.value), now);
-    if ((await this.#db.commit(operation)).ok) this.#meter.tookOver();
+  async #isShort(): Promise<boolean> {
+    return await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
   }
-
-  async #remove(entry: GarbageEntry): Promise<void> {
-    const { value } = entry;
-    switch (value.kind) {
-      case "chunks":
-        await this.#deleteAll(chunkKeys(value, value.version, value.chunks));
-        break;
-      case "manifest":
-        await this.#removeManifest(value);
-        break;
-      case "upload":
-        if (!await this.#claimUpload(entry, value.id)) return;
-        await this.#removeParts(value, value.id, { withBytes: true });
-        break;
-      case "parts":
-        await this.#removeParts(value, value.id, { withBytes: false });
-        break;
-    }
-    await this.#db.commit(new Operation().delete(entry.key));
-    this.#meter.swept(value.kind);
-  }
-
-  /** A page goes after the bytes that it lists, so a sweep that was interrupted finds the rest again. */
-  async #removeManifest(place: Garbage & { kind: "manifest" }): Promise<void> {
-    const pages = { prefix: prefixes.manifest(place, place.file) };
-    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
-      for (const [i, version] of value.versions.entries()) {
-        await this.#deleteAll(chunkKeys(place, version, chunkCount(value.sizes[i] ?? 0)));
-      }
-      await this.#deleteAll([key]);
-    }
-  }
-
-  /** Ends the session first, so that no part comes after. Fails where the upload was completed or aborted meanwhile. */
-  async #claimUpload({ key, value, versionstamp }: GarbageEntry, id: string): Promise<boolean> {
-    const operation = new Operation().check(key, versionstamp)
-      .delete(keys.upload(value.project, value.drive, id))
-      .delete(keys.partsRevision(value.project, value.drive, id));
-    return (await this.#db.commit(operation)).ok;
-  }
-
-  async #removeParts(
-    place: Garbage,
-    id: string,
-    { withBytes }: { withBytes: boolean },
-  ): Promise<void> {
-    const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
-    const found: Deno.KvKey[] = [];
-    for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (withBytes) await this.#deleteAll(chunkKeys(place, value.version, chunkCount(value.size)));
-      found.push(key);
-    }
-    await this.#deleteAll(found);
-  }
-
-  /** Deletes without reading, in operations short enough not to hold up requests. */
-  async #deleteAll(found: Iterable<Deno.KvKey>): Promise<void> {
-    const all = [...found];
-    for (let i = 0; i < all.length; i += RECLAIM_BATCH) {
-      const operation = new Operation();
-      for (const key of all.slice(i, i + RECLAIM_BATCH)) operation.delete(key);
-      await this.#db.commitBulk(operation);
-    }
-  }
-}
-
-function* chunkKeys(place: Garbage, version: string, count: number): Generator<Deno.KvKey> {
-  for (let index = 0; index < count; index++) yield keys.chunk(place, version, index);
 }

@@ -1,9 +1,15 @@
-import { assertEquals } from "@std/assert";
-import { CHUNK } from "../drive/limits.ts";
+import { assert, assertEquals } from "@std/assert";
+import { CHUNK, GARBAGE_GRACE, MIN_PART, SWEEP_INTERVAL } from "../drive/limits.ts";
 import { ChunkWriter } from "./chunk_writer.ts";
+import type { Outcome } from "./commit.ts";
+import { Compactor } from "./compactor.ts";
+import { Database } from "./database.ts";
+import { Operation } from "./operation.ts";
 import { newVersion } from "./receive.ts";
+import { Store } from "./store.ts";
 import {
   assertKeys,
+  type Bench,
   bytes,
   keyKinds,
   place,
@@ -11,14 +17,20 @@ import {
   read,
   sweepLater,
   testOnAll,
+  upload,
+  withClock,
 } from "./test_support.ts";
+
+function fail(error: unknown): never {
+  throw error;
+}
 
 testOnAll(
   "Bytes of a writer that never came back are removed when its claim is over",
   async (bench) => {
     const writer = new ChunkWriter(bench.db, place("a"), newVersion(), 160);
     for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK));
-    await writer.finish();
+    (await writer.finish("A".repeat(43) + "=")).end();
     await bench.store.sweeper.sweep();
     assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
     await sweepLater(bench);
@@ -44,6 +56,148 @@ testOnAll("Replaced bytes stay for a while for readers in other processes", asyn
   await assertKeys(bench, { ...counters, chunk: 5, garbage: 1 });
   await sweepLater(bench);
   await assertKeys(bench, { ...counters, chunk: 3 });
+});
+
+testOnAll(
+  "A clock that jumps takes replaced bytes from no reader in another process",
+  async (bench) => {
+    const swept = { file: 1, "usage files": 1, "usage bytes": 1 };
+    const held = { ...swept, chunk: 5, garbage: 1 };
+    const { sweeper } = bench.store;
+    const sweepFor = async (forward: (ms: number) => void, time: number) => {
+      for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
+        forward(SWEEP_INTERVAL);
+        await sweeper.sweep();
+      }
+    };
+    await withClock(async (forward, set) => {
+      await sweeper.sweep();
+      await put(bench, "a", bytes(2 * CHUNK));
+      await put(bench, "a", bytes(3 * CHUNK));
+      set(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE - SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      await sweepFor(forward, 2 * SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+      // After that the clock is believed.
+      await put(bench, "a", bytes(2 * CHUNK));
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 2 });
+      // Set back, it only makes that later.
+      await put(bench, "a", bytes(3 * CHUNK));
+      set(-3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      forward(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+    });
+  },
+);
+
+/** A database that counts the bulk commits of the background. */
+class Counted extends Database {
+  background = 0;
+  /** Called before each of them. */
+  onBackground = (): void => {};
+
+  override commitBulk(
+    operation: Operation,
+    kind?: "upload" | "background",
+  ): ReturnType<Database["commit"]> {
+    if (kind === "background") {
+      this.background++;
+      this.onBackground();
+    }
+    return super.commitBulk(operation, kind);
+  }
+}
+
+function counted({ db: { reader, commits } }: Bench): Bench & { db: Counted } {
+  const db = new Counted(reader, reader, { commits });
+  return { db, store: new Store(db, { onError: fail }) };
+}
+
+testOnAll("Many replaced versions are reclaimed in few commits", async (bench) => {
+  for (let i = 0; i < 101; i++) await put(bench, "a", bytes(2 * CHUNK, i));
+  const sweeping = counted(bench);
+  await sweepLater(sweeping);
+  await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
+  assert(sweeping.db.background <= 5, `${sweeping.db.background} commits`);
+});
+
+testOnAll("Reclaiming waits for no upload, however many wait for the store", async (bench) => {
+  await put(bench, "a", bytes(20 * CHUNK));
+  await bench.store.files.delete(place("a"));
+  const gate = Promise.withResolvers<void>();
+  const hold = async (operation: Operation): Promise<Outcome> => {
+    if (operation.touched.has(JSON.stringify(["upload"]))) await gate.promise;
+    return await bench.db.commits.once(operation);
+  };
+  const commits = { ...bench.db.commits, once: hold, again: hold };
+  const db = new Database(bench.db.reader, bench.db.reader, { commits });
+  const uploads = Array.from({ length: 50 }, () => {
+    return db.commitBulk(new Operation().set(["upload"], 1));
+  });
+  await sweepLater({ db, store: new Store(db, { onError: fail }) });
+  gate.resolve();
+  await Promise.all(uploads);
+  await assertKeys(bench, { upload: 1, "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll(
+  "A sweep that is stopped ends after its batch, also inside of one file",
+  async (bench) => {
+    const id = await upload(bench, place("a"), [MIN_PART, MIN_PART, MIN_PART]);
+    await bench.store.uploads.complete(place("a"), id, () => true);
+    await bench.store.files.delete(place("a"));
+    const stopping = counted(bench);
+    let stopped: Promise<void> | undefined;
+    stopping.db.onBackground = () => void (stopped ??= stopping.store.sweeper.stop());
+    await sweepLater(stopping);
+    await stopped;
+    assertEquals(stopping.db.background, 1);
+    const { chunk = 0, manifest } = await keyKinds(bench);
+    assert(chunk > 100, `${chunk} chunks are left`);
+    assertEquals(manifest, 1);
+    await sweepLater(bench);
+    await assertKeys(bench, { completed_upload: 1, "usage files": 1, "usage bytes": 1 });
+  },
+);
+
+/** A compactor that never ends by itself. */
+class EndlessCompactor extends Compactor {
+  readonly begun = Promise.withResolvers<void>();
+  readonly #stopped = Promise.withResolvers<void>();
+
+  override async run(): Promise<void> {
+    this.begun.resolve();
+    await this.#stopped.promise;
+  }
+
+  override stop(): void {
+    this.#stopped.resolve();
+  }
+}
+
+testOnAll("Neither removals nor reclaiming wait for compaction", async (bench) => {
+  const compactor = new EndlessCompactor("unused");
+  const store = new Store(bench.db, { onError: fail, compactor });
+  store.sweeper.start();
+  await compactor.begun.promise;
+  await put(bench, "a", bytes(CHUNK + 1));
+  const id = await upload(bench, place("b"), [CHUNK + 1]);
+  await store.uploads.abort(place("b"), id);
+  await store.projects.removeDrive("p", "d");
+  const removed = async () => {
+    const { removal = 0, chunk = 0 } = await keyKinds(bench);
+    // The chunks of the removed file stay for readers in other processes.
+    return removal === 0 && chunk === 2;
+  };
+  const end = performance.now() + 20_000;
+  while (!await removed() && performance.now() < end) store.sweeper.wake();
+  assert(await removed());
+  await store.sweeper.stop();
 });
 
 testOnAll("The store can be closed while it sweeps", async (bench) => {

@@ -1,12 +1,12 @@
 import {
   companionsOf,
+  makePrivate,
+  PRIVATE_MODE,
   removeDatabase,
   removeIfThere,
   renameDurably,
   tryLock,
 } from "./durable_file.ts";
-
-const FILE_MODE = 0o600;
 
 /**
  * A file under a name that only this process has, until it is disposed of. What an earlier process left there, which
@@ -25,10 +25,14 @@ export class TemporaryFile implements Disposable {
   /** Takes the name; `undefined` where another process is at work under it. */
   static async claim(path: string): Promise<TemporaryFile | undefined> {
     while (true) {
-      const options = { read: true, write: true, create: true, mode: FILE_MODE };
+      const options = { read: true, write: true, create: true, mode: PRIVATE_MODE };
       const file = await Deno.open(path, options);
-      if (!await tryLock(file, "exclusive")) return undefined;
+      if (!await tryLock(file, "exclusive")) {
+        file.close();
+        return undefined;
+      }
       if (await isStillAt(path, file)) {
+        await makePrivate([path]);
         // First what lies beside it: a log without its database is nothing.
         file.truncateSync(0);
         companionsOf(path).forEach(removeIfThere);

@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { GARBAGE_GRACE, MAX_LIST_BATCH, WRITE_LEASE } from "../drive/limits.ts";
 import { Database, openDatabase, openMemoryDatabase } from "./database.ts";
 import { keys } from "./keys.ts";
@@ -171,7 +171,7 @@ export async function read({ store }: Bench, name: string): Promise<Uint8Array |
   const file = await store.files.open(place(name));
   if (file === undefined) return undefined;
   using open = file;
-  const pieces = await Array.fromAsync(open.read({ start: 0, end: open.record.size }));
+  const pieces = await Array.fromAsync(await open.read({ start: 0, end: open.record.size }));
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
@@ -211,15 +211,21 @@ export async function sweepLater({ store }: Bench): Promise<void> {
   await store.sweeper.sweep(Date.now() + WRITE_LEASE + GARBAGE_GRACE);
 }
 
-/** How many entries of each kind there are, without the projects, and without what ends by itself. Versions and ids differ from run to run, so they are not told. */
+/** How many entries of each kind there are, without the projects, what ends by itself, and counters of open uploads that are 0. Versions and ids differ from run to run, so they are not told. */
 export async function keyKinds({ db }: Bench): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
-  for await (const { key } of db.reader.list({ prefix: [] })) {
+  const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
+  for await (const { key, value } of db.reader.list({ prefix: [] })) {
     const [kind, , , last] = key;
     if (kind === "project" || kind === "commit") continue;
+    if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
+    const version = key.slice(1, 5).join("\0");
+    if (kind === "chunk" || kind === "checksums") versions[kind].add(version);
+    if (kind === "checksums") continue;
     const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
     kinds[shape] = (kinds[shape] ?? 0) + 1;
   }
+  assert(versions.checksums.isSubsetOf(versions.chunk), "There are checksums without chunks");
   return kinds;
 }
 
@@ -253,6 +259,12 @@ export async function entriesWith({ db }: Bench, text: string): Promise<string[]
 /** Another process on the same store: it shares nothing with the first one but the database. */
 export function otherProcess({ db }: Bench, onError: (error: unknown) => void = fail): Bench {
   return { db, store: new Store(db, { onError }) };
+}
+
+/** Sweeps as `sweepLater` does in another process, which does not know what this one is writing. */
+export async function sweepElsewhere({ db: { reader, commits } }: Bench): Promise<void> {
+  const db = new Database(reader, reader, { commits });
+  await sweepLater({ db, store: new Store(db, { onError: fail }) });
 }
 
 /** Demands that the store holds exactly these entries. */
@@ -293,16 +305,25 @@ export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void
   }
 }
 
-/** Runs a test with a clock that stands, and gives a way to put it forward. */
+/**
+ * Runs a test with clocks that stand: gives a way to let time pass, and one to set the system's clock without that.
+ */
 export async function withClock(
-  test: (forward: (ms: number) => void) => Promise<void>,
+  test: (forward: (ms: number) => void, set: (ms: number) => void) => Promise<void>,
 ): Promise<void> {
-  const { now } = Date;
-  let time = now();
+  const [date, monotonic] = [Date.now, performance.now];
+  let time = Date.now();
+  let passed = performance.now();
   Date.now = () => time;
+  performance.now = () => passed;
+  const forward = (ms: number): void => {
+    time += ms;
+    passed += ms;
+  };
   try {
-    await test((ms) => void (time += ms));
+    await test(forward, (ms) => void (time += ms));
   } finally {
-    Date.now = now;
+    Date.now = date;
+    performance.now = monotonic;
   }
 }

@@ -2,7 +2,7 @@ import type { Database } from "./database.ts";
 import { UploadRefused } from "./errors.ts";
 import { throwAway } from "./garbage.ts";
 import { keys } from "./keys.ts";
-import type { Operation } from "./operation.ts";
+import { Operation } from "./operation.ts";
 import { isVersion, VERSION_LENGTH } from "./receive.ts";
 import type { Place, UploadSession } from "./records.ts";
 
@@ -33,11 +33,35 @@ export async function findSession(
     keys.completedUpload(project, drive, id),
   ]);
   const { key, value, versionstamp } = open.value === null ? completed : open;
-  if (value === null || value.expires <= Date.now()) throw absent(id);
+  if (value === null) throw absent(id);
+  if (isOver(value)) {
+    await endExpired(db, { key, versionstamp, session: value, completed: open.value === null });
+    throw absent(id);
+  }
   if (value.name !== name) {
     throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
   }
   return { key, versionstamp, session: value, completed: open.value === null };
+}
+
+/** Whether the time of a session is over, by the system's clock or because it was seen to be over before. */
+export function isOver({ expires, isOver }: UploadSession): boolean {
+  return isOver === true || expires <= Date.now();
+}
+
+/**
+ * Marks a session that was found to be over, so that a system clock that is set back does not revive it. It ends, and its
+ * parts go, when the sweeper comes to its entry of garbage.
+ */
+export async function endExpired(
+  db: Database,
+  { key, versionstamp, session, completed }: FoundSession,
+): Promise<void> {
+  const operation = new Operation().check(key, versionstamp);
+  if (completed) operation.delete(key);
+  else if (session.isOver !== true) operation.set(key, { ...session, isOver: true });
+  else return;
+  await db.commit(operation);
 }
 
 /** The same, where it takes parts still. */
@@ -51,20 +75,51 @@ export async function findOpenSession(
   throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
 }
 
-/** Adds that the session is over; it stays known as completed. */
+/** Adds that the session is over and its file is there; it stays known as completed. Gives what `endSession` gives. */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
-  { key, versionstamp, session }: StoredSession,
-): void {
+  open: StoredSession,
+  revision: PartsRevision,
+): number {
   const { project, drive } = place;
-  const left = Math.max(1, session.expires - Date.now());
+  const left = Math.max(1, open.session.expires - Date.now());
+  operation.set(keys.completedUpload(project, drive, id), open.session, left)
+    .delete(keys.garbage(open.session.expires, id));
+  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
+  return endSession(operation, place, open, revision);
+}
+
+/** The counter of the bytes of an upload's parts. */
+export type PartsRevision = Deno.KvEntryMaybe<Deno.KvU64>;
+
+/**
+ * Adds that an upload is not open any more, provided that neither it nor its parts have changed since they were read.
+ *
+ * @returns By how many bytes the account of the project becomes smaller: `Quotas.commit` has to know.
+ */
+export function endSession(
+  operation: Operation,
+  { project, drive }: Pick<Place, "project" | "drive">,
+  { key, versionstamp, session: { number } }: StoredSession,
+  revision: PartsRevision,
+): number {
   operation.check(key, versionstamp)
     .delete(key)
-    .set(keys.completedUpload(project, drive, id), session, left)
-    .delete(keys.garbage(session.expires, id));
-  throwAway(operation, { kind: "parts", ...place, id }, Date.now());
+    .check(revision.key, revision.versionstamp)
+    .delete(revision.key);
+  // It was never counted.
+  if (number === undefined) return 0;
+  operation.delete(keys.openUpload(project, number));
+  const bytes = receivedBytes(revision);
+  if (bytes > 0) operation.sum(keys.usage(project, drive, "open_bytes"), -bytes);
+  return bytes;
+}
+
+/** The bytes of an upload's parts. Where an older version began to count them, it counted too few. */
+export function receivedBytes({ value }: PartsRevision): number {
+  return value === null ? 0 : Math.max(0, Number(BigInt.asIntN(64, value.value)));
 }
 
 /** That there is no such upload. */

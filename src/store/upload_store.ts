@@ -2,25 +2,45 @@ import { MAX_PUBLISH_TRIES } from "../drive/limits.ts";
 import { boundaryAfter } from "../drive/name_order.ts";
 import { type PartSize, partsProblem } from "../drive/parts.ts";
 import type { Database } from "./database.ts";
+import type { Discarded } from "./discarded.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "./errors.ts";
 import type { FileStore, WriteCondition } from "./file_store.ts";
+import { ChecksumWriter } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
-import { throwAway } from "./garbage.ts";
+import { isDigested, throwAway } from "./garbage.ts";
 import { keys, prefixes, ranges } from "./keys.ts";
 import type { KnownProject, KnownProjects } from "./known_projects.ts";
-import { setManifest } from "./manifest.ts";
+import { setManifest, totalSize } from "./manifest.ts";
+import { type OpenUploads, takeNumber } from "./open_uploads.ts";
 import { Operation } from "./operation.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
 import type { Quotas } from "./quotas.ts";
-import { abandon, cleanUpAfter, newVersion, receive, type Received } from "./receive.ts";
-import type { PartRecord, Place, UploadSession } from "./records.ts";
+import type { MemoryPart } from "./memory_budget.ts";
+import {
+  abandon,
+  cleanUpAfter,
+  newVersion,
+  receive,
+  type Received,
+  release,
+  reserveUpload,
+} from "./receive.ts";
+import type { Garbage, PartRecord, Place, UploadSession } from "./records.ts";
 import { draftOf, type NumberedPart } from "./upload_draft.ts";
 import {
   absent,
   completeSession,
+  endExpired,
   findOpenSession,
   findSession,
+  isOver,
+  type PartsRevision,
+  receivedBytes,
   type StoredSession,
 } from "./upload_session.ts";
+
+/** When the time of an aborted upload was over, in milliseconds since 1970: before any clock. */
+const ABORTED = 0;
 
 export interface ListedUpload {
   id: string;
@@ -33,20 +53,41 @@ export class UploadStore {
   readonly #projects: KnownProjects;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
+  readonly #memory: MemoryPart;
+  readonly #open: OpenUploads;
+  readonly #end: EndUpload;
+  readonly #discarded: Discarded;
   readonly #ttl: number;
+  readonly #onUndigested: () => void;
 
-  /** @param ttl How long a session lives, in milliseconds. */
+  /**
+   * @param memory For bodies that come in.
+   * @param ttl How long a session lives, in milliseconds.
+   * @param onUndigested Called when a file was made whose digest has to be computed.
+   */
   constructor(
     db: Database,
     projects: KnownProjects,
     quotas: Quotas,
     files: FileStore,
-    ttl: number,
+    { open, end, discarded, memory, ttl, onUndigested = () => {} }: {
+      open: OpenUploads;
+      end: EndUpload;
+      discarded: Discarded;
+      memory: MemoryPart;
+      ttl: number;
+      onUndigested?: () => void;
+    },
   ) {
+    this.#onUndigested = onUndigested;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
+    this.#memory = memory;
+    this.#open = open;
+    this.#end = end;
+    this.#discarded = discarded;
     this.#ttl = ttl;
   }
 
@@ -55,28 +96,38 @@ export class UploadStore {
    *
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
+   * @throws {TooManyOpenUploads} if the project has as many as it may.
    */
   async start(place: Place, type: string | undefined): Promise<string> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       const { unchanged } = await this.#projects.demand(place);
       const id = newVersion();
-      const operation = this.#newSession(place, id, type).share(unchanged);
+      const number = await this.#open.offer(place.project);
+      const operation = this.#newSession(place, id, { type, number }).share(unchanged);
+      takeNumber(operation, place, id, number);
       if ((await this.#db.commit(operation)).ok) return id;
+      this.#open.forget(place.project);
       this.#projects.forget(place.project);
     }
     throw new StoreUnavailable("The upload could not be started: its project kept changing");
   }
 
-  #newSession({ project, drive, name }: Place, id: string, type: string | undefined): Operation {
+  /** The session entry has no expiry of its own: what ends it has to know what it counts for. */
+  #newSession(
+    { project, drive, name }: Place,
+    id: string,
+    { type, number }: { type: string | undefined; number: number },
+  ): Operation {
     const created = Date.now();
     const session: UploadSession = {
       name,
       ...(type === undefined ? {} : { type }),
       created,
       expires: created + this.#ttl,
+      number,
     };
     return new Operation()
-      .set(keys.upload(project, drive, id), session, this.#ttl)
+      .set(keys.upload(project, drive, id), session)
       .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
       .sum(keys.usage(project, drive, "files"), 0);
   }
@@ -87,8 +138,9 @@ export class UploadStore {
    * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
    * @param announced The size of the body, where that is known before.
    * @param accept Called with the digest before the part counts; what it throws is thrown.
-   * @throws {QuotaExceeded} if the project has no room for the parts so far and this one, before the body is read or after.
+   * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after: parts count as they arrive.
    * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {MemoryExhausted} before the body is read.
    * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
    */
   async putPart(
@@ -100,20 +152,25 @@ export class UploadStore {
       announced?: number | undefined;
     },
     body: AsyncIterable<Uint8Array>,
-    accept: (received: Received) => void,
+    accept: (received: Received) => void | Promise<void>,
   ): Promise<void> {
     const begun = await this.#projects.demand(place);
     await findOpenSession(this.#db, place, id);
-    const room = (size: number) => this.#quotas.demandRoomForPart(begun, place, { id, part, size });
-    if (announced !== undefined) await room(announced);
-    const received = await receive(this.#db, place, body);
+    const key = keys.part(place.project, place.drive, id, part);
+    using room = await this.#quotas.promise(begun, place, key, announced);
+    using memory = await reserveUpload(this.#memory, place, announced);
+    let received: Received | undefined;
     try {
-      accept(received);
-      if (announced === undefined) await room(received.size);
+      received = await receive(this.#db, place, room.watch(body), { announced, memory });
+      await accept(received);
+      room.release();
       await this.#addPart(place, { id, part, type, begun }, received);
     } catch (error) {
-      await cleanUpAfter(error, () => abandon(received));
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
       throw error;
+    } finally {
+      if (received !== undefined) release(received);
     }
   }
 
@@ -130,59 +187,109 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, id, part);
     const revision = keys.partsRevision(place.project, place.drive, id);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
-    const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
+    const record: PartRecord = {
+      version,
+      size,
+      sha256,
+      checksums: true,
+      ...(type === undefined ? {} : { type }),
+    };
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       // Asked first: where the project is gone, that is told, and not that the session is.
-      const { unchanged } = await this.#projects.demand(place, begun);
+      const known = await this.#projects.demand(place, begun);
       const open = await findOpenSession(this.#db, place, id);
+      if (open.session.number === undefined) {
+        await this.#adopt(place, id, open, known);
+        continue;
+      }
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
-      const operation = new Operation().share(unchanged)
+      const more = size - (earlier.value?.size ?? 0);
+      const operation = new Operation().share(known.unchanged)
         .check(open.key, open.versionstamp)
         .check(key, earlier.versionstamp)
         .set(key, record)
-        .sum(revision, size - (earlier.value?.size ?? 0));
+        .sum(revision, more);
+      if (more !== 0) operation.sum(keys.usage(place.project, place.drive, "open_bytes"), more);
       if (earlier.value !== null) replacePart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
-      else if (size > 0) operation.set(keys.chunk(place, version, 0), bytes.content);
-      if ((await this.#db.commit(operation)).ok) return;
+      else if (size > 0) setOnlyChunk(operation, place, version, bytes.content, sha256);
+      if ((await this.#quotas.commit(known, place, operation, { more })).ok) {
+        return this.#discarded.add(earlier.value?.size ?? 0);
+      }
       this.#projects.forget(place.project);
       if (bytes.kind === "chunks" && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
   }
 
+  /** Counts an upload that was started by a version that did not, with the parts that it has. */
+  async #adopt(
+    place: Place,
+    id: string,
+    { key, versionstamp, session }: StoredSession,
+    known: KnownProject,
+  ): Promise<void> {
+    const { project, drive } = place;
+    const revision = await this.#revisionOf(place, id);
+    const more = totalSize(await this.#parts(place, id));
+    const number = await this.#open.offer(project);
+    const operation = new Operation().share(known.unchanged)
+      .check(key, versionstamp)
+      .set(key, { ...session, number } satisfies UploadSession)
+      .check(revision.key, revision.versionstamp)
+      .sum(revision.key, more - receivedBytes(revision))
+      .sum(keys.usage(project, drive, "open_bytes"), more);
+    takeNumber(operation, place, id, number);
+    const { ok } = await this.#quotas.commit(known, place, operation, { more });
+    if (!ok) this.#open.forget(project);
+    if (!ok) this.#projects.forget(project);
+  }
+
+  async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
+    return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
+  }
+
   /**
    * Makes the parts a file. It costs as much as there are parts, whatever their size. Done again after it succeeded, it
    * changes nothing.
    *
+   * @param accept Called right before the file gets visible; what it throws is thrown, and the upload stays open.
    * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
    * @throws {QuotaExceeded} if the project would have too many bytes; it stays open then as well.
    * @throws {NoSuchProject}
    * @throws {BeingRemoved} if the drive is.
    */
-  async complete(place: Place, id: string, condition: WriteCondition): Promise<"done" | "refused"> {
+  async complete(
+    place: Place,
+    id: string,
+    condition: WriteCondition,
+    accept: () => Promise<void> = async () => {},
+  ): Promise<"done" | "refused"> {
     const begun = await this.#projects.demand(place);
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       if (tries > 0) await this.#projects.demand(place, begun);
       const open = await findSession(this.#db, place, id);
       if (open.completed) return "done";
       // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
-      const revision = await this.#db.reader.get(
-        keys.partsRevision(place.project, place.drive, id),
-      );
+      const revision = await this.#revisionOf(place, id);
       const parts = await this.#parts(place, id);
       const problem = partsProblem(parts);
       if (problem !== undefined) throw new UploadRefused("parts", problem);
+      await accept();
       const draft = draftOf(place, open.session, parts);
-      const judged = { condition, begun };
+      const charged = open.session.number === undefined ? 0 : receivedBytes(revision);
+      const judged = { condition, begun, charged };
       const published = await this.#files.publish(place, draft, judged, (operation, version) => {
-        completeSession(operation, place, id, open);
-        operation.check(revision.key, revision.versionstamp).delete(revision.key);
+        completeSession(operation, place, id, open, revision);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
+        if (!isDigested(draft)) operation.set(keys.undigested(place), version);
       }).catch(tellItStaysOpen);
       if (published === "stale") continue;
-      if (published !== "refused") return "done";
+      if (published !== "refused") {
+        if (!isDigested(published)) this.#onUndigested();
+        return "done";
+      }
       // The file that is in the way may be that of the same upload, completed by another call at the same time.
       return (await findSession(this.#db, place, id)).completed ? "done" : "refused";
     }
@@ -193,14 +300,21 @@ export class UploadStore {
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_PUBLISH_TRIES; tries++) {
       const { key, versionstamp, session } = await this.#findShown(place, id);
-      const operation = new Operation().check(key, versionstamp)
-        .delete(key)
-        .delete(keys.garbage(session.expires, id))
-        .delete(keys.partsRevision(place.project, place.drive, id));
-      throwAway(operation, { kind: "upload", ...place, id }, Date.now());
-      if ((await this.#db.commit(operation)).ok) return;
+      const deadline = keys.garbage(ABORTED, id);
+      const value = { kind: "upload" as const, ...place, id };
+      // Its time is over from now on. So no part gets in the way of giving back what it counts for.
+      const outcome = await this.#db.commit(
+        new Operation().check(key, versionstamp)
+          .set(key, { ...session, expires: ABORTED } satisfies UploadSession)
+          .delete(keys.garbage(session.expires, id))
+          .set(deadline, value satisfies Garbage),
+      );
+      if (!outcome.ok) continue;
+      const bytes = receivedBytes(await this.#revisionOf(place, id));
+      await this.#end({ key: deadline, value, versionstamp: outcome.versionstamp });
+      return this.#discarded.add(bytes);
     }
-    throw new StoreUnavailable("The upload could not be aborted: its parts kept changing");
+    throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
 
   /** An open upload with the parts that it has, in ascending order. */
@@ -223,8 +337,11 @@ export class UploadStore {
     if (await this.#projects.hides({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
-    for await (const { key, value } of this.#db.reader.list<UploadSession>(range)) {
-      if (value.expires <= Date.now()) continue;
+    for await (const { key, value, versionstamp } of this.#db.reader.list<UploadSession>(range)) {
+      if (isOver(value)) {
+        await endExpired(this.#db, { key, versionstamp, session: value, completed: false });
+        continue;
+      }
       if (uploads.length === limit) return { uploads, more: true };
       uploads.push({ id: String(key.at(-1)), session: value });
     }
@@ -243,6 +360,21 @@ export class UploadStore {
 function tellItStaysOpen(error: unknown): never {
   if (!(error instanceof QuotaExceeded)) throw error;
   throw new QuotaExceeded(error.numbers, "the upload stays open, so complete it again then");
+}
+
+/** Adds the bytes of a part that fit into one chunk, and their checksum. */
+function setOnlyChunk(
+  operation: Operation,
+  place: Place,
+  version: string,
+  content: Uint8Array,
+  sha256: string,
+): void {
+  const checksums = new ChecksumWriter();
+  checksums.add(content);
+  const page = checksums.finish(sha256);
+  operation.set(keys.chunk(place, version, 0), content);
+  if (page !== undefined) operation.set(keys.checksums(place, version, page.number), page.value);
 }
 
 /** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CHUNK, MAX_PARTS, MIN_PART } from "../drive/limits.ts";
+import { CHUNK, DEFAULT_UPLOAD_TTL, MAX_PARTS, MIN_PART } from "../drive/limits.ts";
 import { UploadRefused } from "./errors.ts";
 import { keys } from "./keys.ts";
 import { newVersion } from "./receive.ts";
@@ -19,13 +19,17 @@ import {
   read,
   sweepLater,
   testOnAll,
+  withClock,
 } from "./test_support.ts";
 
 const PART = MIN_PART + 123;
 const always = () => true;
 
 /** The entries of an open upload with one part, but for its bytes. */
-const OPEN = { upload: 1, garbage: 1, part: 1, parts_revision: 1, "usage files": 1 };
+const OPEN = {
+  ...{ upload: 1, open_upload: 1, garbage: 1, part: 1, parts_revision: 1 },
+  ...{ "usage files": 1, "usage open_bytes": 1 },
+};
 
 async function start({ store }: Bench): Promise<string> {
   return await store.uploads.start(place("a"), undefined);
@@ -33,12 +37,43 @@ async function start({ store }: Bench): Promise<string> {
 
 testOnAll("A session alone makes the drive, and goes when it is aborted", async (bench) => {
   const id = await start(bench);
-  await assertKeys(bench, { upload: 1, garbage: 1, "usage files": 1 });
+  await assertKeys(bench, { upload: 1, open_upload: 1, garbage: 1, "usage files": 1 });
   await bench.store.uploads.abort(place("a"), id);
   await sweepLater(bench);
   await assertKeys(bench, { "usage files": 1 });
   const gone = await assertRejects(() => bench.store.uploads.look(place("a"), id), UploadRefused);
   assertEquals(gone.problem, "absent");
+});
+
+testOnAll("An upload that was found to be over is not revived by the clock", async (bench) => {
+  const HOUR = 3_600_000;
+  const { uploads } = bench.store;
+  const list = async () => {
+    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+    return page.uploads.map(({ id }) => id);
+  };
+  await withClock(async (forward, set) => {
+    const [looked, listed, unseen] = [await start(bench), await start(bench), await start(bench)];
+    const done = await start(bench);
+    for (const id of [looked, done]) await putPart(bench, "a", id, 1, bytes(2 * CHUNK));
+    assertEquals(await uploads.complete(place("a"), done, always), "done");
+    forward(DEFAULT_UPLOAD_TTL - HOUR);
+    assertEquals(await list(), [looked, listed, unseen]);
+    set(HOUR);
+    for (const id of [looked, done]) {
+      await assertRejects(() => uploads.look(place("a"), id), UploadRefused, "no upload");
+    }
+    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+    assertEquals(page, { uploads: [], more: false });
+    set(-2 * HOUR);
+    assertEquals(await list(), []);
+    await assertRejects(() => putPart(bench, "a", looked, 2, bytes(1)), UploadRefused);
+    await assertRejects(() => uploads.complete(place("a"), done, always), UploadRefused);
+    assertEquals(await read(bench, "a"), bytes(2 * CHUNK));
+    forward(2 * HOUR);
+    await sweepLater(bench);
+    await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
+  });
 });
 
 const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number> }[] = [
@@ -49,7 +84,7 @@ const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number>
   {
     name: "three parts",
     sizes: [PART, MIN_PART, 7],
-    lies: { chunk: 77 + 77 + 1, manifest: 1, "usage bytes": 1 },
+    lies: { chunk: 77 + 77 + 1, manifest: 1, undigested: 1, "usage bytes": 1 },
   },
 ];
 
@@ -86,7 +121,7 @@ testOnAll("A range of a file of parts is read from the parts that hold it", asyn
   assert(file !== undefined);
   for (const start of edges) {
     for (const end of edges.filter((edge) => edge >= start)) {
-      const pieces = await Array.fromAsync(file.read({ start, end }));
+      const pieces = await Array.fromAsync(await file.read({ start, end }));
       const received = await new Blob(pieces).arrayBuffer();
       const expected = await whole.slice(start, end).arrayBuffer();
       assertEquals(received.byteLength, end - start);
@@ -168,6 +203,7 @@ testOnAll("Two completions at once make one file", async (bench) => {
   await assertKeys(bench, {
     file: 1,
     manifest: 1,
+    undigested: 1,
     chunk: 78,
     completed_upload: 1,
     "usage files": 1,
@@ -243,8 +279,14 @@ testOnAll(
     assertEquals(pages.length, 20);
     assertEquals(new Set(pages.map(({ versionstamp }) => versionstamp)).size, 1);
     await sweepLater(bench);
-    const left = { file: 1, manifest: 20, completed_upload: 1, "usage files": 1, "usage bytes": 1 };
-    await assertKeys(bench, left);
+    await assertKeys(bench, {
+      file: 1,
+      manifest: 20,
+      undigested: 1,
+      completed_upload: 1,
+      "usage files": 1,
+      "usage bytes": 1,
+    });
   },
 );
 

@@ -6,25 +6,33 @@ import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { Garbage, PendingWrite, Place } from "./records.ts";
 
+/** Milliseconds between two renewals: several may fail before the lease is over. */
+export const LEASE_RENEWAL = WRITE_LEASE / 4;
+
 /**
- * The journal entry of bytes that are being written, and beside it until when the claim on them holds. While it does, the
- * sweeper leaves them alone. Every commit of the writer demands that the entry still stands, so bytes that the sweeper
- * took away can't be published. The time is an entry of its own, so that renewing it is in no commit's way.
+ * The journal entry of bytes that are being written, and beside it the lease. The process that writes renews the lease by
+ * itself, however slowly the bytes come, until `end`; so only a process that has died leaves a lease that is not renewed.
+ * Other processes notice that by their own monotonic clocks (`SilentLeases`); the time in the entry serves those that never
+ * run for long. A clock that jumps, in this process or another one, ends no lease of a live process.
+ *
+ * Every commit of the writer demands that the journal entry still stands, so bytes that another process took away cannot be
+ * published. The lease is an entry of its own, so that a renewal is in no commit's way.
  */
 export class WriteLease {
   readonly #db: Database;
   readonly #entry: PendingWrite;
   readonly #versionstamp: string;
-  #until: number;
+  readonly #timer: ReturnType<typeof setInterval>;
 
-  private constructor(db: Database, entry: PendingWrite, versionstamp: string, until: number) {
+  private constructor(db: Database, entry: PendingWrite, versionstamp: string) {
     this.#db = db;
     this.#entry = entry;
     this.#versionstamp = versionstamp;
-    this.#until = until;
+    // A renewal that fails, as the store may be away for a while, is followed by the next one.
+    this.#timer = setInterval(() => void this.renew().catch(() => {}), LEASE_RENEWAL);
   }
 
-  /** Journals that up to `chunks` chunks will be written under a version. */
+  /** Journals that up to `chunks` chunks will be written under a version. Call `end` when they are published or given up. */
   static async begin(
     db: Database,
     place: Place,
@@ -32,23 +40,28 @@ export class WriteLease {
     chunks: number,
   ): Promise<WriteLease> {
     const entry: PendingWrite = { ...place, version, chunks };
-    const until = Date.now() + WRITE_LEASE;
     const operation = new Operation()
       .check(keys.pending(version), null)
       .set(keys.pending(version), entry)
-      .set(keys.lease(version), until);
+      .set(keys.lease(version), Date.now() + WRITE_LEASE);
     const outcome = await db.commit(operation);
     if (!outcome.ok) throw leaseLost();
-    return new WriteLease(db, entry, outcome.versionstamp, until);
+    db.writing.add(version);
+    return new WriteLease(db, entry, outcome.versionstamp);
   }
 
-  /** Claims the time once more where half of it is over. */
-  async keep(): Promise<void> {
-    if (Date.now() < this.#until - WRITE_LEASE / 2) return;
-    const until = Date.now() + WRITE_LEASE;
-    const operation = this.demand(new Operation()).set(keys.lease(this.#entry.version), until);
-    if (!(await this.#db.commit(operation)).ok) throw leaseLost();
-    this.#until = until;
+  /** Claims the whole time once more. */
+  async renew(): Promise<void> {
+    const { version } = this.#entry;
+    const operation = this.demand(new Operation())
+      .set(keys.lease(version), Date.now() + WRITE_LEASE);
+    if (!(await this.#db.commit(operation)).ok) clearInterval(this.#timer);
+  }
+
+  /** Ends the renewals. What was not published or given up by then is removed when the time is over. */
+  end(): void {
+    clearInterval(this.#timer);
+    this.#db.writing.delete(this.#entry.version);
   }
 
   /** Makes an operation fail unless the lease still holds. */
@@ -65,6 +78,7 @@ export class WriteLease {
 
   /** Gives the bytes to the sweeper, at once. Nothing is to do where it has taken them already. */
   async abandon(): Promise<void> {
+    this.end();
     const operation = this.settle(new Operation());
     throwAway(operation, chunksOf(this.#entry), Date.now());
     await this.#db.commit(operation);

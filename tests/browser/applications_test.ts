@@ -107,8 +107,18 @@ story("A link opens the application in a tab of its own, and tells it nothing.",
 story(
   "The owner of a project makes an application, and the administrator says where it runs.",
   async (scene) => {
-    const { page } = scene;
+    const { page, project } = scene;
     await signInAsOwner(scene);
+    await openSection(page, "Applications");
+    await page.getByRole("button", { name: "New application" }).click();
+    const first = dialog(page, "New application");
+    // Host names are the administrator's to give.
+    assertEquals(await first.getByLabel(/Upstream|Host name/).count(), 0);
+    await first.getByLabel("Name", { exact: true }).fill("blog");
+    await first.getByRole("button", { name: "Create application" }).click();
+    await page.getByText("So is the host name.").waitFor();
+    assertEquals(await page.getByRole("button", { name: "Change host" }).count(), 0);
+    (await project.call("PATCH", "", { body: { host_suffix: "example.com" } })).expect(200);
     await openSection(page, "Applications");
     await page.getByRole("button", { name: "New application" }).click();
     const asked = dialog(page, "New application");

@@ -161,7 +161,7 @@ story(
     page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
     await choose(page, "Upload files", [file("dog.jpg", patternBytes(501))]);
     const refused = transfer(page, "dog.jpg");
-    await refused.getByText("The project has 500 of 1000 bytes in use and cannot take 501 more")
+    await refused.getByText("The project has 500 B of its 1.0 kB in use and cannot take 501 B more")
       .waitFor();
     await choose(page, "Upload files", [file("bird.jpg", patternBytes(500))]);
     await transfer(page, "bird.jpg").getByText("uploaded").waitFor();

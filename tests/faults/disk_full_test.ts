@@ -7,6 +7,7 @@ import { Drive } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
 import { Upload, uploadParts } from "../support/upload.ts";
+import { LongReader } from "./support/disk_reader.ts";
 import { fillDisk, SmallDisk } from "./support/disk_small.ts";
 import { assertFull, type Files, fill, uploadAsSoonAsPossible } from "./support/disk_steps.ts";
 
@@ -39,9 +40,12 @@ Deno.test("Below its reserve the server takes no uploads, and all else goes on."
 });
 
 /** Runs a test on a small disk of its own; where there can be none, the test above has to do. */
-async function onSmallDisk(run: (data: string) => Promise<void>): Promise<void> {
-  await using disk = await SmallDisk.mount();
-  if (disk !== undefined) await run(`${disk.path}/data`);
+async function onSmallDisk(
+  run: (data: string, disk: SmallDisk) => Promise<void>,
+  size?: number,
+): Promise<void> {
+  await using disk = await SmallDisk.mount(size);
+  if (disk !== undefined) await run(`${disk.path}/data`, disk);
 }
 
 for (const size of [100_000, MIB]) {
@@ -158,3 +162,202 @@ Deno.test("A disk that somebody else has filled works again once there is room."
     await assertHolds(new Drive(server, "disk"), files);
   });
 });
+
+/** How long an upload may take to be answered on a full disk, in milliseconds. */
+const ANSWER_TIME = 30_000;
+
+/** Uploads eight files at a time, each answered in time; gives those that were taken. */
+async function uploadMany(drive: Drive, count: number, size: number): Promise<Files> {
+  const files: Files = {};
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const name = `many-${next}`;
+      const bytes = patternBytes(size, next++);
+      const began = performance.now();
+      const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
+      assert(performance.now() - began < ANSWER_TIME, `${name} was answered too late`);
+      assert([201, 507].includes(answer.status), `The status ${answer.status}: ${answer.text}`);
+      if (answer.status === 201) files[name] = bytes;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  return files;
+}
+
+const READER_CASES = [
+  { disk: 64, count: 60, size: MIB },
+  { disk: 300, count: 60, size: 10 * MIB },
+  { disk: 300, count: 1500, size: 100_000 },
+];
+
+for (const { disk, count, size } of READER_CASES) {
+  Deno.test(`On ${disk} MiB beside a long reader files of ${size} bytes leave room for a checkpoint.`, () => {
+    return onSmallDisk(async (data, { path }) => {
+      let kept: Files;
+      {
+        await using server = await TestServer.start({ data, args: RESERVE });
+        const drive = new Drive(server, "disk");
+        await drive.put("first", patternBytes(100));
+        await ballastIsWhole(data);
+        {
+          await using _reader = await LongReader.open(data);
+          kept = await uploadMany(drive, count, size);
+          assertGreater(Object.keys(kept).length, 1);
+        }
+        const gone = Object.keys(kept).slice(1);
+        // Commits make SQLite checkpoint the whole log, which must find room for all of it.
+        for (const name of gone) {
+          assertEquals(await drive.delete([name]), { deleted: [name], failed: [] });
+          delete kept[name];
+        }
+        kept["first"] = patternBytes(100);
+        await assertHolds(drive, kept);
+        kept["new"] = patternBytes(5 * MIB, 7);
+        await uploadAsSoonAsPossible(drive, "new", kept["new"]);
+        assertNotMatch(server.text, STACK_TRACE);
+      }
+      await using server = await TestServer.start({ data, args: RESERVE });
+      await assertHolds(new Drive(server, "disk"), kept);
+      assertEquals((await Deno.stat(path)).isDirectory, true);
+    }, disk * MIB);
+  });
+}
+
+const BALLAST = 16 * MIB;
+
+/** Bytes of the disk that the ballast really takes. */
+async function ballastSize(data: string): Promise<number> {
+  let size = 0;
+  for (const path of await ballastFiles(data)) {
+    const { blocks, mode } = await Deno.stat(path);
+    assertEquals((mode ?? 0) & 0o777, 0o600);
+    size += (blocks ?? 0) * 512;
+  }
+  return size;
+}
+
+async function ballastFiles(data: string): Promise<string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(data), ({ name }) => `${data}/${name}`);
+  return entries.filter((path) => path.includes("/kvdrive.ballast-"));
+}
+
+async function ballastIsWhole(data: string): Promise<void> {
+  const until = performance.now() + 30_000;
+  while (await ballastSize(data) < BALLAST) {
+    assert(performance.now() < until, "The ballast did not come back");
+    await delay(50);
+  }
+}
+
+Deno.test("Deletions work on a disk that another program has filled, also after kill -9.", () => {
+  return onSmallDisk(async (data, disk) => {
+    const files: Files = {};
+    const foreign = `${disk.path}/foreign`;
+    const remove = async (drive: Drive, names: readonly string[]): Promise<void> => {
+      for (const name of names) {
+        assertEquals(await drive.delete([name]), { deleted: [name], failed: [] });
+        delete files[name];
+      }
+    };
+    {
+      await using server = await TestServer.start({ data, args: RESERVE });
+      const drive = new Drive(server, "disk");
+      for (let i = 0; i < 25; i++) {
+        await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
+      }
+      await ballastIsWhole(data);
+      await fillDisk(foreign);
+      assertEquals(await disk.free(), 0);
+      await remove(drive, ["f0", "f1", "f2"]);
+      await fillDisk(`${foreign}-2`);
+      await remove(drive, ["f3", "f4"]);
+      assertEquals(
+        (await drive.send("POST", "/files?name=new", { body: new Uint8Array(9) })).status,
+        507,
+      );
+      assertNotMatch(server.text, STACK_TRACE);
+      server.process.kill("SIGKILL");
+      await server.process.status;
+    }
+    await fillDisk(`${foreign}-3`);
+    assertEquals(await disk.free(), 0);
+    await using server = await TestServer.start({ data, args: RESERVE });
+    const drive = new Drive(server, "disk");
+    await assertHolds(drive, files);
+    await remove(drive, Object.keys(files).slice(0, 3));
+    await Deno.remove(foreign);
+    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await ballastIsWhole(data);
+    await assertHolds(drive, files);
+    assertNotMatch(server.text, STACK_TRACE);
+  }, 100 * MIB);
+});
+
+Deno.test("Deletions alone make room again on a disk that another program keeps full.", () => {
+  return onSmallDisk(async (data, disk) => {
+    await using server = await TestServer.start({ data, args: RESERVE });
+    const drive = new Drive(server, "disk");
+    const files: Files = {};
+    for (let i = 0; i < 60; i++) await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
+    await ballastIsWhole(data);
+    await fillDisk(`${disk.path}/foreign`);
+    for (let i = 0; i < 50; i++) {
+      assertEquals(await drive.delete([`f${i}`]), { deleted: [`f${i}`], failed: [] });
+      delete files[`f${i}`];
+    }
+    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await ballastIsWhole(data);
+    await assertHolds(drive, files);
+  }, 150 * MIB);
+});
+
+Deno.test("Another program that fills the disk beside a long reader takes nothing of a checkpoint.", () => {
+  return onSmallDisk(async (data, disk) => {
+    await using server = await TestServer.start({ data, args: RESERVE });
+    const drive = new Drive(server, "disk");
+    const files: Files = {};
+    await ballastIsWhole(data);
+    {
+      await using _reader = await LongReader.open(data);
+      for (let i = 0; i < 60; i++) await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
+      const growth = `${data}/kvdrive.ballast-growth`;
+      await until(async () => (await Deno.stat(growth)).size > 55 * MIB);
+      assertEquals((await Deno.stat(growth)).mode! & 0o777, 0o600);
+      await fillDisk(`${disk.path}/foreign`);
+      assertEquals(await drive.delete(["f0"]), { deleted: ["f0"], failed: [] });
+      delete files["f0"];
+      await fillDisk(`${disk.path}/foreign-2`);
+      assertGreater((await Deno.stat(growth)).size, 55 * MIB);
+    }
+    for (let i = 1; i < 50; i++) {
+      assertEquals(await drive.delete([`f${i}`]), { deleted: [`f${i}`], failed: [] });
+      delete files[`f${i}`];
+    }
+    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await ballastIsWhole(data);
+    await assertHolds(drive, files);
+  }, 300 * MIB);
+});
+
+Deno.test("Ballast that is deleted, cut or made read-only is whole again soon.", () => {
+  return onSmallDisk(async (data) => {
+    await using server = await TestServer.start({ data, args: RESERVE });
+    await ballastIsWhole(data);
+    for (const path of await ballastFiles(data)) await Deno.remove(path);
+    await ballastIsWhole(data);
+    await Deno.truncate(`${data}/kvdrive.ballast-3`, 10);
+    await Deno.chmod(`${data}/kvdrive.ballast-3`, 0o400);
+    await until(async () => (await Deno.stat(`${data}/kvdrive.ballast-3`)).size > 10);
+    await ballastIsWhole(data);
+    assertEquals((await server.stop()).code, 0);
+  });
+});
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!await isSo().catch(() => false)) {
+    assert(performance.now() < end, "It never happened");
+    await delay(50);
+  }
+}

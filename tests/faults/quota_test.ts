@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { administer, ADMINISTERED, administrator, Project } from "../support/admin.ts";
 import type { Answer } from "../support/answer.ts";
 import { patternBytes } from "../support/bytes.ts";
@@ -49,10 +50,14 @@ class Writer {
 
   private async upload(drive: Drive, name: string, size: number): Promise<void> {
     const upload = await Upload.start(drive, name);
+    // Sent twice, in two sizes: the difference counts.
+    const first = await upload.send(1, patternBytes(this.random.below(20_000), this.id));
+    if (first.status !== 507) first.expect(200);
     const part = await upload.send(1, patternBytes(size, this.id));
     if (part.status === 507) this.refused++;
-    else this.note(part.expect(200) && await upload.complete(), name, size);
-    if (this.random.below(2) === 0) await upload.abort();
+    // What was received fits, whatever others did meanwhile.
+    else this.note(part.expect(200) && (await upload.complete()).expect(200), name, size);
+    if (part.status === 507 && this.random.below(2) === 0) (await upload.abort()).expect(200);
   }
 
   private note(answer: Answer, name: string, size: number): void {
@@ -97,9 +102,10 @@ Deno.test("A quota holds whatever many do at once through two servers, and its s
     const sizes = new Map(writers.flatMap((writer) => [...writer.sizes]));
     const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     assertEquals(await drives[0]?.usage(), { files: sizes.size, bytes });
+    const open = (await project.call("GET", "")).expect(200).json as { open_upload_bytes: number };
     assert(writers.some(({ refused }) => refused > 0), "Nothing was ever refused");
     assert(sums.length > 1 && sums.every((sum) => sum <= HIGH), `${Math.max(...sums)} bytes`);
-    await fill(places, bytes);
+    await fill(places, bytes + open.open_upload_bytes);
     for (const server of [first, second]) {
       assertNotMatch(server.text, /locked|^\s+at .*:\d+:\d+/m);
       await server.stop();
@@ -121,7 +127,8 @@ async function watch(
     if (place === undefined) return;
     const body = { max_bytes: i % 4 < 2 ? HIGH : LOW };
     const answer = await administer(place.server, "PATCH", place.path, { as: administrator, body });
-    sums.push((answer.expect(200).json as { bytes: number }).bytes);
+    const shown = answer.expect(200).json as { bytes: number; open_upload_bytes: number };
+    sums.push(shown.bytes + shown.open_upload_bytes);
   }
 }
 
@@ -135,4 +142,70 @@ async function fill([first, second]: readonly Project[], used: number): Promise<
   for (const { drive } of [first, second].map((one) => ({ drive: one.drive("drive") }))) {
     (await drive.send("POST", path, { body: "x" })).expect(507);
   }
+}
+
+const KILLS = isFull() ? 60 : 6;
+/** The longest time under load before a server is killed, in milliseconds. */
+const LONGEST = 800;
+
+Deno.test("Wherever a server is killed, open uploads count for what they hold.", async () => {
+  const random = new Random(announceSeed());
+  await using folder = await Folder.make();
+  const options = { ...ADMINISTERED, data: folder.path, args: ["--max-open-uploads", "24"] };
+  let project: Project | undefined;
+  for (let round = 0; round < KILLS; round++) {
+    await using server = await TestServer.start(options);
+    project = project === undefined
+      ? await Project.make(server, { max_bytes: LOW })
+      : new Project(server, project.id, project.key);
+    await loadUntilKilled(server, project.drive("drive"), random);
+    await auditStore(folder.path, false);
+  }
+  await sweepStore(folder.path);
+  await auditStore(folder.path, true);
+  await using server = await TestServer.start(options);
+  await fillAfterAborts(new Project(server, project?.id ?? "", project?.key ?? ""));
+});
+
+/** Starts uploads, sends parts, completes and aborts, until the server is gone. */
+async function loadUntilKilled(server: TestServer, drive: Drive, random: Random): Promise<void> {
+  let isKilled = false;
+  const client = async (id: number) => {
+    for (let i = 0; !isKilled; i++) {
+      const { uploads } = (await drive.send("GET", "/uploads")).json as {
+        uploads: { upload_id: string; name: string }[];
+      };
+      const open = uploads.map(({ upload_id, name }) => new Upload(drive, name, upload_id));
+      if (open.length < 20) {
+        await drive.send("POST", `/uploads${query({ name: `${id}-${i % 4}` })}`);
+      }
+      const one = open.length === 0 ? undefined : random.pick(open);
+      const size = random.below(2) === 0 ? random.below(90_000) : random.below(9000);
+      await one?.send(1 + random.below(3), patternBytes(size, i));
+      if (random.below(4) === 0) await (random.below(2) === 0 ? one?.complete() : one?.abort());
+    }
+  };
+  // Calls that were under way fail when the server does.
+  const clients = Array.from({ length: CLIENTS }, (_, id) => client(id).catch(() => {}));
+  await delay(100 + random.below(LONGEST));
+  await server.stop("SIGKILL");
+  isKilled = true;
+  await Promise.all(clients);
+}
+
+/** Where all uploads have ended, every byte of the limit is there for files. */
+async function fillAfterAborts(project: Project): Promise<void> {
+  const drive = project.drive("drive");
+  const { uploads } = (await drive.send("GET", "/uploads")).json as {
+    uploads: { upload_id: string; name: string }[];
+  };
+  await Promise.all(uploads.map(async ({ upload_id, name }) => {
+    (await new Upload(drive, name, upload_id).abort()).expect(200);
+  }));
+  const { bytes } = await drive.usage() ?? { bytes: 0 };
+  await drive.put("rest", patternBytes(LOW - bytes));
+  (await drive.send("POST", `/files${query({ name: "more" })}`, { body: "x" })).expect(507);
+  const ids = Array.from({ length: 40 }, (_, i) => `/uploads${query({ name: `${i}` })}`);
+  const answers = await Promise.all(ids.map((path) => drive.send("POST", path)));
+  assertEquals(answers.filter(({ status }) => status === 202).length, 24);
 }

@@ -10,15 +10,20 @@ export interface Certificates {
   /** The server's certificate, for `localhost` and 127.0.0.1. */
   certificate: string;
   key: string;
+  /** The authority's own key. */
+  authorityKey: string;
 }
 
 /**
  * An authority of the moment and a certificate that it issued. They are two, because a certificate
  * that is its own authority is refused as a server's.
+ *
+ * @param validity From when to when both are valid; for a day unless given.
  */
-export async function makeCertificates(): Promise<Certificates> {
-  const notBefore = new Date(Date.now() - HOUR);
-  const notAfter = new Date(Date.now() + 24 * HOUR);
+export async function makeCertificates(
+  validity: readonly [from: Date, to: Date] = aDay(),
+): Promise<Certificates> {
+  const [notBefore, notAfter] = validity;
   const authorityKeys = await generateKeys();
   const authority = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: "01",
@@ -56,7 +61,12 @@ export async function makeCertificates(): Promise<Certificates> {
     authority: authority.toString("pem"),
     certificate: certificate.toString("pem"),
     key: await exportKey(keys.privateKey),
+    authorityKey: await exportKey(authorityKeys.privateKey),
   };
+}
+
+function aDay(): [from: Date, to: Date] {
+  return [new Date(Date.now() - HOUR), new Date(Date.now() + 24 * HOUR)];
 }
 
 async function generateKeys(): Promise<CryptoKeyPair> {

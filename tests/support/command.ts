@@ -95,6 +95,12 @@ export class Folder implements AsyncDisposable {
   }
 }
 
+/** The names in a folder, in order. */
+export async function namesIn(path: string): Promise<string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(path));
+  return entries.map(({ name }) => name).sort();
+}
+
 /** Our own environment with these settings of the program and no others, which would change what is tested. */
 export function environment(settings: Record<string, string>): Record<string, string> {
   const all = Object.entries(Deno.env.toObject());

@@ -11,14 +11,14 @@ import { appLink } from "./app_link.js";
  *
  * @param {Context} context
  * @param {Application} app
- * @param {GatePlace | null} gate
+ * @param {{gate: GatePlace | null, suffix: string | null}} place The gate, and below what an owner may choose hosts.
  * @param {() => Promise<void>} reload
  * @returns {HTMLElement}
  */
-export function addressPanel(context, app, gate, reload) {
+export function addressPanel(context, app, { gate, suffix }, reload) {
   const { isAdministrator } = context.session;
   const change = busy(context.notices, async () => {
-    if (await edit(context, app)) await reload();
+    if (await edit(context, app, suffix)) await reload();
   });
   const label = isAdministrator ? "Change upstream and host" : "Change host";
   return h(
@@ -36,9 +36,12 @@ export function addressPanel(context, app, gate, reload) {
       "p",
       { class: "soft small-text" },
       "The upstream is the administrator’s to set, as it says where this server connects to.",
+      suffix === null ? " So is the host name." : null,
     ),
     gate === null ? h("p", { class: "soft small-text" }, GATE_OFF) : null,
-    h("div", {}, h("button", { type: "button", on: { click: change } }, label)),
+    isAdministrator || suffix !== null
+      ? h("div", {}, h("button", { type: "button", on: { click: change } }, label))
+      : null,
   );
 }
 
@@ -55,8 +58,13 @@ function none(text) {
   return h("span", { class: "soft" }, text);
 }
 
-/** @param {Context} context @param {Application} app @returns {Promise<boolean>} Whether it was changed. */
-async function edit({ api, session, notices }, { project_id, name, upstream, host }) {
+/**
+ * @param {Context} context
+ * @param {Application} app
+ * @param {string | null} suffix
+ * @returns {Promise<boolean>} Whether it was changed.
+ */
+async function edit({ api, session, notices }, { project_id, name, upstream, host }, suffix) {
   /** @type {Field} */
   const upstreamField = {
     name: "upstream",
@@ -74,7 +82,9 @@ async function edit({ api, session, notices }, { project_id, name, upstream, hos
         name: "host",
         label: "Host name",
         value: host ?? "",
-        hint: "One of its own that leads to this server. Empty for none.",
+        hint: suffix === null || session.isAdministrator
+          ? "One of its own that leads to this server. Empty for none."
+          : `One below ${suffix}, such as ${name}.${suffix}. Empty for none.`,
       },
     ],
     submit: (values) =>

@@ -20,7 +20,7 @@ function at(...rest) {
 /** @param {Calls} calls */
 function projectCalls(calls) {
   return {
-    /** @param {AbortSignal} [signal] @returns {Promise<{projects: T.Project[], disk: T.Disk}>} */
+    /** @param {AbortSignal} [signal] @returns {Promise<{projects: T.Project[], disk: T.Disk, integrity: T.Integrity, backups?: T.Backups}>} */
     listProjects: (signal) => calls.json("GET", at(), { signal }),
     /** @param {{name?: string, project_id?: string, max_bytes?: number | null}} fields @returns {Promise<T.NewProject>} */
     createProject: (fields) => calls.json("POST", at(), { body: fields }),

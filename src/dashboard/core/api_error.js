@@ -25,7 +25,7 @@ export function unreachable() {
  * @returns {ApiError}
  */
 export function refused(status, text) {
-  return new ApiError(status, sentenceIn(text) ?? `The server answered with status ${status}`);
+  return new ApiError(status, sentenceIn(text) ?? foreignSentence(status));
 }
 
 /** @param {string} text @returns {string | undefined} */
@@ -37,4 +37,17 @@ function sentenceIn(text) {
     // It came from something between us and the server.
     return undefined;
   }
+}
+
+/**
+ * What is told of an answer that is not the server's own, but that of a proxy in front of it.
+ *
+ * @param {number} status
+ * @returns {string}
+ */
+function foreignSentence(status) {
+  if (status === 413) {
+    return "A proxy in front of the server refuses requests of this size: it must let 11 MB pass (nginx: client_max_body_size, Caddy: request_body max_size, Traefik: maxRequestBodyBytes)";
+  }
+  return `The server answered with status ${status}`;
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ApiError, refused } from "./api_error.js";
 import { pathOf, queryOf } from "./call.js";
 
@@ -26,4 +26,9 @@ Deno.test("A refusal tells the server's sentence, or its status", () => {
     const { status, message } = refused(502, text);
     assertEquals([status, message], [502, "The server answered with status 502"]);
   }
+});
+
+Deno.test("What a proxy refuses as too large is told with its settings", () => {
+  assertMatch(refused(413, "<html>").message, /nginx: client_max_body_size, Caddy: .*, Traefik: /);
+  assertEquals(refused(413, '{"errors": ["Too large"]}').message, "Too large");
 });

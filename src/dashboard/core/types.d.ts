@@ -63,6 +63,22 @@ export interface Disk {
   free: number | null;
 }
 
+/** Which files are damaged. */
+export interface Integrity {
+  damaged_files: number;
+  damaged: { project_id: string; drive_name: string; name: string; problem: string }[];
+}
+
+/** How the server's backups are. */
+export interface Backups {
+  newest: string | null;
+  /** Seconds. */
+  every: number;
+  failures: number;
+  /** What is wrong, as a sentence. */
+  problem: string | null;
+}
+
 export interface Drive {
   drive_name: string;
   files: number;
@@ -73,15 +89,20 @@ export interface Project {
   project_id: string;
   name: string | null;
   created: string;
-  /** What its files may have together; `null` where that is not limited. */
+  /** What its files and open uploads may have together; `null` where that is not limited. */
   max_bytes: number | null;
+  /** The domain below which its owner may choose host names for applications; `null` for none. */
+  host_suffix: string | null;
   files: number;
   bytes: number;
+  /** Of the parts of open uploads. */
+  open_upload_bytes: number;
 }
 
 export interface ProjectDetails extends Project {
   drives: Drive[];
-  disk: Disk;
+  /** For the administrator alone. */
+  disk?: Disk;
 }
 
 export interface NewProject {
@@ -89,6 +110,7 @@ export interface NewProject {
   name: string | null;
   created: string;
   max_bytes: number | null;
+  host_suffix: string | null;
   project_key: string;
   prefix: string;
 }

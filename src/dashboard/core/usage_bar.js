@@ -7,11 +7,12 @@ import { formatBytes, formatShare } from "./format.js";
  * Bytes as a bar: their share of the disk in figures too, where its size is known, else of all that is shown beside them.
  *
  * @param {number} bytes
- * @param {Disk} disk
+ * @param {Disk | undefined} disk
  * @param {number} all What the longest of several bars may stand for.
  * @returns {HTMLElement}
  */
-export function usageBar(bytes, { total }, all) {
+export function usageBar(bytes, disk, all) {
+  const total = disk?.total ?? null;
   const share = total === null
     ? `${formatShare(bytes, all)} of what is stored`
     : `${formatShare(bytes, total)} of the disk`;
@@ -29,11 +30,12 @@ const NEAR = 0.9;
 /**
  * How much of what a project may hold it does, in figures and words.
  *
- * @param {Pick<Project, "bytes" | "max_bytes">} project
+ * @param {Pick<Project, "bytes" | "open_upload_bytes" | "max_bytes">} project
  * @returns {HTMLElement | null} Nothing where there is no limit.
  */
-export function limitBar({ bytes, max_bytes }) {
+export function limitBar({ bytes: stored, open_upload_bytes, max_bytes }) {
   if (max_bytes === null) return null;
+  const bytes = stored + open_upload_bytes;
   const state = bytes >= max_bytes ? "full" : bytes >= NEAR * max_bytes ? "near" : undefined;
   const share = `${formatShare(bytes, max_bytes)} of ${formatBytes(max_bytes)}`;
   return h(

@@ -43,7 +43,8 @@ export function limitField(max = null) {
     name: "max_bytes",
     label: "Limit",
     value: max === null ? "" : writeBytes(max),
-    hint: "What all its files may have together, such as 500 MB or 10 GB. Empty for no limit.",
+    hint:
+      "What its files and open uploads may have together, such as 500 MB or 10 GB. Empty for no limit.",
     maxlength: 32,
   };
 }

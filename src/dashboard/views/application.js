@@ -19,14 +19,15 @@ import { links } from "../core/links.js";
 export function open(context, { project, app: name }) {
   const { api, notices, signal } = context;
   const body = asyncBlock(async () => {
-    const [app, { gate }] = await Promise.all([
+    const [app, { gate }, { host_suffix }] = await Promise.all([
       api.showApp(project, name, signal),
       api.listApps(project, signal),
+      api.showProject(project, signal),
     ]);
     return h(
       "div",
       { class: "view" },
-      addressPanel(context, app, gate, body.reload),
+      addressPanel(context, app, { gate, suffix: host_suffix }, body.reload),
       accessPanel(context, app, body.reload),
       appKeysSection(context, app),
     );

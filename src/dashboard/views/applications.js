@@ -85,8 +85,11 @@ function orNone(text) {
   return text === null ? h("span", { class: "soft" }, "none") : h("span", { class: "code" }, text);
 }
 
+const LATER = "Where it runs, and a host name of its own, the administrator sets afterwards.";
+
 /** @param {Context} context @param {string} project */
 async function create({ api, session, go }, project) {
+  const suffix = session.isAdministrator ? null : (await api.showProject(project)).host_suffix;
   const upstream = {
     name: "upstream",
     label: "Upstream",
@@ -95,9 +98,11 @@ async function create({ api, session, go }, project) {
   const made = await form({
     title: "New application",
     action: "Create application",
-    text: session.isAdministrator
-      ? undefined
-      : h("p", { class: "soft" }, "Where it runs, the administrator sets afterwards."),
+    text: session.isAdministrator ? undefined : h(
+      "p",
+      { class: "soft" },
+      suffix === null ? LATER : "Where it runs, the administrator sets afterwards.",
+    ),
     fields: [
       {
         name: "name",
@@ -107,11 +112,15 @@ async function create({ api, session, go }, project) {
         maxlength: 64,
       },
       ...(session.isAdministrator ? [upstream] : []),
-      {
-        name: "host",
-        label: "Host name",
-        hint: "One of its own, such as viewer.example.com. Without one it is known by a path.",
-      },
+      ...(session.isAdministrator || suffix !== null
+        ? [{
+          name: "host",
+          label: "Host name",
+          hint: `One of its own, such as viewer.${
+            suffix ?? "example.com"
+          }. Without one it is known by a path.`,
+        }]
+        : []),
     ],
     submit: ({ name = "", upstream = "", host = "" }) =>
       api.createApp(project, {

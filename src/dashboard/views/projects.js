@@ -11,7 +11,7 @@ import { diskBar, limitBar, usageBar } from "../core/usage_bar.js";
 import { limitField, limitOf } from "../project/limit_panel.js";
 
 /** @import { Column } from "../core/table.js" */
-/** @import { Context, Disk, Project, View } from "../core/types.d.ts" */
+/** @import { Backups, Context, Disk, Integrity, Project, View } from "../core/types.d.ts" */
 
 /**
  * All projects: for the administrator.
@@ -22,10 +22,12 @@ import { limitField, limitOf } from "../project/limit_panel.js";
 export function open(context) {
   const { api, notices, signal } = context;
   const list = asyncBlock(async () => {
-    const { projects, disk } = await api.listProjects(signal);
+    const { projects, disk, integrity, backups } = await api.listProjects(signal);
     return h(
       "div",
       { class: "section" },
+      ...damageNotice(integrity),
+      backupWarning(backups),
       diskBar(disk),
       projectTable(context, projects, disk, list.reload),
     );
@@ -43,6 +45,30 @@ export function open(context) {
     ),
   );
   return { title: "Projects", element: h("div", { class: "view" }, head, list.element) };
+}
+
+/** What the administrator has to do about damaged files. @param {Integrity} integrity */
+function damageNotice({ damaged_files, damaged }) {
+  const [first] = damaged;
+  if (first === undefined) return [];
+  const example = `${first.name} in drive ${first.drive_name} of project ${first.project_id}`;
+  const text = damaged_files === 1
+    ? `A file is damaged: ${example}`
+    : `${formatNumber(damaged_files, "file")} are damaged, such as ${example}`;
+  const advice = "Bring it back from a backup, or replace or delete it.";
+  return [
+    h("p", { class: "warning", role: "alert" }, icon("warning"), `${text}. ${advice}`),
+  ];
+}
+
+/**
+ * What the administrator must know about the server's backups.
+ *
+ * @param {Backups | undefined} backups
+ */
+function backupWarning(backups) {
+  const problem = backups?.problem ?? null;
+  return problem === null ? null : h("p", { class: "warning", role: "alert" }, `${problem}.`);
 }
 
 /**

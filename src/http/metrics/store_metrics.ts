@@ -1,4 +1,9 @@
-import type { CommitOutcome, StoreMeter, SweptKind } from "../../store/store_meter.ts";
+import type {
+  CommitOutcome,
+  ScrubOutcome,
+  StoreMeter,
+  SweptKind,
+} from "../../store/store_meter.ts";
 import { type Exposition, only } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
@@ -14,6 +19,10 @@ export class StoreMetrics implements StoreMeter {
   readonly #members = new Histogram(MEMBERS);
   readonly #duration = new Histogram(SECONDS);
   readonly #swept: Record<SweptKind, number> = { chunks: 0, manifest: 0, upload: 0, parts: 0 };
+  readonly #scrubbed: Record<ScrubOutcome, number> = { whole: 0, converted: 0, damaged: 0 };
+  readonly #scrubs = { done: 0, failed: 0 };
+  #scrubBytes = 0;
+  #damagedReads = 0;
   #retries = 0;
   #takeovers = 0;
   #sweeps = { done: 0, failed: 0 };
@@ -46,6 +55,22 @@ export class StoreMetrics implements StoreMeter {
     if (succeeded) this.#lastSweep = Date.now() / 1000;
   }
 
+  damageRead(): void {
+    this.#damagedReads++;
+  }
+
+  scrubbed(bytes: number): void {
+    this.#scrubBytes += bytes;
+  }
+
+  fileScrubbed(outcome: ScrubOutcome): void {
+    this.#scrubbed[outcome]++;
+  }
+
+  scrubEnded(succeeded: boolean): void {
+    this.#scrubs[succeeded ? "done" : "failed"]++;
+  }
+
   write(to: Exposition): void {
     to.counter(
       "kvdrive_store_commits_total",
@@ -65,7 +90,31 @@ export class StoreMetrics implements StoreMeter {
       "Commits that were tried again, because another process held the database's lock.",
       only(this.#retries),
     );
+    to.counter(
+      "kvdrive_damaged_reads_total",
+      "Downloads that met bytes that are missing or wrong.",
+      only(this.#damagedReads),
+    );
     this.#writeSweeps(to);
+    this.#writeScrubs(to);
+  }
+
+  #writeScrubs(to: Exposition): void {
+    to.counter(
+      "kvdrive_scrub_read_bytes_total",
+      "Bytes of files that the scrub has read and checked.",
+      only(this.#scrubBytes),
+    );
+    to.counter(
+      "kvdrive_scrub_files_total",
+      "Files that the scrub has checked: whole, whole and given the digests that they lacked, damaged.",
+      Object.entries(this.#scrubbed).map(([outcome, count]) => [{ outcome }, count]),
+    );
+    to.counter(
+      "kvdrive_scrub_runs_total",
+      "Passes of the scrub over all files, by how they ended.",
+      Object.entries(this.#scrubs).map(([outcome, count]) => [{ outcome }, count]),
+    );
   }
 
   #writeSweeps(to: Exposition): void {

@@ -1,4 +1,5 @@
-import { appNameProblem, hostProblem, upstreamProblem } from "../../drive/applications.ts";
+import { appNameProblem, upstreamProblem } from "../../drive/applications.ts";
+import { hostName, isBelow } from "../../drive/hosts.ts";
 import type { ProjectCall } from "../../http/admin_call.ts";
 import { Fields } from "../../http/fields.ts";
 import { errors } from "../../http/http_error.ts";
@@ -12,19 +13,17 @@ export async function listApps({ project }: ProjectCall, { store, gate }: Deps):
   return json(200, { apps: apps.map(appAnswer), gate: gate ?? null });
 }
 
-/** `POST …/apps`: makes an application; its access control is off. */
-export async function createApp(
-  call: ProjectCall,
-  { store, idleTimeout }: Deps,
-): Promise<Response> {
-  const fields = await Fields.read(call, idleTimeout, ["name", "upstream", "host"]);
+/** `POST …/apps`: makes an application; its access control is off, unless `access` says something else. */
+export async function createApp(call: ProjectCall, deps: Deps): Promise<Response> {
+  const { store, idleTimeout } = deps;
+  const fields = await Fields.read(call, idleTimeout, ["name", "upstream", "host", "access"]);
   const name = fields.text("name", appNameProblem);
-  const upstream = upstreamOf(fields, call) ?? undefined;
-  const host = hostOf(fields) ?? undefined;
-  const app = await store.apps.create(call.project, name, {
-    ...(upstream === undefined ? {} : { upstream }),
-    ...(host === undefined ? {} : { host }),
-  });
+  const upstream = upstreamOf(fields, call, deps) ?? undefined;
+  // There is no host yet that null could take away.
+  const host = hostOf(fields, call, deps) ?? undefined;
+  const access = fields.object("access", ["enabled"])?.flag("enabled");
+  const isOwnersHost = !call.isAdministrator;
+  const app = await store.apps.create(call.project, name, { upstream, host, isOwnersHost, access });
   return json(201, appAnswer(app));
 }
 
@@ -36,18 +35,15 @@ export async function showApp(call: ProjectCall, { store }: Deps): Promise<Respo
 }
 
 /** `PATCH …/apps/{app}`: sets what is named; `null` takes it away. */
-export async function changeApp(
-  call: ProjectCall,
-  { store, idleTimeout }: Deps,
-): Promise<Response> {
+export async function changeApp(call: ProjectCall, deps: Deps): Promise<Response> {
+  const { store, idleTimeout } = deps;
   const name = appOf(call);
   const fields = await Fields.read(call, idleTimeout, ["upstream", "host"]);
-  const upstream = upstreamOf(fields, call);
-  const host = hostOf(fields);
-  const app = await store.apps.update(call.project, name, {
-    ...(upstream === undefined ? {} : { upstream }),
-    ...(host === undefined ? {} : { host }),
-  });
+  const upstream = upstreamOf(fields, call, deps);
+  const host = hostOf(fields, call, deps);
+  const isOwnersHost = !call.isAdministrator;
+  if (host === null && isOwnersHost) await demandMayTake(call, name, deps);
+  const app = await store.apps.update(call.project, name, { upstream, host, isOwnersHost });
   if (app === undefined) throw errors.noApplication(name);
   return json(200, appAnswer(app));
 }
@@ -70,14 +66,41 @@ export function appOf({ params }: ProjectCall): string {
 function upstreamOf(
   fields: Fields,
   { isAdministrator }: ProjectCall,
+  { upstreamRules }: Deps,
 ): string | null | undefined {
-  const upstream = fields.textOrNull("upstream", upstreamProblem);
+  const problemOf = (text: string) => upstreamProblem(text) ?? upstreamRules.problemOf(text);
+  const upstream = fields.textOrNull("upstream", isAdministrator ? problemOf : upstreamProblem);
   if (upstream !== undefined && !isAdministrator) throw errors.foreignUpstream();
   return upstream;
 }
 
-/** Host names have no case. */
-function hostOf(fields: Fields): string | null | undefined {
-  const host = fields.textOrNull("host", (text) => hostProblem(text.toLowerCase()));
-  return host === null ? null : host?.toLowerCase();
+/**
+ * The host that a call names, in lower case as host names have no case. Only the administrator sets it; an owner chooses
+ * one below the project's suffix.
+ */
+function hostOf(
+  fields: Fields,
+  { isAdministrator, info: { hostSuffix }, request: { headers } }: ProjectCall,
+  { hosts }: Deps,
+): string | null | undefined {
+  const host = fields.textOrNull("host", () => undefined)?.toLowerCase();
+  if (host === undefined) return fields.has("host") ? null : undefined;
+  const isChosen = hostSuffix !== undefined && isBelow(host, hostSuffix);
+  if (!isAdministrator && !isChosen) throw errors.foreignHost(hostSuffix);
+  // By the name by which the administration itself is called the server would be lost to its administrator.
+  const called = hostName(headers.get("host") ?? "");
+  const problem = host === called ? "is a name of this server itself" : hosts.problemOf(host);
+  if (problem !== undefined) throw errors.badField("host", problem);
+  return host;
+}
+
+/** An owner who may choose no host takes none away either. @throws {HttpError} 403 */
+async function demandMayTake(
+  { project, info }: ProjectCall,
+  app: string,
+  { store }: Deps,
+): Promise<void> {
+  if (info.hostSuffix !== undefined) return;
+  const present = await store.apps.get(project, app);
+  if (present?.host !== undefined) throw errors.foreignHost(undefined);
 }

@@ -5,18 +5,27 @@ import type { AdminCall } from "../../http/admin_call.ts";
 import { Fields } from "../../http/fields.ts";
 import { json } from "../../http/json_response.ts";
 import type { Deps } from "../../http/router.ts";
-import { diskAnswer, projectAnswer, sumOf } from "./project_answer.ts";
+import {
+  backupsAnswer,
+  diskAnswer,
+  integrityAnswer,
+  projectAnswer,
+  sumOf,
+} from "./project_answer.ts";
 
 /** `GET /admin/v1/projects`: every project and what it holds. */
 export async function listProjects(
   _call: AdminCall,
-  { store, volume }: Deps,
+  { store, volume, backups }: Deps,
 ): Promise<Response> {
+  const integrity = integrityAnswer(await store.integrity());
   const projects = [];
   for (const info of await store.projects.list()) {
     projects.push({ ...projectAnswer(info), ...sumOf(await store.drives(info.project)) });
   }
-  return json(200, { projects, disk: diskAnswer(await volume()) });
+  const disk = diskAnswer(await volume());
+  const optional = backups === undefined ? {} : { backups: backupsAnswer(backups()) };
+  return json(200, { projects, disk, integrity, ...optional });
 }
 
 /** `POST /admin/v1/projects`: makes a project and its first key, which is told in this answer only. */

@@ -1,50 +1,48 @@
-import { createHash } from "node:crypto";
-import { CHUNK } from "../../drive/limits.ts";
+import { checksumPages, VersionCheck } from "../checksums.ts";
 import { chunkCount } from "../chunks.ts";
-import { prefixes } from "../keys.ts";
+import { keys, prefixes } from "../keys.ts";
 import type { Place } from "../records.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/**
- * What is wrong with the chunks of one version, as the end of a sentence; `undefined` where nothing is.
- *
- * @param sha256 The digest of the bytes, in base64, where one is known. Without it no byte is read.
- * @param onBytes Told of bytes that were looked at.
- */
+/** The bytes of one version, and what they are compared with. */
+export interface VersionBytes {
+  version: string;
+  size: number;
+  /** Of the bytes, in base64, where a record has it. */
+  sha256?: string | undefined;
+  /** Whether the chunks have checksums. */
+  checksums?: true | undefined;
+}
+
+/** Told of bytes that were looked at. */
+export type OnBytes = (bytes: Uint8Array) => void;
+
+/** What is wrong with the chunks of one version, as the end of a sentence; `undefined` where nothing is. */
 export function chunksProblem(
   snapshot: Snapshot,
   place: Place,
-  { version, size, sha256 }: { version: string; size: number; sha256?: string | undefined },
-  onBytes: (count: number) => void,
+  bytes: VersionBytes,
+  onBytes: OnBytes,
 ): string | undefined {
-  const prefix = prefixes.chunks(place, version);
-  const hash = sha256 === undefined ? undefined : createHash("sha256");
+  const { version, size, sha256 } = bytes;
   const count = chunkCount(size);
-  let next = 0;
-  for (const [index, piece] of piecesOf(snapshot, prefix, hash !== undefined)) {
-    // What is behind the last one nobody reads: it is somebody else's matter.
+  const check = new VersionCheck({ size, sha256, pages: pagesOf(snapshot, place, bytes) });
+  for (const [index, piece] of snapshot.pieces(prefixes.chunks(place, version))) {
+    // What is behind the last one no reader gets: the search for orphans finds it.
     if (index >= count) break;
-    if (index !== next) break;
-    const length = typeof piece === "number" ? piece : piece.byteLength;
-    const wanted = Math.min(CHUNK, size - index * CHUNK);
-    if (length !== wanted) {
-      return `chunk ${index} of ${count} has ${length} bytes instead of ${wanted}`;
-    }
-    if (typeof piece !== "number") hash?.update(piece);
-    onBytes(length);
-    next++;
+    const problem = check.add(index, piece);
+    if (problem !== undefined) return problem;
+    onBytes(piece);
   }
-  if (next < count) return `chunk ${next} of ${count} is missing`;
-  if (hash !== undefined && hash.digest("base64") !== sha256) {
-    return "its bytes are not those that were stored: their SHA-256 is another one";
-  }
-  return undefined;
+  return check.end();
 }
 
-function piecesOf(
+function pagesOf(
   snapshot: Snapshot,
-  prefix: Deno.KvKey,
-  isRead: boolean,
-): Iterable<[index: number, piece: number | Uint8Array]> {
-  return isRead ? snapshot.pieces(prefix) : snapshot.pieceSizes(prefix);
+  place: Place,
+  { version, size, checksums }: VersionBytes,
+): unknown[] | undefined {
+  if (checksums === undefined) return undefined;
+  const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
+  return numbers.map((number) => snapshot.get(keys.checksums(place, version, number))?.value);
 }

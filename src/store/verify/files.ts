@@ -1,15 +1,19 @@
+import { createHash } from "node:crypto";
+import { contentProblem, OTHER_BYTES } from "../checksums.ts";
+import { isDigested } from "../garbage.ts";
 import { keys, prefixes } from "../keys.ts";
 import type { FileRecord, ManifestPage, Place } from "../records.ts";
-import { digest } from "../receive.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { chunksProblem } from "./bytes.ts";
+import { chunksProblem, type OnBytes } from "./bytes.ts";
 import { fileText, type Problem } from "./problem.ts";
 
-/** What of files was looked at. */
+/** A file that was looked at. */
 export interface FileCount {
   project: string;
   drive: string;
   size: number;
+  /** Whether it lacks digests or checksums, and no journal says that they are being computed. */
+  isUnchecked: boolean;
 }
 
 const ADVICE = "bring it back from a backup, or replace or delete it over the API";
@@ -17,12 +21,13 @@ const ADVICE = "bring it back from a backup, or replace or delete it over the AP
 /** Files of which bytes are missing or are other ones. They are left as they are. */
 export function* fileProblems(
   snapshot: Snapshot,
-  { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: (count: number) => void },
+  { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: OnBytes },
 ): Generator<Problem> {
   for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
     const [, project = "", drive = "", name = ""] = key.map(String);
     const place = { project, drive, name };
-    onFile({ project, drive, size: value.size });
+    const isUnchecked = !isDigested(value) && !snapshot.has(keys.undigested(place));
+    onFile({ project, drive, size: value.size, isUnchecked });
     const problem = problemOf(snapshot, place, value, onBytes);
     if (problem === undefined) continue;
     const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;
@@ -34,57 +39,50 @@ function problemOf(
   snapshot: Snapshot,
   place: Place,
   record: FileRecord,
-  onBytes: (count: number) => void,
+  onBytes: OnBytes,
 ): string | undefined {
   const { layout, size, sha256 } = record;
   switch (layout.kind) {
-    case "inline":
-      onBytes(size);
-      return contentProblem(snapshot, place, record);
+    case "inline": {
+      const content = snapshot.get<unknown>(keys.content(place))?.value;
+      if (content instanceof Uint8Array) onBytes(content);
+      return contentProblem(record, content);
+    }
     case "chunks":
-      return chunksProblem(snapshot, place, { version: layout.version, size, sha256 }, onBytes);
+      return chunksProblem(snapshot, place, { ...layout, size, sha256 }, onBytes);
     case "manifest":
-      return manifestProblem(snapshot, place, { ...record, parts: layout.parts }, onBytes);
+      return manifestProblem(snapshot, place, record, onBytes);
     default:
       return "its record says nothing of where its bytes are";
   }
 }
 
-function contentProblem(
-  snapshot: Snapshot,
-  place: Place,
-  { size, sha256 }: FileRecord,
-): string | undefined {
-  const content = snapshot.get<unknown>(keys.content(place))?.value;
-  if (content === undefined) return "its content is missing";
-  if (!(content instanceof Uint8Array)) return "its content is no bytes";
-  if (content.byteLength !== size) {
-    return `its content has ${content.byteLength} bytes instead of ${size}`;
-  }
-  return sha256 === undefined || sha256 === digest(content)
-    ? undefined
-    : "its bytes are not those that were stored: their SHA-256 is another one";
-}
-
-/** The digests of parts are not kept when they become a file: what is known of them is their length. */
+/** The digest of each part lies beside its checksums; that of the whole file is in its record once it is known. */
 function manifestProblem(
   snapshot: Snapshot,
   place: Place,
-  { version, size, parts }: FileRecord & { parts: number },
-  onBytes: (count: number) => void,
+  { version, size, sha256, layout }: FileRecord,
+  onBytes: OnBytes,
 ): string | undefined {
+  if (layout.kind !== "manifest") return undefined;
+  const { parts, checksums } = layout;
+  const whole = createHash("sha256");
   let start = 0;
   let count = 0;
   for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(place, version))) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
-      const bytes = { version: part, size: value.sizes[i] ?? 0 };
-      const problem = chunksProblem(snapshot, place, bytes, onBytes);
+      const bytes = { version: part, size: value.sizes[i] ?? 0, checksums };
+      const problem = chunksProblem(snapshot, place, bytes, (piece) => {
+        if (sha256 !== undefined) whole.update(piece);
+        onBytes(piece);
+      });
       if (problem !== undefined) return `of its part ${count + 1}, ${problem}`;
       start += bytes.size;
       count++;
     }
   }
   if (count !== parts) return `its list of parts has ${count} instead of ${parts}`;
-  return start === size ? undefined : `its parts have ${start} bytes instead of ${size}`;
+  if (start !== size) return `its parts have ${start} bytes instead of ${size}`;
+  return sha256 === undefined || sha256 === whole.digest("base64") ? undefined : OTHER_BYTES;
 }

@@ -1,4 +1,5 @@
 import { RECLAIM_BATCH } from "../../drive/limits.ts";
+import { checksumPages } from "../checksums.ts";
 import { chunkCount } from "../chunks.ts";
 import { keys, prefixes } from "../keys.ts";
 import { Operation } from "../operation.ts";
@@ -66,37 +67,63 @@ function* chunkOrphans(
   owners: Owners,
   candidates: Candidates,
 ): Generator<Problem> {
-  for (const head of snapshot.heads(prefixes.all("chunk"), 5)) {
-    const place = placeOf(head);
-    const version = String(head[4]);
-    const size = owners.sizeOf(place, version);
-    if (size !== undefined) {
-      const extra = chunksFrom(snapshot, place, version, chunkCount(size));
-      if (extra.length > 0) yield chunkProblem(snapshot, place, version, extra);
-    } else if (!snapshot.has(keys.pending(version))) {
-      const problem = chunkProblem(
-        snapshot,
-        place,
-        version,
-        chunksFrom(snapshot, place, version, 0),
-      );
+  for (const kind of [CHUNKS, CHECKSUMS]) {
+    for (const head of snapshot.heads(prefixes.all(kind.name), 5)) {
+      const place = placeOf(head);
+      const version = String(head[4]);
+      const size = owners.sizeOf(place, version);
+      const isWritten = size === undefined && snapshot.has(keys.pending(version));
+      if (isWritten) continue;
+      const needed = size === undefined ? 0 : kind.count(size);
+      const extra = entriesFrom(snapshot, kind.prefix(place, version), needed);
+      if (extra.length === 0) continue;
+      const problem = bytesProblem(snapshot, kind, place, version, extra);
       const id = idOf.chunks(place.project, place.drive, place.name, version);
-      yield* candidates.add(id, problem);
+      if (size === undefined) yield* candidates.add(id, problem);
+      else yield problem;
     }
   }
 }
 
-/** The chunks of a version from one on. A version has few enough of them. */
-function chunksFrom(snapshot: Snapshot, place: Place, version: string, from: number): number[] {
+/** One of the two kinds of entries that hold the bytes of a version. */
+interface BytesKind {
+  name: string;
+  /** What one is, in the plural. */
+  label: string;
+  /** How many of them a version of so many bytes has. */
+  count: (size: number) => number;
+  prefix: (place: Place, version: string) => Deno.KvKey;
+  key: (place: Place, version: string, index: number) => Deno.KvKey;
+}
+
+const CHUNKS: BytesKind = {
+  name: "chunk",
+  label: "chunks",
+  count: chunkCount,
+  prefix: prefixes.chunks,
+  key: keys.chunk,
+};
+
+const CHECKSUMS: BytesKind = {
+  name: "checksums",
+  label: "pages of checksums",
+  count: (size) => checksumPages(chunkCount(size)),
+  prefix: prefixes.checksums,
+  key: keys.checksums,
+};
+
+/** The chunks or pages of a version from one on. A version has few enough of them. */
+function entriesFrom(snapshot: Snapshot, prefix: Deno.KvKey, from: number): number[] {
   const found: number[] = [];
-  for (const [index] of snapshot.pieceSizes(prefixes.chunks(place, version))) {
+  for (const [index] of snapshot.pieceSizes(prefix)) {
     if (index >= from) found.push(index);
   }
   return found;
 }
 
-function chunkProblem(
+function bytesProblem(
   snapshot: Snapshot,
+  { label, key }: BytesKind,
   place: Place,
   version: string,
   indexes: readonly number[],
@@ -104,17 +131,17 @@ function chunkProblem(
   const file = snapshot.get(keys.file(place));
   return {
     kind: "orphan",
-    message: `Nobody needs ${indexes.length} chunks of version ${version} of ${fileText(place)}`,
+    message: `Nobody needs ${indexes.length} ${label} of version ${version} of ${fileText(place)}`,
     ...place,
     repair: {
-      done: "The chunks were removed",
+      done: `The ${label} were removed`,
       *operations() {
         for (let i = 0; i < indexes.length; i += RECLAIM_BATCH) {
           const removal = new Operation()
             .check(keys.file(place), file?.versionstamp ?? null)
             .check(keys.pending(version), null);
           for (const index of indexes.slice(i, i + RECLAIM_BATCH)) {
-            removal.delete(keys.chunk(place, version, index));
+            removal.delete(key(place, version, index));
           }
           yield removal;
         }

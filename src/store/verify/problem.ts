@@ -33,12 +33,7 @@ export type ProblemKind =
   | "journal"
   | "unknown";
 
-/** A file as a message names it. */
-export function fileText(
-  { project, drive, name }: { project: string; drive: string; name: string },
-): string {
-  return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
-}
+export { fileText } from "../records.ts";
 
 /** A drive as a message names it. */
 export function driveText(project: string, drive: string): string {

@@ -52,7 +52,7 @@ function countedBytes(snapshot: Snapshot, project: string, { removing = [] }: Pr
   let sum = 0;
   for (const { key, value } of snapshot.list<unknown>([...prefixes.all("usage"), project])) {
     const [, , drive = "", counter] = key.map(String);
-    if (counter !== "bytes" || removing.includes(drive)) continue;
+    if (counter === "files" || removing.includes(drive)) continue;
     if (value instanceof Deno.KvU64) sum += Number(value.value);
   }
   return sum;

@@ -3,7 +3,7 @@ import { keys, prefixes } from "../keys.ts";
 import { Operation } from "../operation.ts";
 import type { Garbage, PartRecord, UploadSession } from "../records.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { chunksProblem } from "./bytes.ts";
+import { chunksProblem, type OnBytes } from "./bytes.ts";
 import { Candidates, idOf } from "./candidates.ts";
 import { driveText, fileText, type Problem } from "./problem.ts";
 import type { Removals } from "./removals.ts";
@@ -23,7 +23,7 @@ function placeOf(key: readonly (string | number)[]): UploadPlace {
 export function* uploadProblems(
   snapshot: Snapshot,
   removals: Removals,
-  onBytes: (count: number) => void,
+  onBytes: OnBytes,
 ): Generator<Problem> {
   yield* endlessUploads(snapshot);
   const candidates = new Candidates(snapshot);
@@ -69,7 +69,7 @@ function* damagedParts(
   snapshot: Snapshot,
   { project, drive, id }: UploadPlace,
   name: string,
-  onBytes: (count: number) => void,
+  onBytes: OnBytes,
 ): Generator<Problem> {
   const place = { project, drive, name };
   for (const { key, value } of snapshot.list<PartRecord>(prefixes.parts(project, drive, id))) {

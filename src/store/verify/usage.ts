@@ -27,7 +27,7 @@ export class UsageCheck {
     this.#removals = removals;
   }
 
-  add({ project, drive, size }: FileCount): void {
+  add({ project, drive, size }: Omit<FileCount, "isUnchecked">): void {
     const current = this.#counted;
     if (current?.project !== project || current.drive !== drive) {
       this.#finish();

@@ -2,8 +2,9 @@ import { MAX_PROBLEMS } from "../../drive/limits.ts";
 import { prefixes } from "../keys.ts";
 import { Snapshot } from "../snapshot.ts";
 import { accountProblems } from "./accounts.ts";
-import { fileProblems } from "./files.ts";
+import { type FileCount, fileProblems } from "./files.ts";
 import { journalProblems } from "./journal.ts";
+import { openUploadProblems } from "./open_uploads.ts";
 import { orphanProblems } from "./orphans.ts";
 import { Owners } from "./owners.ts";
 import type { Problem } from "./problem.ts";
@@ -19,6 +20,8 @@ export interface Verdict {
   /** What was looked at. */
   files: number;
   bytes: number;
+  /** Files of an older store that lack digests or checksums; the scrub of a server adds them. */
+  unchecked: number;
 }
 
 export interface VerifyOptions {
@@ -31,9 +34,10 @@ export interface VerifyOptions {
 /** Every kind of entry that a store has. */
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
-  ...["chunk", "completed_upload", "content", "file", "garbage", "lease", "manifest", "part"],
+  ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
+  ...["manifest", "open_upload", "part"],
   ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
-  ...["recounted", "removal", "session", "upload", "usage"],
+  ...["recounted", "removal", "scrub", "session", "undigested", "upload", "usage"],
 ]);
 
 /**
@@ -44,12 +48,35 @@ const KINDS = new Set([
  */
 export async function verifyStore(path: string, options: VerifyOptions = {}): Promise<Verdict> {
   using snapshot = await Snapshot.take(path, options.isOurs);
-  const verdict: Verdict = { problems: [], more: false, files: 0, bytes: 0 };
+  const verdict: Verdict = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
   for (const problem of allProblems(snapshot, verdict, options)) {
     if (verdict.problems.length >= MAX_PROBLEMS) return { ...verdict, more: true };
     verdict.problems.push(problem);
   }
   return verdict;
+}
+
+/** Kinds of problems that mean that bytes are lost. */
+const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part"]);
+
+/**
+ * Reads all bytes that a copy of a store has and compares them with their checksums and digests; SQLite has found its
+ * file sound. Returns what is damaged.
+ *
+ * @param path A file that no other process uses. Throws what SQLite throws where it is no store.
+ * @param onBytes Told how many bytes were read; what it throws ends the check.
+ */
+export async function verifyBackup(
+  path: string,
+  onBytes: (bytes: number) => void,
+): Promise<Problem[]> {
+  using snapshot = await Snapshot.take(path, true);
+  const looked = ({ byteLength }: Uint8Array) => onBytes(byteLength);
+  const found = [
+    ...fileProblems(snapshot, { onFile: () => {}, onBytes: looked }),
+    ...uploadProblems(snapshot, new Removals(snapshot), looked),
+  ];
+  return found.filter(({ kind }) => DAMAGE.has(kind));
 }
 
 function* allProblems(
@@ -77,18 +104,20 @@ function* entryProblems(
   const removals = new Removals(snapshot);
   const owners = new Owners(snapshot);
   const usage = new UsageCheck(snapshot, removals);
-  const looked = (count: number): void => {
-    verdict.bytes += count;
+  const looked = ({ byteLength }: Uint8Array): void => {
+    verdict.bytes += byteLength;
     onBytes?.(verdict.bytes, total);
   };
-  const onFile = (file: Parameters<UsageCheck["add"]>[0]): void => {
+  const onFile = (file: FileCount): void => {
     verdict.files++;
+    if (file.isUnchecked) verdict.unchecked++;
     usage.add(file);
   };
   yield* unknownProblems(snapshot);
   yield* accountProblems(snapshot, removals);
   yield* fileProblems(snapshot, { onFile, onBytes: looked });
   yield* usage.rest();
+  yield* openUploadProblems(snapshot, removals);
   yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, removals, looked);
   yield* journalProblems(snapshot, owners);

@@ -2,9 +2,13 @@ import { fromFileUrl } from "@std/path";
 
 const SCRIPT = fromFileUrl(new URL("../../../scripts/sweep_store.ts", import.meta.url));
 
-/** Sweeps the store in a data folder that no server has open, as if all short deadlines were over. */
-export async function sweepStore(data: string): Promise<void> {
-  const { success, stderr } = await spawnSweep(data).output();
+/**
+ * Sweeps the store in a data folder that no server has open, as if all short deadlines were over.
+ *
+ * @param env Settings of the process that sweeps.
+ */
+export async function sweepStore(data: string, env: Record<string, string> = {}): Promise<void> {
+  const { success, stderr } = await spawnSweep(data, env).output();
   if (!success) throw new Error(`The sweep failed: ${new TextDecoder().decode(stderr)}`);
 }
 
@@ -18,10 +22,10 @@ export async function breakSweep(data: string, after: number): Promise<void> {
   throw new Error(`The sweep failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-function spawnSweep(data: string): Deno.ChildProcess {
+function spawnSweep(data: string, env: Record<string, string> = {}): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", SCRIPT, data],
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

@@ -34,6 +34,13 @@ export class StoppedStore implements Disposable {
     await this.replace(chunks.at(index), damage);
   }
 
+  /** Damages the last page of the checksums of a file. */
+  async damageChecksums(name: string, damage: Damage): Promise<void> {
+    const prefix = ["checksums", PROJECT_ID, this.drive, name];
+    const pages = await Array.fromAsync(this.kv.list<Bytes>({ prefix }));
+    await this.replace(pages.at(-1), damage);
+  }
+
   /** Damages all bytes of a file that lies in one value. */
   async damageContent(name: string, damage: Damage): Promise<void> {
     const entry = await this.kv.get<Bytes>(["content", PROJECT_ID, this.drive, name]);

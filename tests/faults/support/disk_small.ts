@@ -1,18 +1,28 @@
+import { statfs as statfsWithCallback } from "node:fs";
+import { promisify } from "node:util";
 import { MIB } from "../../support/bytes.ts";
+
+const statfs = promisify(statfsWithCallback);
 
 export const DISK_SIZE = 64 * MIB;
 
-/** A disk of 64 MiB in memory, unmounted and removed at the end of the block. */
+/** A disk in memory, unmounted and removed at the end of the block. */
 export class SmallDisk implements AsyncDisposable {
   private constructor(readonly path: string) {}
 
   /** Gives nothing where the system does not let us mount one. */
-  static async mount(): Promise<SmallDisk | undefined> {
+  static async mount(size = DISK_SIZE): Promise<SmallDisk | undefined> {
     const path = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
-    const options = ["-t", "tmpfs", "-o", `size=${DISK_SIZE}`, "tmpfs", path];
+    const options = ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", path];
     if (await run("mount", options)) return new SmallDisk(path);
     await Deno.remove(path);
     return undefined;
+  }
+
+  /** Bytes that are free. */
+  async free(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.path);
+    return bavail * bsize;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -36,7 +46,7 @@ async function run(command: string, args: string[]): Promise<boolean> {
 /** Writes a file that takes all that is free on its disk. */
 export async function fillDisk(path: string): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true });
-  for (let size = MIB; size >= 4096;) {
+  for (let size = MIB; size >= 1;) {
     if (!await write(file, size)) size >>= 1;
   }
 }

@@ -93,11 +93,11 @@ export class Client {
       case "get":
         return this.#get(spot);
       case "remove":
-        return remove([spot]);
+        return remove(this.world, [spot]);
       case "removeMany": {
         const spots = this.world.spotsOf(spot.drive);
         const others = spots.filter((one) => one !== spot && this.random.fraction() < 0.2);
-        return remove([spot, ...others]);
+        return remove(this.world, [spot, ...others]);
       }
       case "list":
         return list(this.world, spot.drive);

@@ -41,11 +41,16 @@ export interface Step {
 /** How many uploads of a name are called; a further one takes the place of one that is over. */
 export const UPLOADS_A_NAME = 3;
 
+/** What a request is answered with when the store cannot do it. */
+const REFUSED_BY_STORE = new Set([503, 507]);
+
 /** What the clients know of the server, and the histories of all names. */
 export class World {
   servers: readonly TestServer[] = [];
   /** Set where the servers are killed: requests may remain without an answer from then on. */
   isKilled = false;
+  /** Set while the store fails below the server: requests may be refused with 503 or 507, or break off. */
+  mayFail = false;
   /** Requests that a kill left without an answer. */
   unanswered = 0;
   /** Answers by what was asked for and their status, for those who want to know what a run covered. */
@@ -117,9 +122,9 @@ export class World {
       const answer = await step.send(drive);
       const what = `${step.request.split(" ")[0]} ${answer.status}`;
       this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
-      return answer;
+      return this.mayFail && REFUSED_BY_STORE.has(answer.status) ? undefined : answer;
     } catch (error) {
-      if (this.isKilled) {
+      if (this.isKilled || this.mayFail) {
         this.unanswered++;
         return undefined;
       }

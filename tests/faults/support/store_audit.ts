@@ -22,6 +22,7 @@ interface PageValue {
 interface SessionValue {
   name: string;
   expires: number;
+  number?: number;
 }
 interface GarbageValue {
   kind: "chunks" | "manifest" | "upload" | "parts";
@@ -40,19 +41,26 @@ interface ProjectValue {
 
 const KINDS = new Set([
   ...ACCOUNT_KINDS,
+  "checksums",
   "chunk",
   // Ends by itself, some minutes after the commit to a shared store that it is of.
   "commit",
   "completed_upload",
   "content",
+  // Of a file that is gone it means nothing, and goes when the list is read.
+  "damage",
   "file",
   "garbage",
   "lease",
   "manifest",
+  "open_upload",
   "part",
   "parts_revision",
   "pending",
   "quota",
+  "scrub",
+  // Of a file that is gone it means nothing, and goes when the digest would be computed.
+  "undigested",
   "upload",
   "usage",
 ]);
@@ -82,6 +90,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
   const problems = [
     ...[...entries.keys()].filter((kind) => !KINDS.has(kind)).map((kind) => `a ${kind}`),
     ...chunkProblems(entries, owned),
+    ...checksumProblems(entries, owned),
     ...manifestProblems(entries, owned),
     ...contentProblems(entries),
     ...uploadProblems(entries, owned),
@@ -167,6 +176,20 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
   }
 }
 
+/** Every version that is needed has its checksums: four bytes a chunk and a digest. There are no others. */
+function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
+  const missing = new Map(needed);
+  for (const page of all(entries, "checksums")) {
+    const version = rest(page, -1);
+    const size = missing.get(version);
+    missing.delete(version);
+    if (size === undefined && !passing.has(version)) yield `Nobody needs ${rest(page)}`;
+    const wanted = 4 * Math.ceil((size ?? 0) / PIECE) + 32;
+    if (size !== undefined && page.value !== wanted) yield `${rest(page)} has ${page.value} bytes`;
+  }
+  for (const [version, size] of missing) if (size > 0) yield `No checksums of ${version}`;
+}
+
 function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
   for (const page of all(entries, "manifest")) {
     const version = rest(page, -1);
@@ -212,6 +235,29 @@ function* uploadProblems(entries: Entries, { passingUploads }: Owned): Generator
   for (const completed of all(entries, "completed_upload")) {
     if (open.has(rest(completed))) yield `${rest(completed)} is open and completed`;
   }
+  yield* numberProblems(entries);
+}
+
+/** Every open upload holds a number of its project, which nothing else holds, and counts the bytes of its parts. */
+function* numberProblems(entries: Entries): Generator<string> {
+  const held = new Map(
+    all(entries, "open_upload").map((one) => {
+      const { drive, id } = one.value as { drive: string; id: string };
+      return [rest(one), textOfKey(String(one.key[1]), drive, id)];
+    }),
+  );
+  for (const upload of all(entries, "upload")) {
+    const { number = -1 } = upload.value as SessionValue;
+    const key = textOfKey(String(upload.key[1]), number);
+    if (held.get(key) !== rest(upload)) yield `${rest(upload)} does not hold its number ${number}`;
+    held.delete(key);
+    const bytes = all(entries, "part").filter((part) => rest(part, -1) === rest(upload))
+      .reduce((sum, part) => sum + BigInt((part.value as PartValue).size), 0n);
+    const revision = all(entries, "parts_revision").find((one) => rest(one) === rest(upload));
+    const counted = (revision?.value as { value: bigint } | undefined)?.value ?? 0n;
+    if (counted !== bytes) yield `${rest(upload)} counts ${counted} instead of ${bytes}`;
+  }
+  for (const key of held.keys()) yield `Nothing open holds the number ${key}`;
 }
 
 function* usageProblems(entries: Entries): Generator<string> {
@@ -224,6 +270,11 @@ function* usageProblems(entries: Entries): Generator<string> {
     add(key.slice(1, 3), "files", 1);
     add(key.slice(1, 3), "bytes", (value as FileValue).size);
   }
+  const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
+  for (const part of all(entries, "part")) {
+    if (!open.has(rest(part, -1))) continue;
+    add(part.key.slice(1, 3), "open_bytes", (part.value as PartValue).size);
+  }
   for (const usage of all(entries, "usage")) {
     const counted = counts.get(rest(usage)) ?? 0n;
     counts.delete(rest(usage));
@@ -233,7 +284,7 @@ function* usageProblems(entries: Entries): Generator<string> {
   for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
 }
 
-/** The sum that is kept for a project with a quota is that of its drives' counters. */
+/** The sum that is kept for a project with a quota is that of its drives' counters, open uploads included. */
 function* quotaProblems(entries: Entries): Generator<string> {
   const projects = new Map(
     all(entries, "project").map(({ key, value }) => [key[1], value as ProjectValue]),
@@ -241,7 +292,7 @@ function* quotaProblems(entries: Entries): Generator<string> {
   for (const { key: [, project], value } of all(entries, "quota")) {
     const owner = projects.get(project);
     const sum = all(entries, "usage")
-      .filter(({ key }) => key[1] === project && key[3] === "bytes")
+      .filter(({ key }) => key[1] === project && key[3] !== "files")
       .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
       .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
     const { bytes } = value as { bytes: number };

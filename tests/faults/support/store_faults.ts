@@ -39,8 +39,37 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "a chunk that is another one": {
     damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], altered),
-    says: /"large".*SHA-256/,
+    says: /"large".*chunk 0 of 11 does not match its checksum/,
     name: "large",
+    kind: "file",
+  },
+  "a chunk of a part of a file that is another one": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "parts"], altered),
+    says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
+    name: "parts",
+    kind: "file",
+  },
+  "checksums that are missing": {
+    damage: (kv) => deleteFirst(kv, "checksums", ...PLACE, "large"),
+    says: /"large".*page 0 of its checksums is missing or incomplete/,
+    name: "large",
+    kind: "file",
+  },
+  "checksums that are others": {
+    damage: (kv) => changeFirst<Bytes>(kv, ["checksums", ...PLACE, "parts"], altered),
+    says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
+    name: "parts",
+    kind: "file",
+  },
+  "a digest of a part that is another one": {
+    damage: (kv) =>
+      changeFirst<Bytes>(
+        kv,
+        ["checksums", ...PLACE, "parts"],
+        (it) => it.with(-1, ~(it.at(-1) ?? 0)),
+      ),
+    says: /"parts".*of its part 1, .*SHA-256/,
+    name: "parts",
     kind: "file",
   },
   "a chunk of a part of a file": {
@@ -51,7 +80,7 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "a chunk of a part of an open upload": {
     damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
-    says: /part 1 of the open upload .*"open".*SHA-256/,
+    says: /part 1 of the open upload .*"open".*chunk 0 of 11 does not match its checksum/,
     name: "open",
     kind: "part",
   },
@@ -76,6 +105,13 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
     },
     says: /Nobody needs 1 chunks/,
+  },
+  "checksums of nobody": {
+    damage: async (kv) => {
+      const key = ["checksums", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0];
+      await kv.set(key, new Uint8Array(36));
+    },
+    says: /1 pages of checksums of version 01AAA/,
   },
   "a content of nobody": {
     damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),
@@ -138,15 +174,45 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await limitProject(kv);
       await kv.set(["quota", PROJECT_ID], { bytes: 7 });
     },
-    says: /sum of bytes of project test-project says 7, and the counters of its drives 10703001/,
+    says: /sum of bytes of project test-project says 7, and the counters of its drives 11403001/,
   },
   "a counter of bytes, and a sum that agrees with it": {
     damage: async (kv) => {
       await limitProject(kv);
       await kv.atomic().sum(["usage", ...PLACE, "bytes"], 9n).commit();
-      await kv.set(["quota", PROJECT_ID], { bytes: 10703010 });
+      await kv.set(["quota", PROJECT_ID], { bytes: 11403010 });
     },
     says: /say 3 files of 10703010 bytes, and there are 3 of 10703001/,
+  },
+  "a counter of the bytes of an open upload": {
+    damage: async (kv) => {
+      const { key } = await firstOf(kv, "parts_revision", ...PLACE);
+      await kv.atomic().sum(key, 5n).commit();
+    },
+    says: /counter of the upload \S+ of "open" .* says 700005 bytes, and its parts have 700000/,
+  },
+  "a counter of open uploads, and a sum that agrees with it": {
+    damage: async (kv) => {
+      await limitProject(kv);
+      await kv.atomic().sum(["usage", ...PLACE, "open_bytes"], 9n).commit();
+      await kv.set(["quota", PROJECT_ID], { bytes: 11403010 });
+    },
+    says:
+      /counter of open uploads in drive "stock" .* says 700009 bytes, and their parts have 700000/,
+  },
+  "a counter of open uploads that is missing": {
+    damage: (kv) => deleteFirst(kv, "usage", ...PLACE, "open_bytes"),
+    says: /counter of open uploads in drive "stock" .* says 0 bytes/,
+  },
+  "an open upload without its number": {
+    damage: (kv) => deleteFirst(kv, "open_upload", PROJECT_ID),
+    says: /upload \S+ of "open" .* does not hold its number/,
+  },
+  "a number that nothing open holds": {
+    damage: async (kv) => {
+      await kv.set(["open_upload", PROJECT_ID, 7000], { drive: DRIVE, id: "gone" });
+    },
+    says: /Number 7000 of the open uploads of project test-project is held by none/,
   },
   "a sum of bytes that nobody needs": {
     damage: async (kv) => void await kv.set(["quota", PROJECT_ID], { bytes: 10703001 }),

@@ -1,0 +1,221 @@
+import { delay } from "@std/async/delay";
+import { GARBAGE_GRACE, MAX_PAYLOAD } from "../drive/limits.ts";
+import { chunkCount } from "./chunks.ts";
+import type { Database } from "./database.ts";
+import type { DiskSpace } from "./disk_space.ts";
+import { throwAway } from "./garbage.ts";
+import { holdsBytes, keys, prefixes, ranges } from "./keys.ts";
+import { Operation } from "./operation.ts";
+import type { EndUpload } from "./overdue_uploads.ts";
+import type { Readers } from "./readers.ts";
+import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "./records.ts";
+import { NO_METER, type StoreMeter, type SweptKind } from "./store_meter.ts";
+import { ForwardGuard, SilentLeases } from "./sweep_clocks.ts";
+import { versionKeys } from "./version_keys.ts";
+import { chunksOf } from "./write_lease.ts";
+
+type GarbageEntry = Deno.KvEntry<Garbage>;
+
+/**
+ * Entries with bytes, and entries in all, that one operation deletes: some 3 MB and some milliseconds, for which a small
+ * request may have to wait. (900 changes and 800 KB, of keys here, are Deno KV's limits.)
+ */
+const DELETED_CHUNKS = 50;
+const DELETED_ENTRIES = 250;
+
+/** The longest rest after such an operation, in milliseconds; it rests for as long as the operation took. */
+const DELETION_REST = 10;
+
+/**
+ * Bytes that are due for longer than this, in milliseconds, are deleted without rests: uploads replace more than was
+ * reclaimed beside them. (At most 90 s after it was replaced, of which `GARBAGE_GRACE` is 60 s.)
+ */
+const LATE = 20_000;
+
+/** Entries of garbage that are read, and uploads that are ended, at once. */
+const GARBAGE_PAGE = 200;
+
+export interface ReclaimerOptions {
+  disk?: DiskSpace | undefined;
+  meter?: StoreMeter | undefined;
+}
+
+/**
+ * Reclaims bytes that no file refers to: of writers that died, of versions that were replaced, of uploads that expired.
+ * Every step can be repeated, so any number of processes may do it at once.
+ */
+export class Reclaimer {
+  readonly #db: Database;
+  readonly #readers: Readers;
+  readonly #endUpload: EndUpload;
+  readonly #disk: DiskSpace | undefined;
+  readonly #meter: StoreMeter;
+  readonly #silent = new SilentLeases();
+  readonly #guard = new ForwardGuard();
+  #isStopped = false;
+
+  /** @param endUpload Ends a session whose time is over. */
+  constructor(
+    db: Database,
+    readers: Readers,
+    endUpload: EndUpload,
+    { disk, meter = NO_METER }: ReclaimerOptions,
+  ) {
+    this.#db = db;
+    this.#endUpload = endUpload;
+    this.#readers = readers;
+    this.#disk = disk;
+    this.#meter = meter;
+  }
+
+  /**
+   * Reclaims everything that is due.
+   *
+   * @param ahead As if so many milliseconds more had passed.
+   */
+  async run(ahead = 0): Promise<void> {
+    await this.#takeOverLeases(ahead);
+    const now = this.#guard.trusted() + ahead;
+    // If the disk is short of space, replaced bytes go at once; uploads keep their time.
+    const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
+    const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
+    const deletion = new Deletion(this.#db, this.#meter);
+    const began = performance.now();
+    for await (const page of this.#pages(due)) {
+      const isOurs = await Promise.all(page.map((entry) => this.#claim(entry, now)));
+      for (const entry of page.filter((_, i) => isOurs[i])) {
+        deletion.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
+        for await (const key of this.#keysOf(entry.value)) {
+          if (this.#isStopped) return;
+          await deletion.add(key);
+        }
+        // The entry goes last, so an interrupted run finds the rest again.
+        await deletion.add(entry.key, entry.value.kind);
+      }
+      if (this.#isStopped) return;
+    }
+    await deletion.flush();
+  }
+
+  /** Ends a run after the current batch. The next start continues there. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Takes the bytes of writers that died. From then on they cannot be published. */
+  async #takeOverLeases(ahead: number): Promise<void> {
+    const leases = this.#db.reader.list<number>({ prefix: prefixes.leases() });
+    const all = await Array.fromAsync(leases);
+    const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.#db.writing.has(String(key.at(-1)));
+    for (const lease of this.#silent.dead(all, ahead).filter(isOfOther)) {
+      if (this.#isStopped) return;
+      await this.#takeOver(lease);
+    }
+  }
+
+  async #takeOver(lease: Deno.KvEntry<number>): Promise<void> {
+    const write = await this.#db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
+    const operation = new Operation()
+      .check(lease.key, lease.versionstamp)
+      .check(write.key, write.versionstamp)
+      .delete(lease.key)
+      .delete(write.key);
+    if (write.value !== null) throwAway(operation, chunksOf(write.value), Date.now());
+    if ((await this.#db.commit(operation)).ok) this.#meter.tookOver();
+  }
+
+  async *#pages(range: Deno.KvListSelector): AsyncGenerator<GarbageEntry[]> {
+    let page: GarbageEntry[] = [];
+    const entries = this.#db.reader.list<Garbage>(range, { batchSize: GARBAGE_PAGE });
+    for await (const entry of entries) {
+      if (page.push(entry) < GARBAGE_PAGE) continue;
+      yield page;
+      page = [];
+    }
+    yield page;
+  }
+
+  /** Whether the bytes of an entry are to be deleted now. An upload is ended first, so that no part comes after. */
+  async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
+    if (value.kind !== "upload") return !("file" in value && this.#readers.has(value.file));
+    if (Number(key[1]) > now) return false;
+    return await this.#endUpload({ key, value, versionstamp });
+  }
+
+  /** What an entry stands for, in the order in which it can be deleted and interrupted: bytes before what lists them. */
+  async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
+    switch (garbage.kind) {
+      case "chunks":
+        return yield* versionKeys(garbage, garbage.version, garbage.chunks);
+      case "manifest":
+        return yield* this.#manifestKeys(garbage, garbage.file);
+      case "upload":
+        return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
+      case "parts":
+        return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+    }
+  }
+
+  async *#manifestKeys(place: Garbage, file: string): AsyncGenerator<Deno.KvKey> {
+    const pages = { prefix: prefixes.manifest(place, file) };
+    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
+      for (const [i, version] of value.versions.entries()) {
+        yield* versionKeys(place, version, chunkCount(value.sizes[i] ?? 0));
+      }
+      yield key;
+    }
+  }
+
+  async *#partKeys(
+    place: Garbage,
+    id: string,
+    { withBytes }: { withBytes: boolean },
+  ): AsyncGenerator<Deno.KvKey> {
+    const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
+    for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
+      if (withBytes) yield* versionKeys(place, value.version, chunkCount(value.size));
+      yield key;
+    }
+  }
+}
+
+/** Deletes keys without reading them, in operations short enough not to hold up requests. */
+class Deletion {
+  readonly #db: Database;
+  readonly #meter: StoreMeter;
+  /** Whether there is no time for rests. */
+  isLate = false;
+  #operation = new Operation();
+  #entries = 0;
+  #chunks = 0;
+  #kinds: SweptKind[] = [];
+
+  constructor(db: Database, meter: StoreMeter) {
+    this.#db = db;
+    this.#meter = meter;
+  }
+
+  /** @param kind Of the entry, if this key is one: the meter is told once it is deleted. */
+  async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
+    this.#operation.delete(key);
+    if (kind !== undefined) this.#kinds.push(kind);
+    this.#entries++;
+    if (holdsBytes(key)) this.#chunks++;
+    if (this.#entries < DELETED_ENTRIES && this.#chunks < DELETED_CHUNKS) return;
+    const began = performance.now();
+    await this.flush();
+    // Small requests that wait for the store come in between.
+    if (!this.isLate) await delay(Math.min(performance.now() - began, DELETION_REST));
+  }
+
+  async flush(): Promise<void> {
+    if (this.#entries === 0) return;
+    const [operation, kinds] = [this.#operation, this.#kinds];
+    this.#operation = new Operation();
+    this.#entries = 0;
+    this.#chunks = 0;
+    this.#kinds = [];
+    await this.#db.commitBulk(operation, "background");
+    for (const kind of kinds) this.#meter.swept(kind);
+  }
+}

@@ -1,0 +1,337 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { CHUNK, MIN_PART } from "../drive/limits.ts";
+import { Damages } from "./damages.ts";
+import { StoreDamaged } from "./errors.ts";
+import { FileCheck } from "./file_check.ts";
+import { keys } from "./keys.ts";
+import { Readers } from "./readers.ts";
+import { digest } from "./receive.ts";
+import type { FileRecord, ScrubRecord } from "./records.ts";
+import { Scrub } from "./scrub.ts";
+import {
+  BACKENDS,
+  type Bench,
+  bytes,
+  place,
+  put,
+  putPart,
+  read,
+  testOnAll,
+} from "./test_support.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const always = () => true;
+const PART_SIZES = [MIN_PART + 123, 7];
+const WHOLE = new Uint8Array(
+  await new Blob(PART_SIZES.map((size, i) => bytes(size, i))).arrayBuffer(),
+);
+
+/** A scrub of its own, which says what it tells the operator. */
+function scrubOf({ db }: Bench): { scrub: Scrub; told: string[]; damages: Damages } {
+  const told: string[] = [];
+  const damages = new Damages(db);
+  const scrub = new Scrub(db, new Readers(), damages, {
+    every: undefined,
+    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
+    onNotice: (text) => told.push(text),
+  });
+  return { scrub, told, damages };
+}
+
+async function putParts(bench: Bench, name: string): Promise<void> {
+  const id = await bench.store.uploads.start(place(name), undefined);
+  for (const [i, size] of PART_SIZES.entries()) {
+    await putPart(bench, name, id, i + 1, bytes(size, i));
+  }
+  assertEquals(await bench.store.uploads.complete(place(name), id, always), "done");
+}
+
+async function recordOf({ db }: Bench, name: string): Promise<FileRecord> {
+  const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
+  assert(value !== null);
+  return value;
+}
+
+/** Changes the entry of this key or else the last one below it; without a value it is deleted. */
+async function change(
+  { db }: Bench,
+  prefix: Deno.KvKey,
+  edit: (value: Bytes) => Bytes | undefined,
+): Promise<void> {
+  const exact = await db.reader.get<Bytes>(prefix);
+  const below = db.reader.list<Bytes>({ prefix }, { reverse: true, limit: 1 });
+  const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
+  assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
+  const edited = edit(entry.value);
+  if (edited === undefined) await db.reader.delete(entry.key);
+  else await db.reader.set(entry.key, edited);
+}
+
+const flip = (value: Bytes): Bytes => value.with(0, (value[0] ?? 0) ^ 1);
+
+/** Makes a file as an older store has it: without checksums, and without a digest where it is made of parts. */
+async function age(bench: Bench, name: string): Promise<void> {
+  const { db } = bench;
+  const key = keys.file(place(name));
+  const { sha256, ...record } = await recordOf(bench, name);
+  const layout = { ...record.layout };
+  if ("checksums" in layout) delete layout.checksums;
+  const isOfParts = layout.kind === "manifest";
+  await db.reader.set(key, { ...record, layout, ...(isOfParts || !sha256 ? {} : { sha256 }) });
+  await db.reader.delete(keys.undigested(place(name)));
+  for await (const { key } of db.reader.list({ prefix: ["checksums", "p", "d", name] })) {
+    await db.reader.delete(key);
+  }
+}
+
+async function checksumsOf({ db }: Bench, name: string): Promise<Bytes[]> {
+  const prefix = ["checksums", "p", "d", name];
+  return await Array.fromAsync(db.reader.list<Bytes>({ prefix }), ({ value }) => value);
+}
+
+testOnAll("A file of many parts gets its digest, and nothing else of it changes", async (bench) => {
+  await putParts(bench, "a");
+  const { scrub } = scrubOf(bench);
+  const before = await recordOf(bench, "a");
+  assertEquals(before.sha256, undefined);
+  await scrub.completeDigests();
+  assertEquals(await recordOf(bench, "a"), { ...before, sha256: digest(WHOLE) });
+  assertEquals((await bench.db.reader.get(keys.undigested(place("a")))).value, null);
+  assertEquals(await read(bench, "a"), WHOLE);
+});
+
+testOnAll("An upload of one part or none has its digest at once", async (bench) => {
+  for (const size of [undefined, 10, 100_000]) {
+    const id = await bench.store.uploads.start(place("a"), undefined);
+    if (size !== undefined) await putPart(bench, "a", id, 1, bytes(size));
+    await bench.store.uploads.complete(place("a"), id, always);
+    const { sha256 } = await recordOf(bench, "a");
+    assertEquals(sha256, digest(bytes(size ?? 0)));
+    assertEquals((await bench.db.reader.get(keys.undigested(place("a")))).value, null);
+  }
+});
+
+testOnAll("A file that is replaced while its digest is computed keeps its own", async (bench) => {
+  await putParts(bench, "a");
+  const check = new FileCheck(
+    { db: bench.db, readers: new Readers() },
+    place("a"),
+    once(async () => {
+      await put(bench, "a", bytes(10, 9));
+    }),
+  );
+  assertEquals(await check.run(), { kind: "gone" });
+  assertEquals((await recordOf(bench, "a")).sha256, digest(bytes(10, 9)));
+  assertEquals(await read(bench, "a"), bytes(10, 9));
+});
+
+testOnAll("A file whose drive is removed meanwhile stays away", async (bench) => {
+  await putParts(bench, "a");
+  const check = new FileCheck(
+    { db: bench.db, readers: new Readers() },
+    place("a"),
+    once(async () => {
+      await bench.store.projects.removeDrive("p", "d");
+      await bench.store.sweeper.sweep();
+    }),
+  );
+  assertEquals(await check.run(), { kind: "gone" });
+  await scrubOf(bench).scrub.completeDigests();
+  const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
+  assertEquals(left, []);
+  assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
+});
+
+testOnFile("A pass does not hold up the digest of a new file", async (bench) => {
+  await put(bench, "0", bytes(40 * CHUNK));
+  await put(bench, "1", bytes(40 * CHUNK));
+  await putParts(bench, "z");
+  const { scrub } = scrubOf(bench);
+  scrub.wake();
+  const pass = scrub.pass();
+  while ((await recordOf(bench, "z")).sha256 === undefined) {
+    await new Promise((go) => setTimeout(go, 1));
+  }
+  const { pass: record } = await scrub.state();
+  assertEquals([record?.finished, record?.files], [undefined, 0]);
+  await pass;
+  assertEquals((await scrub.state()).pass?.files, 3);
+});
+
+testOnAll("Two that compute a digest at once write it once", async (bench) => {
+  await putParts(bench, "a");
+  await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.completeDigests()));
+  assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
+});
+
+testOnAll("Files of an older store get their checksums and digests", async (bench) => {
+  await put(bench, "large", bytes(3 * CHUNK + 5));
+  await put(bench, "small", bytes(100));
+  await putParts(bench, "parts");
+  const names = ["large", "small", "parts"];
+  const checksums = await Promise.all(names.map((name) => checksumsOf(bench, name)));
+  for (const name of names) await age(bench, name);
+  assertEquals(await checksumsOf(bench, "large"), []);
+  assertEquals(await read(bench, "large"), bytes(3 * CHUNK + 5));
+  const { scrub, told } = scrubOf(bench);
+  await scrub.pass();
+  assertEquals(await Promise.all(names.map((name) => checksumsOf(bench, name))), checksums);
+  assertEquals((await recordOf(bench, "parts")).sha256, digest(WHOLE));
+  for (const name of names) {
+    const { layout } = await recordOf(bench, name);
+    assert(layout.kind === "inline" || layout.checksums);
+  }
+  assertMatch(told.join("\n"), /checked 3 files of \d+ bytes: 0 are damaged/);
+});
+
+testOnAll(
+  "A file of an older store that is not what was stored gets no checksums",
+  async (bench) => {
+    await put(bench, "a", bytes(3 * CHUNK));
+    await age(bench, "a");
+    await change(bench, ["chunk", "p", "d", "a"], flip);
+    const { scrub, told } = scrubOf(bench);
+    await scrub.pass();
+    assertEquals(await checksumsOf(bench, "a"), []);
+    assertMatch(told.join("\n"), /"a".*SHA-256 is another one/);
+  },
+);
+
+testOnAll("A conversion that was interrupted does not bless later damage", async (bench) => {
+  await putParts(bench, "a");
+  const { layout, ...record } = await recordOf(bench, "a");
+  assert(layout.kind === "manifest");
+  // The checksums are there, and the record does not say so yet.
+  await bench.db.reader.set(keys.file(place("a")), {
+    ...record,
+    layout: { ...layout, checksums: undefined },
+  });
+  await change(bench, ["chunk", "p", "d", "a"], flip);
+  const { scrub, told } = scrubOf(bench);
+  await scrub.pass();
+  assertMatch(told.join("\n"), /of its part \d, chunk \d+ of \d+ does not match its checksum/);
+});
+
+/** Damage is of the disk, so a store in a file is enough. */
+function testOnFile(name: string, work: (bench: Bench) => Promise<void>): void {
+  const backend = BACKENDS.find(({ name }) => name === "file");
+  Deno.test(name, async () => await backend?.use(work));
+}
+
+/** How each kind of damage is made, and what is said of it. */
+const DAMAGES: Record<
+  string,
+  { kind: string; edit: (it: Bytes) => Bytes | undefined; says: RegExp }
+> = {
+  "a chunk with a flipped bit": { kind: "chunk", edit: flip, says: /does not match its checksum/ },
+  "a chunk that is shorter": { kind: "chunk", edit: (it) => it.slice(1), says: /bytes instead of/ },
+  "a chunk that is missing": { kind: "chunk", edit: () => undefined, says: /is missing/ },
+  "checksums with a flipped bit": { kind: "checksums", edit: flip, says: /not match its checksum/ },
+  "checksums that are missing": {
+    kind: "checksums",
+    edit: () => undefined,
+    says: /page 0 of its checksums is missing/,
+  },
+};
+
+for (const [what, { kind, edit, says }] of Object.entries(DAMAGES)) {
+  testOnFile(`The scrub finds ${what}, of a large file and of a part`, async (bench) => {
+    await put(bench, "large", bytes(3 * CHUNK));
+    await putParts(bench, "parts");
+    await put(bench, "fine", bytes(2 * CHUNK));
+    const { scrub, told, damages } = scrubOf(bench);
+    for (const name of ["large", "parts"]) await change(bench, [kind, "p", "d", name], edit);
+    await scrub.pass();
+    assertEquals((await damages.list()).map(({ place }) => place.name), ["large", "parts"]);
+    for (const { problem } of await damages.list()) assertMatch(problem, says);
+    assertEquals(told.filter((text) => text.includes("is damaged")).length, 2);
+    assertMatch(told.at(-1) ?? "", /checked 3 files of \d+ bytes: 2 are damaged/);
+    await put(bench, "large", bytes(10));
+    await bench.store.files.delete(place("parts"));
+    assertEquals(await damages.list(), []);
+    assertEquals(await Array.fromAsync(bench.db.reader.list({ prefix: ["damage"] })), []);
+  });
+}
+
+testOnAll("The scrub finds a small file that is another one", async (bench) => {
+  await put(bench, "small", bytes(100));
+  await change(bench, ["content", "p", "d", "small"], flip);
+  const { scrub, damages, told } = scrubOf(bench);
+  await scrub.pass();
+  const [damage] = await damages.list();
+  assertMatch(damage?.problem ?? "", /SHA-256/);
+  await scrub.pass();
+  const tellings = told.filter((text) => text.includes("is damaged"));
+  assertEquals(tellings.length, 1, "What is known is not told again");
+  // Brought back behind the server's back.
+  await change(bench, ["content", "p", "d", "small"], flip);
+  await scrub.pass();
+  assertEquals(await damages.list(), []);
+});
+
+testOnAll("A download that meets damage is remembered", async (bench) => {
+  await put(bench, "a", bytes(3 * CHUNK));
+  await change(bench, ["chunk", "p", "d", "a"], flip);
+  const error = await read(bench, "a").catch((error: unknown) => error);
+  assert(error instanceof StoreDamaged);
+  assertMatch(
+    error.message,
+    /"a" in drive "d" of project p is damaged: chunk 2 of 3 does not match/,
+  );
+  while ((await bench.store.integrity()).damages.length === 0) {
+    await new Promise((go) => setTimeout(go));
+  }
+});
+
+testOnAll(
+  "A pass that was interrupted goes on behind the file that it had checked",
+  async (bench) => {
+    for (const name of ["a", "b", "c"]) await put(bench, name, bytes(2 * CHUNK));
+    const last = place("a");
+    const begun: ScrubRecord = {
+      started: Date.now(),
+      files: 1,
+      bytes: 2 * CHUNK,
+      damaged: 0,
+      last,
+    };
+    await bench.db.reader.set(keys.scrub(), begun);
+    const { scrub, told } = scrubOf(bench);
+    await scrub.pass();
+    const { pass, progress } = await scrub.state();
+    assertEquals([pass?.files, pass?.bytes, progress], [3, 6 * CHUNK, 1]);
+    assertMatch(told[0] ?? "", /after "a"/);
+  },
+);
+
+testOnAll("A scrub that is stopped ends soon and keeps its position", async (bench) => {
+  for (let i = 0; i < 8; i++) await put(bench, `f${i}`, bytes(20 * CHUNK));
+  const { scrub } = scrubOf(bench);
+  const running = scrub.pass().catch((error: unknown) => error);
+  while (((await scrub.state()).pass?.files ?? 0) === 0) {
+    await new Promise((go) => setTimeout(go, 5));
+    await bench.db.reader.get(["none"]);
+    if (await isReading(bench)) break;
+  }
+  const began = performance.now();
+  await scrub.stop();
+  await running;
+  assert(performance.now() - began < 5000);
+  const { pass } = await scrub.state();
+  assertEquals(pass?.finished, undefined);
+});
+
+async function isReading({ db }: Bench): Promise<boolean> {
+  return (await db.reader.get(keys.scrub())).value !== null;
+}
+
+/** Does something at the first call. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    isDone = true;
+    await work();
+  };
+}

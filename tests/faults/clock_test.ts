@@ -1,0 +1,89 @@
+import { delay } from "@std/async/delay";
+import { assert, assertEquals } from "@std/assert";
+import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
+import { Drive } from "../support/drive.ts";
+import { GatedBody } from "../support/paced_body.ts";
+import { PROJECT_ID } from "../support/server.ts";
+import { statusWith, StoreCommands } from "../support/store_commands.ts";
+import { Upload } from "../support/upload.ts";
+import { ClockedServer, HOUR } from "./support/clock.ts";
+
+/** Longer than two sweeps of the server, in milliseconds. */
+const TWO_SWEEPS = 35_000;
+
+/** Runs a test with a server whose clock can be set, where there can be one. */
+async function withClock(
+  args: string[],
+  test: (clocked: ClockedServer, drive: Drive) => Promise<void>,
+): Promise<void> {
+  await using clocked = await ClockedServer.start(args);
+  if (clocked !== undefined) await test(clocked, new Drive(clocked.server, "clock"));
+}
+
+for (const jump of [HOUR, -HOUR]) {
+  Deno.test(`Uploads that run while the clock is set by ${jump / HOUR} h are stored, and nothing is lost.`, async () => {
+    await withClock(["--idle-timeout", "10m"], async (clocked, drive) => {
+      const data = patternBytes(5 * MIB, 1);
+      const kept = patternBytes(MIB, 2);
+      await drive.put("kept", patternBytes(MIB, 3));
+      await drive.put("kept", kept);
+      const upload = await Upload.start(drive, "parts");
+      (await upload.send(1, data)).expect(200);
+      const bodies = [new GatedBody(data), new GatedBody(data)] as const;
+      const put = drive.send("POST", "/files?name=paused", { body: bodies[0].stream });
+      const part = upload.send(2, bodies[1].stream);
+      await Promise.all(bodies.map(({ halfSent }) => halfSent));
+      // The server takes what was sent: bytes that come later are signs of life.
+      await delay(2000);
+      await clocked.setClock(jump);
+      await delay(TWO_SWEEPS);
+      for (const body of bodies) body.open();
+      (await put).expect(201);
+      (await part).expect(200);
+      (await upload.complete()).expect(200);
+      assertSameBytes((await drive.get("paused")).expect(200).bytes, data);
+      const whole = new Uint8Array([...data, ...data]);
+      assertSameBytes((await drive.get("parts")).expect(200).bytes, whole);
+      assertSameBytes((await drive.get("kept")).expect(200).bytes, kept);
+      assertEquals((await drive.usage())?.files, 3);
+    });
+  });
+}
+
+Deno.test("A key that another process revokes opens nothing soon after, also if the clock was set back.", async () => {
+  await withClock([], async (clocked) => {
+    const { server } = clocked;
+    const commands = new StoreCommands(server.data);
+    const { prefix, project_key } = await commands.json<{ prefix: string; project_key: string }>(
+      "key",
+      "create",
+      PROJECT_ID,
+    );
+    const status = async () => await statusWith(server, project_key);
+    assertEquals(await status(), 200);
+    await clocked.setClock(-HOUR);
+    assertEquals(await status(), 200);
+    await commands.text("key", "revoke", PROJECT_ID, prefix, "--yes");
+    const end = performance.now() + 20_000;
+    while (await status() !== 401) {
+      assert(performance.now() < end, "The revoked key works still");
+      await delay(100);
+    }
+  });
+});
+
+Deno.test("An upload that has expired stays so when the clock is set back, and its file stays.", async () => {
+  await withClock(["--upload-ttl", "30m"], async (clocked, drive) => {
+    const upload = await Upload.start(drive, "a");
+    (await upload.send(1, patternBytes(100_000))).expect(200);
+    await clocked.setClock(HOUR);
+    (await upload.lookUp()).expect(404);
+    await clocked.setClock(0);
+    (await upload.lookUp()).expect(404);
+    (await upload.send(2, patternBytes(10))).expect(404);
+    (await upload.complete()).expect(404);
+    assertEquals((await drive.send("GET", "/uploads")).expect(200).json, { uploads: [] });
+    await drive.put("a", "after");
+    assertEquals(await drive.text("a"), "after");
+  });
+});

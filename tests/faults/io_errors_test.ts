@@ -1,0 +1,112 @@
+import { delay } from "@std/async/delay";
+import { assert } from "@std/assert";
+import { patternBytes } from "../support/bytes.ts";
+import { Folder } from "../support/command.ts";
+import { Drive } from "../support/drive.ts";
+import { TestServer } from "../support/server.ts";
+import { sweepStore } from "./support/crash_sweep.ts";
+import { canInject, FailingDisk, IO_FAULTS, type IoFault } from "./support/io_faults.ts";
+import { TRAFFIC, WRITES } from "./support/model_client.ts";
+import { announceSeed, isFull, Random } from "./support/model_random.ts";
+import { assertCounts, makeSpots, readAll, runClients } from "./support/model_run.ts";
+import { World } from "./support/model_world.ts";
+import { auditStore } from "./support/store_audit.ts";
+
+/** How often each fault is injected. */
+const ROUNDS = isFull() ? 20 : 1;
+/** How long a disk fails in one round, in milliseconds. */
+const SHORTEST = 500;
+const LONGEST = 1500;
+/** How long a server may take to work again once its disk does, in milliseconds. */
+const RECOVERY = 15_000;
+const CLIENTS = 6;
+
+Deno.test("A disk that fails below the database costs answers, and no acknowledged byte.", async (t) => {
+  assert(await canInject(), "These tests need strace, and the right to trace a process");
+  const seed = announceSeed();
+  const random = new Random(seed);
+  await using folder = await Folder.make();
+  const world = new World(makeSpots());
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const [i, fault] of IO_FAULTS.entries()) {
+      const passed = await t.step(
+        `${fault.call} fails with ${fault.error}, round ${round}`,
+        async () => {
+          await failUnderLoad(world, folder.path, fault, random, seed + round * 100 + i);
+        },
+      );
+      // What the model knows is not what the store holds then.
+      if (!passed) return;
+    }
+  }
+  await using server = await TestServer.start({ data: folder.path });
+  await check(world, server);
+  await server.stop();
+  await auditStore(folder.path, false);
+  await sweepStore(folder.path);
+  await auditStore(folder.path, true);
+});
+
+/** Starts a server on what is there, lets its disk fail while clients work, and sees that it recovers by itself. */
+async function failUnderLoad(
+  world: World,
+  data: string,
+  fault: IoFault,
+  random: Random,
+  seed: number,
+): Promise<void> {
+  await using server = await TestServer.start({ data });
+  await check(world, server);
+  let goesOn = true;
+  const mix = fault.call === "pread64" ? TRAFFIC : WRITES;
+  const load = runClients(world, { seed, clients: CLIENTS, mix }, () => goesOn);
+  // It is waited for below, where its failure is thrown.
+  load.catch(() => {});
+  await delay(random.below(300));
+  world.mayFail = true;
+  const times = { first: 1 + random.below(20), every: 1 + random.below(12) };
+  const disk = await FailingDisk.begin(server.process.pid, data, fault, times);
+  await delay(SHORTEST + random.below(LONGEST - SHORTEST));
+  // Under load by others the first of these calls may come late; files are seldom cut to a length at all.
+  const isRare = fault.call === "ftruncate";
+  while (!isRare && await disk.failed() === 0) await delay(50);
+  await disk.end();
+  goesOn = false;
+  await load.catch((cause: unknown) => {
+    throw new Error(`The server printed:\n${errorsIn(server.text)}`, { cause });
+  });
+  await recover(server);
+  await check(world, server);
+  // Half of the servers end by a crash: what their disk refused must not come back with the next start.
+  await server.stop(random.below(2) === 0 ? "SIGKILL" : "SIGTERM");
+}
+
+async function recover(server: TestServer): Promise<void> {
+  const drive = new Drive(server, "probe");
+  const end = performance.now() + RECOVERY;
+  for (let size = 100;; size = 300_000 - size) {
+    const answer = await drive.send("POST", "/files?name=probe", { body: patternBytes(size) });
+    if (answer.status === 201 && size > 1000) return;
+    assert(
+      performance.now() < end,
+      `Still ${answer.status} after the disk works again: ${answer.text}\n${
+        server.text.slice(-3000)
+      }`,
+    );
+    await delay(50);
+  }
+}
+
+/** Everything is what the model says, and the server answers as ever. */
+async function check(world: World, server: TestServer): Promise<void> {
+  world.mayFail = false;
+  world.servers = [server];
+  await readAll(world);
+  await assertCounts(world);
+}
+
+/** The last lines that a server printed besides its log of requests. */
+function errorsIn(text: string): string {
+  return text.split("\n").filter((line) => !/"status":(?!500)|is malformed|disk I/.test(line))
+    .slice(-20).join("\n");
+}

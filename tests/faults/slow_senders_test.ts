@@ -1,0 +1,81 @@
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { assertErrorAnswer } from "../support/cases.ts";
+import { Drive } from "../support/drive.ts";
+import { rawRequest } from "../support/raw.ts";
+import { PROJECT_ID, TestServer } from "../support/server.ts";
+import { Connection } from "./support/peer_connection.ts";
+
+/** How long an upload may be below its rate, and how long a body in JSON may take, in milliseconds. */
+const GRACE = 30_000;
+const JSON_TIME = 60_000;
+
+/** Milliseconds between two pieces: the idle time of the server is never over. */
+const PAUSE = 500;
+
+/** Sends a body in pieces; gives its connection and when it began. */
+async function begin(
+  server: TestServer,
+  method: string,
+  query: string,
+  pieces: readonly string[],
+): Promise<{ connection: Connection; began: number; sending: Promise<void> }> {
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const connection = await Connection.open(server.port);
+  const headers = { "Content-Length": String(size) };
+  const target = `/v1/${PROJECT_ID}/slow/files${query}`;
+  await connection.send(rawRequest(method, target, headers, ""));
+  const sending = async () => {
+    for (const piece of pieces) {
+      await delay(PAUSE);
+      if (!await connection.send(piece)) return;
+    }
+  };
+  return { connection, began: performance.now(), sending: sending() };
+}
+
+async function assertTooSlow(
+  { connection, began, sending }: Awaited<ReturnType<typeof begin>>,
+  time: number,
+): Promise<void> {
+  await delay(time - 5000);
+  const answer = await connection.answer();
+  assert(answer !== undefined);
+  assertErrorAnswer(answer.expect(408));
+  assertEquals(answer.errors, ["The body came too slowly: nothing was stored, send it again"]);
+  const took = performance.now() - began;
+  assert(took > time - 1000, `The answer came after ${took} ms`);
+  connection[Symbol.dispose]();
+  await sending.catch(() => {});
+}
+
+Deno.test("A sender that trickles is sent away, and one that is fast enough is not.", async () => {
+  const args = ["--idle-timeout", "2s", "--min-upload-rate", "1000"];
+  await using server = await TestServer.start({ args });
+  const drive = new Drive(server, "slow");
+  const bytes = Array.from({ length: 200 }, () => "x");
+  const [, , fast] = await Promise.all([
+    begin(server, "POST", "?name=slow", bytes).then((it) => assertTooSlow(it, GRACE)),
+    begin(server, "DELETE", "", bytes).then((it) => assertTooSlow(it, JSON_TIME)),
+    // Twice as fast as it has to be, for longer than the grace.
+    begin(server, "POST", "?name=fast", Array.from({ length: 80 }, () => "x".repeat(1000))),
+  ]);
+  await fast.sending;
+  (await fast.connection.answer())?.expect(201);
+  fast.connection[Symbol.dispose]();
+  assertEquals(await drive.names(), ["fast"]);
+});
+
+Deno.test("Without a least rate a sender may trickle for as long as it likes.", async () => {
+  const args = ["--idle-timeout", "2s", "--min-upload-rate", "0"];
+  await using server = await TestServer.start({ args });
+  const { connection, sending } = await begin(
+    server,
+    "POST",
+    "?name=slow",
+    Array.from({ length: 66 }, () => "x"),
+  );
+  await sending;
+  (await connection.answer())?.expect(201);
+  connection[Symbol.dispose]();
+});

@@ -1,0 +1,81 @@
+import { delay } from "@std/async/delay";
+import { assert } from "@std/assert";
+import { Folder } from "../../support/command.ts";
+import { Drive } from "../../support/drive.ts";
+import { TestServer } from "../../support/server.ts";
+
+/** The library of faketime, which puts a clock before the system's, where it is installed. */
+const LIBRARIES = [
+  "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+  "/usr/lib/faketime/libfaketimeMT.so.1",
+];
+
+const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+/** A server whose system clock can be set while it runs. Its monotonic clock goes on as it is. */
+export class ClockedServer implements AsyncDisposable {
+  private probes = 0;
+
+  private constructor(
+    readonly server: TestServer,
+    private readonly folder: Folder,
+    private readonly file: string,
+  ) {}
+
+  /** `undefined` where faketime is not installed. */
+  static async start(args: string[], data?: string): Promise<ClockedServer | undefined> {
+    const library = LIBRARIES.find(isFile);
+    if (library === undefined) return undefined;
+    const folder = await Folder.make();
+    const file = await folder.write("clock", "+0\n");
+    const server = await TestServer.start({
+      args,
+      ...(data === undefined ? {} : { data }),
+      env: {
+        LD_PRELOAD: library,
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_NO_CACHE: "1",
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        DONT_FAKE_MONOTONIC: "1",
+      },
+    });
+    return new ClockedServer(server, folder, file);
+  }
+
+  /** Sets the server's clock to so many milliseconds after this machine's, and waits until files are dated so. */
+  async setClock(offset: number): Promise<void> {
+    // Written at once: the library reads it whenever the server asks for the time.
+    await Deno.writeTextFile(`${this.file}.new`, `${offset < 0 ? "" : "+"}${offset / 1000}\n`);
+    await Deno.rename(`${this.file}.new`, this.file);
+    const end = performance.now() + 10_000;
+    while (Math.abs(await this.offset() - offset) > MINUTE) {
+      assert(performance.now() < end, "The server's clock did not follow");
+      await delay(20);
+    }
+  }
+
+  /** How many milliseconds the server's clock is ahead of this machine's. (Its header `Date` never goes back.) */
+  private async offset(): Promise<number> {
+    const probe = new Drive(this.server, "clock-probe");
+    const name = `${this.probes++}`;
+    await probe.put(name, "");
+    const { headers } = await probe.get(name);
+    return Date.parse(headers.get("Last-Modified") ?? "") - Date.now();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
