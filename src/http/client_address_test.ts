@@ -87,7 +87,7 @@ Deno.test("Connections are counted by network, but for this machine and trusted 
   const cases: [string, string | undefined][] = [
     ["192.0.2.7", "192.0.2/24"],
     ["::ffff:192.0.2.200", "192.0.2/24"],
-    ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"],
+    ["2001:db8:0:1:2:3:4:5", "2001:db8:0:1/64"],
     ["127.0.0.1", undefined],
     ["127.9.9.9", undefined],
     ["::1", undefined],
