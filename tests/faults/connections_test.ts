@@ -15,7 +15,7 @@ const PROMISED = 10_000;
 const DESCRIPTORS = 256;
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LIST =
-  `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
+  `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
 const DOWNLOAD = LIST.replace("/files", "/files/download?name=large");
 
 /** Connects so many clients that say nothing. Those that the system holds back are given up. */
@@ -63,7 +63,7 @@ Deno.test("A server that runs out of descriptors meanwhile goes on, and says so.
     args: ["--pid", pid, `--nofile=${DESCRIPTORS}`],
   }).output();
   assert(limit.success);
-  const ask = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const ask = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   for (const port of [server.port, gate.port]) {
     using _ = await crowd(port, 2 * DESCRIPTORS);
     await isAnswered(server.port, LIST);
@@ -83,7 +83,7 @@ Deno.test("Connections that keep the server waiting are closed in time.", async 
   await using upstream = new RawUpstream(answerEach(OK));
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
-  const form = `POST ${gate.prefix()}/.kvdrive/sign-in HTTP/1.1\r\nHost: a\r\n` +
+  const form = `POST ${gate.prefix()}/.kvdrive/sign-in HTTP/1.1\r\nHost: localhost\r\n` +
     "Sec-Fetch-Site: same-origin\r\n" +
     "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nkey=";
   const cases: { what: string; port: number; send: string; trickle?: number; time: number }[] = [
