@@ -204,7 +204,6 @@ export class Scrub {
 
   /** Checks all files behind the stored position. Ends early where another process does the same. */
   async pass(): Promise<void> {
-    this.#batch = { bytes: 0, began: performance.now() };
     const { key, value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
     const isNew = value === null || value.finished !== undefined;
     const position = new Position(this.#db, key, versionstamp, isNew ? newPass() : value);

@@ -145,22 +145,6 @@ testOnAll("A file whose drive is removed meanwhile stays away", async (bench) =>
   assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
 });
 
-testOnFile("A scrub that was idle does not rest for that time", async (bench) => {
-  const { scrub } = scrubOf(bench);
-  await putParts(bench, "a");
-  const { now } = performance;
-  // It was made ten minutes ago.
-  performance.now = () => now.call(performance) + 600_000;
-  try {
-    const began = performance.now();
-    await scrub.completeDigests();
-    assert(performance.now() - began < 20_000);
-  } finally {
-    performance.now = now;
-  }
-  assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
-});
-
 testOnFile("A pass does not hold up the digest of a new file", async (bench) => {
   await put(bench, "0", bytes(40 * CHUNK));
   await put(bench, "1", bytes(40 * CHUNK));
