@@ -18,8 +18,7 @@ import {
   putPart,
   read,
   testOnAll,
-  withClock,
-} from "./test_support.ts";
+  withClock, once } from "./test_support.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -388,7 +387,7 @@ testOnAll("A scrub that is stopped ends soon and keeps its position", async (ben
   while (((await scrub.state()).pass?.files ?? 0) === 0) {
     await new Promise((go) => setTimeout(go, 5));
     await bench.db.reader.get(["none"]);
-    if (await isReading(bench)) break;
+    if ((await bench.db.reader.get(keys.scrub())).value !== null) break;
   }
   const began = performance.now();
   await scrub.stop();
@@ -397,17 +396,3 @@ testOnAll("A scrub that is stopped ends soon and keeps its position", async (ben
   const { pass } = await scrub.state();
   assertEquals(pass?.finished, undefined);
 });
-
-async function isReading({ db }: Bench): Promise<boolean> {
-  return (await db.reader.get(keys.scrub())).value !== null;
-}
-
-/** Does something at the first call. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let isDone = false;
-  return async () => {
-    if (isDone) return;
-    isDone = true;
-    await work();
-  };
-}

@@ -329,3 +329,13 @@ export async function withClock(
     performance.now = monotonic;
   }
 }
+
+/** Does something at the first call. */
+export function once(work: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    isDone = true;
+    await work();
+  };
+}
