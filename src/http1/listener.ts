@@ -41,6 +41,8 @@ export class Listener {
   readonly #options: ListenerOptions;
   /** Connections under TLS, up to the end of what they have to send. */
   readonly #secure = new Set<TlsConnection>();
+  /** Those whose handshake is under way. */
+  readonly #handshakes = new Set<Client>();
   #onFlushed: (() => void) | undefined;
   #isClosed = false;
   #refused = 0;
@@ -59,12 +61,13 @@ export class Listener {
     return this.#tls !== undefined;
   }
 
-  /** Accepts no more connections. */
+  /** Accepts no more connections, and closes those that have sent no request because their handshake is under way. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listener.close();
     this.#tls?.close();
+    for (const client of this.#handshakes) client.close();
   }
 
   /** Ends when connections that were closed have sent what was written to them. */
@@ -125,8 +128,7 @@ export class Listener {
     const client = new Client(connection, address, this.#options);
     try {
       if (!connections.admit(client, address.hostname)) return await this.#turnAway(client);
-      // What goes wrong in a handshake is the client's affair, and reading will show it.
-      if ("handshake" in connection) await connection.handshake().catch(() => {});
+      if ("handshake" in connection) await this.#shakeHands(client, connection);
       client.awaitRequest();
       await serve(client);
     } catch (error) {
@@ -135,6 +137,15 @@ export class Listener {
       client.close();
       connections.remove(client);
     }
+  }
+
+  /** What goes wrong in a handshake is the client's affair, and reading will show it. */
+  async #shakeHands(client: Client, connection: TlsConnection): Promise<void> {
+    this.#handshakes.add(client);
+    await connection.handshake().catch(() => {});
+    this.#handshakes.delete(client);
+    // It was accepted just before the listener was closed.
+    if (this.#isClosed) client.close();
   }
 
   async #turnAway(client: Client): Promise<void> {
