@@ -78,9 +78,7 @@ export class Listener {
   async #acceptAll(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        const connection = await this.#listener.accept();
-        tune(connection);
-        this.#take(connection).catch(this.#options.onError);
+        await this.#take(await this.#listener.accept());
       } catch (error) {
         if (!this.#isClosed) await this.#recover(error);
       }
@@ -99,28 +97,37 @@ export class Listener {
     await pause(this.#options.connections.makeRoom() ? EXHAUSTED_PAUSE : ACCEPT_PAUSE);
   }
 
+  /** Begins to serve a connection. Under TLS the next one waits meanwhile, as its descriptors must be free by then. */
   async #take(plain: Deno.TcpConn): Promise<void> {
-    if (this.#tls === undefined) return await this.#serve(plain, plain.remoteAddr);
+    tune(plain);
+    const { remoteAddr } = plain;
+    const connection = this.#tls === undefined ? plain : await this.#secureWith(this.#tls, plain);
+    this.#serve(connection, remoteAddr).catch(this.#options.onError);
+  }
+
+  async #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): Promise<TlsConnection> {
     const { connections } = this.#options;
-    let secure: TlsConnection;
-    try {
-      secure = await this.#tls.secure(plain);
-    } catch (error) {
-      plain.close();
-      if (isExhaustion(error)) return await this.#recover(error);
-      throw error;
-    }
     // It takes two descriptors more.
     connections.addOther();
     connections.addOther();
-    this.#secure.add(secure);
-    secure.onClose = () => {
+    const release = () => {
       connections.removeOther();
       connections.removeOther();
-      this.#secure.delete(secure);
-      if (this.#secure.size === 0) this.#onFlushed?.();
     };
-    await this.#serve(secure, plain.remoteAddr);
+    try {
+      const secure = await tls.secure(plain);
+      this.#secure.add(secure);
+      secure.onClose = () => {
+        release();
+        this.#secure.delete(secure);
+        if (this.#secure.size === 0) this.#onFlushed?.();
+      };
+      return secure;
+    } catch (error) {
+      release();
+      plain.close();
+      throw error;
+    }
   }
 
   async #serve(connection: Deno.TcpConn | TlsConnection, address: Deno.NetAddr): Promise<void> {
