@@ -85,6 +85,18 @@ add("HEAD, 204 and 304 have no body, and the next answer follows.", async (own) 
   assertEquals((await client.readAnswer()).body, "content");
 });
 
+add("GET and HEAD give the same bytes in a header beyond ASCII.", async (own) => {
+  const drive = await stocked(own);
+  using client = await RawClient.connect(drive.server.port);
+  const type = "text/plain; x=\u00e9";
+  await client.send(upload("latin", `Content-Type: ${type}\r\nContent-Length: 0\r\n\r\n`));
+  assertEquals((await client.readAnswer()).status, 201);
+  for (const method of ["GET", "HEAD"]) {
+    await client.send(download("latin").replace("GET", method));
+    assertEquals((await client.readAnswer(method)).header("Content-Type"), type);
+  }
+});
+
 add("Expect: 100-continue is answered when the body is wanted.", async (own) => {
   const drive = await stocked(own);
   using client = await RawClient.connect(drive.server.port);
@@ -157,6 +169,8 @@ Deno.test("Of bytes that two could read in two ways nothing is carried out.", as
     ["a bare CR", "X-A: b\rContent-Length: 5\r\n\r\n"],
     ["a chunk size that is none", "Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n"],
     ["a chunk with a bare LF", "Transfer-Encoding: chunked\r\n\r\n0\n\n"],
+    ["a malformed chunk before a valid end", "Transfer-Encoding: chunked\r\n\r\ng\r\n0\r\n\r\n"],
+    ["a trailer without a colon", "Transfer-Encoding: chunked\r\n\r\n0\r\nno\r\n\r\n"],
     ["two hosts", "Host: other\r\n\r\n"],
   ];
   for (const [name, rest] of cases) {
@@ -245,4 +259,21 @@ Deno.test("A shutdown lets an answer over TLS come to its end.", async () => {
   server.process.kill("SIGTERM");
   assertSameBytes(new Uint8Array(await read.arrayBuffer()), bytes);
   assertEquals((await deadline(server.process.status, SOON)).code, 0);
+});
+
+Deno.test("A handshake that stalls does not delay a shutdown.", async () => {
+  await using files = await TlsFiles.make();
+  await using server = await TestServer.start({
+    args: [...files.args, "--shutdown-timeout", "60s"],
+  });
+  using client = files.client();
+  using silent = await RawClient.connect(server.port);
+  using stalled = await RawClient.connect(server.port);
+  // The beginning of a ClientHello.
+  await stalled.send("\x16\x03\x01\x02\x00\x01");
+  const answer = await fetch(`https://localhost:${server.port}/healthz`, { client });
+  assertEquals(await answer.json(), { status: "ok" });
+  server.process.kill("SIGTERM");
+  assertEquals((await deadline(server.process.status, SOON)).code, 0);
+  await Promise.all([silent, stalled].map((one) => deadline(one.readToEnd(), SOON)));
 });

@@ -27,7 +27,13 @@ import { DEFAULT_SCRUB_EVERY } from "../store/scrub.ts";
 import { Store } from "../store/store.ts";
 import { depsOf } from "./app_deps.ts";
 import { establish, type GivenCredentials, welcomeText } from "./credentials.ts";
-import { freeDescriptors, lowDescriptorsText, outOfDescriptorsText } from "./descriptors.ts";
+import {
+  freeDescriptors,
+  lowDescriptorsText,
+  outOfDescriptorsText,
+  WANTED_DESCRIPTORS,
+  WANTED_TLS_DESCRIPTORS,
+} from "./descriptors.ts";
 import type { ServeOptions } from "./serve_options.ts";
 import { Observation } from "./observation.ts";
 import { memoryBudgetOf } from "./machine_memory.ts";
@@ -176,7 +182,7 @@ async function run(
     addressOf(server.address, scheme),
     gate === undefined ? undefined : addressOf(gate.address, scheme),
   );
-  limitConnections(connections);
+  limitConnections(connections, tls === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS);
   store.sweeper.start();
   store.scrub.start();
   backups?.start();
@@ -190,11 +196,11 @@ async function run(
 }
 
 /** Leaves descriptors for the store, and says so where they are few. */
-function limitConnections(connections: Connections): void {
-  const free = freeDescriptors();
+function limitConnections(connections: Connections, wanted: number): void {
+  const free = freeDescriptors(wanted);
   if (free === undefined) return;
   connections.limitTo(free);
-  printError(`${lowDescriptorsText(free)}\n`);
+  printError(`${lowDescriptorsText(free, wanted)}\n`);
 }
 
 /** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */

@@ -73,6 +73,16 @@ export class ByteReader {
     this.#wide = true;
   }
 
+  /** Gives up a large buffer between two messages, unless it holds bytes or is being read into. */
+  shrink(): void {
+    this.#wide = false;
+    if (this.length > 0 || this.#filling !== undefined) return;
+    if (this.#buffer.length > MIN_READ_BUFFER) {
+      this.#buffer = Buffer.allocUnsafeSlow(MIN_READ_BUFFER);
+    }
+    this.#start = this.#end = 0;
+  }
+
   /** Waits for more bytes; gives `false` where no more come. It must not be called while the buffer is full. */
   fill(): Promise<boolean> {
     this.#filling ??= this.#read();

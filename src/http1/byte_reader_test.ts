@@ -54,6 +54,23 @@ Deno.test("It stays small while everything is taken, and reads in large pieces w
   assertEquals(reader.take(Infinity).length, MAX_READ_BUFFER);
 });
 
+Deno.test("A large buffer is given up between messages, but not bytes that wait", async () => {
+  const reader = readerOf("a".repeat(MAX_READ_BUFFER), "bcd", "e");
+  reader.widen();
+  assert(await reader.fill());
+  reader.take(MAX_READ_BUFFER - 1);
+  reader.shrink();
+  assertEquals([takeText(reader), reader.buffer.length], ["a", MAX_READ_BUFFER]);
+  const filling = reader.fill();
+  reader.shrink();
+  assert(await filling);
+  assertEquals([takeText(reader), reader.buffer.length], ["bcd", MAX_READ_BUFFER]);
+  reader.shrink();
+  assertEquals(reader.buffer.length, MIN_READ_BUFFER);
+  assert(await reader.fill());
+  assertEquals(takeText(reader), "e");
+});
+
 Deno.test("What was not taken moves to the front when there is no room behind it", async () => {
   const text = Array.from({ length: 5000 }, (_, i) => String(i).padStart(4, "0")).join("");
   const reader = readerOf(text);

@@ -16,7 +16,7 @@ const TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A body in chunks (RFC 9112, 7.1), read strictly. Extensions and trailers are left out. */
 export class ChunkedBody implements BodyReader {
   readonly #reader: ByteReader;
-  #state: "size" | "data" | "data end" | "trailers" | "done" = "size";
+  #state: "size" | "data" | "data end" | "trailers" | "done" | "malformed" = "size";
   /** Bytes of the chunk that are still to come. */
   #remaining = 0;
   #trailers = 0;
@@ -35,7 +35,12 @@ export class ChunkedBody implements BodyReader {
 
   take(): Uint8Array {
     this.#from = this.#to = this.#reader.start;
-    while (this.#step());
+    try {
+      while (this.#step());
+    } catch (error) {
+      this.#state = "malformed";
+      throw error;
+    }
     return this.#reader.view(this.#from, this.#to);
   }
 
@@ -46,6 +51,8 @@ export class ChunkedBody implements BodyReader {
   /** Goes on by one line or by the bytes of one chunk; gives `false` where more has to come before. */
   #step(): boolean {
     if (this.#state === "done") return false;
+    // The lines behind an error must not be read as the rest of the body: its end is unknown.
+    if (this.#state === "malformed") throw new Malformed("its body is malformed");
     if (this.#state === "data") return this.#takeData();
     const line = this.#takeLine();
     if (line === undefined) return false;

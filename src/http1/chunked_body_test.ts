@@ -76,6 +76,16 @@ Deno.test("A line that ends with a bare LF is refused at once, whatever follows 
   assertThrows(() => body.take(), Malformed);
 });
 
+Deno.test("Nothing behind a malformed line is read as the rest of the body", async () => {
+  for (const text of ["g\r\n0\r\n\r\n", "1\r\na0\r\n\r\n0\r\n\r\n", "0\r\nno colon\r\n\r\n"]) {
+    const reader = readerOf(text);
+    const body = new ChunkedBody(reader);
+    await reader.fill();
+    for (let tries = 0; tries < 3; tries++) assertThrows(() => body.take(), Malformed);
+    assertEquals(body.isDone, false);
+  }
+});
+
 Deno.test("A body that breaks off is not complete, wherever it does", async () => {
   const [text] = GOOD["trailers"] ?? [""];
   for (let end = 0; end < text.length; end++) {

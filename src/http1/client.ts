@@ -2,6 +2,9 @@ import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME } from "../drive/limits.t
 import type { Connections, Member } from "./connections.ts";
 import { type Connection, ConnectionLost, type Sending, Wire } from "./wire.ts";
 
+/** How long a connection is idle before it gives up its buffer for answers, in milliseconds. */
+const SHRINK_AFTER = 1000;
+
 /** Bytes that a client has to take within its time: fewer than any buffer of a system holds. */
 const PROGRESS = 65_536;
 
@@ -18,6 +21,7 @@ export class Client implements Member {
   /** When bytes of the client have to have come. */
   #readBy = Infinity;
   #expectsSince: number | undefined;
+  #shrinkAt = Infinity;
   /** The last time that `PROGRESS` bytes had been taken, while it is written to. */
   #takenAt = 0;
   #takenUpTo = 0;
@@ -40,8 +44,11 @@ export class Client implements Member {
 
   /** Waits for the first byte of a request. */
   awaitRequest(): void {
+    const { clock } = this.#connections;
     this.#connections.setIdle(this);
-    this.#readBy = this.#connections.clock.in(KEEP_ALIVE_TIMEOUT);
+    this.#readBy = clock.in(KEEP_ALIVE_TIMEOUT);
+    this.#shrinkAt = clock.in(SHRINK_AFTER);
+    this.wire.reader.shrink();
   }
 
   /** Waits for the rest of a head, or of a handshake. */
@@ -51,7 +58,7 @@ export class Client implements Member {
 
   /** A request is being answered: the client owes nothing but what `expectBytes` says. */
   beginRequest(): void {
-    this.#readBy = Infinity;
+    this.#readBy = this.#shrinkAt = Infinity;
     this.#connections.setBusy(this);
   }
 
@@ -101,6 +108,10 @@ export class Client implements Member {
       this.#readBy = Infinity;
       if (this.onLate === undefined) this.close();
       else this.onLate();
+    }
+    if (this.#shrinkAt < now) {
+      this.#shrinkAt = Infinity;
+      this.wire.shrink();
     }
     if (!this.wire.isWriting) return;
     if (this.wire.written >= this.#takenUpTo + PROGRESS) {

@@ -33,8 +33,8 @@ export interface ConnectionRules {
 }
 
 /**
- * The connections of all ports. When there are too many, the one that has been idle for longest is closed, then the one
- * whose client has been stalled for longest. A request that makes progress never makes room for a new connection.
+ * The connections of all ports. When there are too many, the one that has been idle for longest is closed (that of a
+ * trusted proxy after all others), then the one whose client has been stalled for longest. A request that makes progress never makes room for a new connection.
  */
 export class Connections {
   readonly clock: Clock;
@@ -133,11 +133,18 @@ export class Connections {
     return true;
   }
 
+  /**
+   * Those that stand for many clients come last: a proxy may be sending a request over a connection that is idle here, and
+   * its client would get an error.
+   */
   #longestIdle(network: string | undefined): Member | undefined {
+    let shared: Member | undefined;
     for (const member of this.#idle) {
-      if (network === undefined || this.#members.get(member) === network) return member;
+      const itsNetwork = this.#members.get(member);
+      if (itsNetwork === undefined && network === undefined) shared ??= member;
+      else if (network === undefined || itsNetwork === network) return member;
     }
-    return undefined;
+    return shared;
   }
 
   #longestStalled(network: string | undefined): Member | undefined {

@@ -44,6 +44,21 @@ Deno.test("The connection that has been idle for longest makes room", () => {
   assertEquals(connections.size, 4);
 });
 
+Deno.test("An idle connection of a proxy makes room after all others", () => {
+  const connections = table({ maxPerNetwork: 4 });
+  const all = admitAll(connections, "proxy", "a", "proxy", "b");
+  const later: Connection[] = [];
+  for (const wanted of [1, 3, 0]) {
+    const [one] = admitAll(connections, "c");
+    assert(one);
+    connections.setBusy(one);
+    later.push(one);
+    assert(all[wanted]?.isClosed, `${wanted}`);
+    assertEquals(connections.size, 4);
+  }
+  assertEquals(closed([...all, ...later]), [true, true, false, true, false, false, false]);
+});
+
 Deno.test("A request that makes progress never makes room", () => {
   const connections = table();
   const all = admitAll(connections, "a", "b", "c", "d");
@@ -81,7 +96,7 @@ Deno.test("A network that has too many connections makes room among its own", ()
 });
 
 Deno.test("A proxy, behind which are many clients, has no limit of its own", () => {
-  const connections = table();
+  const connections = table({ maxPerNetwork: 4 });
   const all = admitAll(connections, "proxy", "proxy", "proxy", "proxy");
   assertEquals(closed(all), [false, false, false, false]);
   admitAll(connections, "proxy");

@@ -41,6 +41,8 @@ export class Listener {
   readonly #options: ListenerOptions;
   /** Connections under TLS, up to the end of what they have to send. */
   readonly #secure = new Set<TlsConnection>();
+  /** Those whose handshake is under way. */
+  readonly #handshakes = new Set<Client>();
   #onFlushed: (() => void) | undefined;
   #isClosed = false;
   #refused = 0;
@@ -59,12 +61,13 @@ export class Listener {
     return this.#tls !== undefined;
   }
 
-  /** Accepts no more connections. */
+  /** Accepts no more connections, and closes those that have sent no request because their handshake is under way. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listener.close();
     this.#tls?.close();
+    for (const client of this.#handshakes) client.close();
   }
 
   /** Ends when connections that were closed have sent what was written to them. */
@@ -75,9 +78,7 @@ export class Listener {
   async #acceptAll(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        const connection = await this.#listener.accept();
-        tune(connection);
-        this.#take(connection).catch(this.#options.onError);
+        await this.#take(await this.#listener.accept());
       } catch (error) {
         if (!this.#isClosed) await this.#recover(error);
       }
@@ -96,28 +97,37 @@ export class Listener {
     await pause(this.#options.connections.makeRoom() ? EXHAUSTED_PAUSE : ACCEPT_PAUSE);
   }
 
+  /** Begins to serve a connection. Under TLS the next one waits meanwhile, as its descriptors must be free by then. */
   async #take(plain: Deno.TcpConn): Promise<void> {
-    if (this.#tls === undefined) return await this.#serve(plain, plain.remoteAddr);
+    tune(plain);
+    const { remoteAddr } = plain;
+    const connection = this.#tls === undefined ? plain : await this.#secureWith(this.#tls, plain);
+    this.#serve(connection, remoteAddr).catch(this.#options.onError);
+  }
+
+  async #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): Promise<TlsConnection> {
     const { connections } = this.#options;
-    let secure: TlsConnection;
-    try {
-      secure = await this.#tls.secure(plain);
-    } catch (error) {
-      plain.close();
-      if (isExhaustion(error)) return await this.#recover(error);
-      throw error;
-    }
     // It takes two descriptors more.
     connections.addOther();
     connections.addOther();
-    this.#secure.add(secure);
-    secure.onClose = () => {
+    const release = () => {
       connections.removeOther();
       connections.removeOther();
-      this.#secure.delete(secure);
-      if (this.#secure.size === 0) this.#onFlushed?.();
     };
-    await this.#serve(secure, plain.remoteAddr);
+    try {
+      const secure = await tls.secure(plain);
+      this.#secure.add(secure);
+      secure.onClose = () => {
+        release();
+        this.#secure.delete(secure);
+        if (this.#secure.size === 0) this.#onFlushed?.();
+      };
+      return secure;
+    } catch (error) {
+      release();
+      plain.close();
+      throw error;
+    }
   }
 
   async #serve(connection: Deno.TcpConn | TlsConnection, address: Deno.NetAddr): Promise<void> {
@@ -125,8 +135,7 @@ export class Listener {
     const client = new Client(connection, address, this.#options);
     try {
       if (!connections.admit(client, address.hostname)) return await this.#turnAway(client);
-      // What goes wrong in a handshake is the client's affair, and reading will show it.
-      if ("handshake" in connection) await connection.handshake().catch(() => {});
+      if ("handshake" in connection) await this.#shakeHands(client, connection);
       client.awaitRequest();
       await serve(client);
     } catch (error) {
@@ -135,6 +144,15 @@ export class Listener {
       client.close();
       connections.remove(client);
     }
+  }
+
+  /** What goes wrong in a handshake is the client's affair, and reading will show it. */
+  async #shakeHands(client: Client, connection: TlsConnection): Promise<void> {
+    this.#handshakes.add(client);
+    await connection.handshake().catch(() => {});
+    this.#handshakes.delete(client);
+    // It was accepted just before the listener was closed.
+    if (this.#isClosed) client.close();
   }
 
   async #turnAway(client: Client): Promise<void> {

@@ -59,7 +59,6 @@ const FRAMING = new Set(["connection", "transfer-encoding", "keep-alive"]);
 const SMALL = MAX_READ_BUFFER;
 
 const NOTHING = new Uint8Array(0);
-const encoder = new TextEncoder();
 
 /**
  * Sends an answer.
@@ -74,7 +73,7 @@ export async function writeResponse(
   const { status, headers } = response;
   const told = headers.get("content-length");
   if (asked.method === "HEAD" || status === 204 || status === 304) {
-    return await client.write(encoder.encode(`${headText(response, asked)}\r\n`));
+    return await sendHead(client, `${headText(response, asked)}\r\n`);
   }
   if (told !== null && Number(told) <= SMALL) {
     const piece = await bytesOf(response);
@@ -83,8 +82,7 @@ export async function writeResponse(
     return await client.send({ head, piece, chunked: false, isLast: true });
   }
   if (response.body === null) {
-    const head = `${headText(response, asked)}Content-Length: 0\r\n\r\n`;
-    return await client.write(encoder.encode(head));
+    return await sendHead(client, `${headText(response, asked)}Content-Length: 0\r\n\r\n`);
   }
   const reader = response.body.getReader();
   try {
@@ -94,6 +92,11 @@ export async function writeResponse(
     reader.cancel(error).catch(() => {});
     throw error;
   }
+}
+
+/** Sends an answer without a body. */
+async function sendHead(client: Client, head: string): Promise<void> {
+  await client.send({ head, piece: NOTHING, chunked: false, isLast: true });
 }
 
 async function bytesOf(response: Response): Promise<Uint8Array> {

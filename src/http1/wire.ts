@@ -86,6 +86,11 @@ export class Wire {
     }
   }
 
+  /** Gives up the buffer for what is sent, if it is large. Call it when the connection has been idle for some time. */
+  shrink(): void {
+    if (!this.isWriting && (this.#out?.length ?? 0) > FIRST_OUT_BUFFER) this.#out = undefined;
+  }
+
   /** Says that nothing more is sent. */
   async end(): Promise<void> {
     try {

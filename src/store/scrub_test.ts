@@ -13,12 +13,14 @@ import {
   BACKENDS,
   type Bench,
   bytes,
+  once,
   place,
   put,
   putPart,
   read,
   testOnAll,
-  withClock, once } from "./test_support.ts";
+  withClock,
+} from "./test_support.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

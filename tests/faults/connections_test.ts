@@ -51,6 +51,26 @@ Deno.test("Idle connections make room for new clients where descriptors are few.
   assertNotMatch(server.text, /\berror\b/i);
 });
 
+Deno.test("Handshakes that stall leave room for new clients where descriptors are few.", async () => {
+  await using files = await TlsFiles.make();
+  await using server = await TestServer.start({ descriptors: DESCRIPTORS, args: files.args });
+  const root = `https://localhost:${server.port}`;
+  const headers = { "X-Api-Key": PROJECT_KEY };
+  const ask = async (path: string, init: RequestInit = {}) => {
+    using client = files.client();
+    const answer = await deadline(fetch(root + path, { ...init, headers, client }), PROMISED);
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  for (let round = 0; round < 3; round++) {
+    using _ = await crowd(server.port, 2 * DESCRIPTORS);
+    assertEquals(await ask("/healthz"), 200);
+    const upload = { method: "POST", body: "content" };
+    assertEquals(await ask(`/v1/${PROJECT_ID}/drive/files?name=a`, upload), 201);
+  }
+  assertNotMatch(server.text, /no file descriptors/);
+});
+
 Deno.test("A server that runs out of descriptors meanwhile goes on, and says so.", async () => {
   await using upstream = new RawUpstream(answerEach(OK));
   await using gate = await Gate.start();
