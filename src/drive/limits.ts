@@ -236,11 +236,8 @@ export const MAX_READ_BUFFER = 65_536;
 /** How long a head may take from its first byte. */
 export const HEAD_TIMEOUT = 30 * SECOND;
 
-/**
- * How long a connection may wait for a request: longer than proxies keep unused ones (nginx 60 s, Traefik 90 s, Caddy
- * 120 s). If the server closed first, a request could meet the end of its connection, and the proxy would answer 502.
- */
-export const KEEP_ALIVE_TIMEOUT = 150 * SECOND;
+/** How long a connection may wait for a request. A proxy in front has to give up its unused connections before. */
+export const KEEP_ALIVE_TIMEOUT = 60 * SECOND;
 
 /** How long a connection to an application may take, and the beginning of its answer, unless configured. */
 export const CONNECT_TIMEOUT = 10 * SECOND;
