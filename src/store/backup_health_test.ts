@@ -9,7 +9,8 @@ const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 /** Runs a test with a monotonic clock that it puts forward. */
 function withClock(test: (pass: (milliseconds: number) => void) => void): void {
   const { now } = performance;
-  let time = performance.now();
+  // Whole milliseconds, so that steps add up exactly.
+  let time = Math.round(performance.now());
   performance.now = () => time;
   try {
     test((milliseconds) => time += milliseconds);

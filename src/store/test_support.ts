@@ -315,7 +315,8 @@ export async function withClock(
 ): Promise<void> {
   const [date, monotonic] = [Date.now, performance.now];
   let time = Date.now();
-  let passed = performance.now();
+  // Whole milliseconds, so that steps add up exactly.
+  let passed = Math.round(performance.now());
   Date.now = () => time;
   performance.now = () => passed;
   const forward = (ms: number): void => {
