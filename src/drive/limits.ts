@@ -237,7 +237,7 @@ export const MAX_READ_BUFFER = 65_536;
 export const HEAD_TIMEOUT = 30 * SECOND;
 
 /**
- * How long a connection may wait for a request: longer than proxies keep unused ones (nginx 60 s, Traefik 90 s, Caddy
+ * How long a connection may wait for another request: longer than proxies keep unused ones (nginx 60 s, Traefik 90 s, Caddy
  * 120 s). If the server closed first, a request could meet the end of its connection, and the proxy would answer 502.
  */
 export const KEEP_ALIVE_TIMEOUT = 150 * SECOND;

@@ -2,6 +2,9 @@ import { HEAD_TIMEOUT, KEEP_ALIVE_TIMEOUT, LINGER_TIME } from "../drive/limits.t
 import type { Connections, Member } from "./connections.ts";
 import { type Connection, ConnectionLost, type Sending, Wire } from "./wire.ts";
 
+/** How long a new connection may wait for its first request, in milliseconds: browsers connect some seconds ahead. */
+const FIRST_REQUEST_TIMEOUT = 60_000;
+
 /** How long a connection is idle before it gives up its buffer for answers, in milliseconds. */
 const SHRINK_AFTER = 1000;
 
@@ -42,7 +45,12 @@ export class Client implements Member {
     return this.wire.isWriting ? this.#takenAt : this.#expectsSince;
   }
 
-  /** Waits for the first byte of a request. */
+  /** Waits for the first byte of the first request. */
+  awaitFirstRequest(): void {
+    this.#readBy = this.#connections.clock.in(FIRST_REQUEST_TIMEOUT);
+  }
+
+  /** Waits for the first byte of another request. */
   awaitRequest(): void {
     const { clock } = this.#connections;
     this.#connections.setIdle(this);

@@ -136,7 +136,7 @@ export class Listener {
     try {
       if (!connections.admit(client, address.hostname)) return await this.#turnAway(client);
       if ("handshake" in connection) await this.#shakeHands(client, connection);
-      client.awaitRequest();
+      client.awaitFirstRequest();
       await serve(client);
     } catch (error) {
       if (!isGone(error)) onError(error);
