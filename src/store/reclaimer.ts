@@ -3,6 +3,7 @@ import { GARBAGE_GRACE, MAX_PAYLOAD } from "../drive/limits.ts";
 import { chunkCount } from "./chunks.ts";
 import type { Database } from "./database.ts";
 import type { DiskSpace } from "./disk_space.ts";
+import { StoreFull, StoreUnavailable } from "./errors.ts";
 import { throwAway } from "./garbage.ts";
 import { holdsBytes, keys, prefixes, ranges } from "./keys.ts";
 import { Operation } from "./operation.ts";
@@ -34,6 +35,9 @@ const LATE = 20_000;
 
 /** Entries of garbage that are read, and uploads that are ended, at once. */
 const GARBAGE_PAGE = 200;
+
+/** Entries that may fail in one run: a damaged page of the store concerns few of them, a failing disk all. */
+const MAX_FAILURES = 100;
 
 export interface ReclaimerOptions {
   disk?: DiskSpace | undefined;
@@ -69,7 +73,7 @@ export class Reclaimer {
   }
 
   /**
-   * Reclaims everything that is due.
+   * Reclaims everything that is due. If something of it fails, the rest is reclaimed, and the first failure is thrown.
    *
    * @param ahead As if so many milliseconds more had passed.
    */
@@ -81,20 +85,33 @@ export class Reclaimer {
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
     const deletion = new Deletion(this.#db, this.#meter);
     const began = performance.now();
+    const failures: unknown[] = [];
     for await (const page of this.#pages(due)) {
-      const isOurs = await Promise.all(page.map((entry) => this.#claim(entry, now)));
-      for (const entry of page.filter((_, i) => isOurs[i])) {
+      const claims = await Promise.allSettled(page.map((entry) => this.#claim(entry, now)));
+      for (const [i, entry] of page.entries()) {
         deletion.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
-        for await (const key of this.#keysOf(entry.value)) {
-          if (this.#isStopped) return;
-          await deletion.add(key);
+        try {
+          const claim = claims[i];
+          if (claim?.status === "rejected") throw claim.reason;
+          if (claim?.value) await this.#delete(entry, deletion);
+        } catch (error) {
+          const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
+          if (concernsAll || failures.push(error) > MAX_FAILURES) throw error;
         }
-        // The entry goes last, so an interrupted run finds the rest again.
-        await deletion.add(entry.key, entry.value.kind);
+        if (this.#isStopped) return;
       }
-      if (this.#isStopped) return;
     }
     await deletion.flush();
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #delete({ key, value }: GarbageEntry, deletion: Deletion): Promise<void> {
+    for await (const each of this.#keysOf(value)) {
+      if (this.#isStopped) return;
+      await deletion.add(each);
+    }
+    // The entry goes last, so an interrupted run finds the rest again.
+    if (!this.#isStopped) await deletion.add(key, value.kind);
   }
 
   /** Ends a run after the current batch. The next start continues there. */

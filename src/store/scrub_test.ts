@@ -1,23 +1,24 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { CHUNK, MIN_PART } from "../drive/limits.ts";
-import { Damages } from "./damages.ts";
-import { StoreDamaged } from "./errors.ts";
 import { FileCheck } from "./file_check.ts";
 import { keys } from "./keys.ts";
 import { Readers } from "./readers.ts";
 import { digest } from "./receive.ts";
-import type { FileRecord, ScrubRecord } from "./records.ts";
-import { Scrub } from "./scrub.ts";
+import type { ScrubRecord } from "./records.ts";
 import {
   BACKENDS,
   type Bench,
   bytes,
+  change,
+  flip,
   once,
   place,
   put,
   putPart,
   read,
+  recordOf,
+  scrubOf,
   testOnAll,
   withClock,
 } from "./test_support.ts";
@@ -30,18 +31,6 @@ const WHOLE = new Uint8Array(
   await new Blob(PART_SIZES.map((size, i) => bytes(size, i))).arrayBuffer(),
 );
 
-/** A scrub of its own, which says what it tells the operator. */
-function scrubOf({ db }: Bench): { scrub: Scrub; told: string[]; damages: Damages } {
-  const told: string[] = [];
-  const damages = new Damages(db);
-  const scrub = new Scrub(db, new Readers(), damages, {
-    every: undefined,
-    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
-    onNotice: (text) => told.push(text),
-  });
-  return { scrub, told, damages };
-}
-
 async function putParts(bench: Bench, name: string): Promise<void> {
   const id = await bench.store.uploads.start(place(name), undefined);
   for (const [i, size] of PART_SIZES.entries()) {
@@ -49,29 +38,6 @@ async function putParts(bench: Bench, name: string): Promise<void> {
   }
   assertEquals(await bench.store.uploads.complete(place(name), id, always), "done");
 }
-
-async function recordOf({ db }: Bench, name: string): Promise<FileRecord> {
-  const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
-  assert(value !== null);
-  return value;
-}
-
-/** Changes the entry of this key or else the last one below it; without a value it is deleted. */
-async function change(
-  { db }: Bench,
-  prefix: Deno.KvKey,
-  edit: (value: Bytes) => Bytes | undefined,
-): Promise<void> {
-  const exact = await db.reader.get<Bytes>(prefix);
-  const below = db.reader.list<Bytes>({ prefix }, { reverse: true, limit: 1 });
-  const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
-  assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
-  const edited = edit(entry.value);
-  if (edited === undefined) await db.reader.delete(entry.key);
-  else await db.reader.set(entry.key, edited);
-}
-
-const flip = (value: Bytes): Bytes => value.with(0, (value[0] ?? 0) ^ 1);
 
 /** Makes a file as an older store has it: without checksums, and without a digest where it is made of parts. */
 async function age(bench: Bench, name: string): Promise<void> {
@@ -285,80 +251,6 @@ testOnAll("The scrub finds a small file that is another one", async (bench) => {
   await change(bench, ["content", "p", "d", "small"], flip);
   await scrub.pass();
   assertEquals(await damages.list(), []);
-});
-
-testOnAll("A download that meets damage is remembered", async (bench) => {
-  await put(bench, "a", bytes(3 * CHUNK));
-  await change(bench, ["chunk", "p", "d", "a"], flip);
-  const error = await read(bench, "a").catch((error: unknown) => error);
-  assert(error instanceof StoreDamaged);
-  assertMatch(
-    error.message,
-    /"a" in drive "d" of project p is damaged: chunk 2 of 3 does not match/,
-  );
-  while ((await bench.store.integrity()).damages.length === 0) {
-    await new Promise((go) => setTimeout(go));
-  }
-});
-
-testOnAll(
-  "A damage that a reader met is checked soon, and forgotten if it has passed",
-  async (bench) => {
-    await put(bench, "passed", bytes(3 * CHUNK));
-    await put(bench, "stays", bytes(3 * CHUNK));
-    const { scrub, damages, told } = scrubOf(bench);
-    for (const name of ["passed", "stays"]) {
-      const { version } = await recordOf(bench, name);
-      assert(await damages.note(place(name), version, "the database cannot be read there"));
-    }
-    await change(bench, ["chunk", "p", "d", "stays"], flip);
-    await scrub.doUrgent();
-    const known = await damages.list();
-    assertEquals(known.map(({ place }) => place.name), ["stays"]);
-    assertMatch(known[0]?.problem ?? "", /does not match its checksum/);
-    assertMatch(told.join("\n"), /"passed" in drive "d" of project p is whole/);
-  },
-);
-
-testOnAll("A file that stays damaged is read again after ever longer times", async (bench) => {
-  const MINUTE = 60_000;
-  await put(bench, "a", bytes(3 * CHUNK));
-  await change(bench, ["chunk", "p", "d", "a"], flip);
-  const { scrub, damages } = scrubOf(bench);
-  await withClock(async (forward) => {
-    await scrub.pass();
-    const found = Date.now();
-    for (const minutes of [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440]) {
-      forward(minutes * MINUTE - 1);
-      assertEquals(await damages.due(), [], `${minutes} minutes are not over`);
-      forward(1);
-      assertEquals((await damages.due()).length, 1, `${minutes} minutes are over`);
-      await scrub.doUrgent();
-    }
-    assertEquals((await damages.list()).map(({ found }) => found), [found]);
-    await change(bench, ["chunk", "p", "d", "a"], flip);
-    forward(24 * 60 * MINUTE);
-    await scrub.doUrgent();
-    assertEquals(await damages.list(), []);
-  });
-});
-
-testOnFile("A read that fails once is no damage", async (bench) => {
-  await put(bench, "a", bytes(20 * CHUNK));
-  const { scrub, damages, told } = scrubOf(bench);
-  const { reader } = bench.db;
-  const { list } = reader;
-  let failures = 1;
-  reader.list = (...args: Parameters<typeof list>) => {
-    const isOfChunks = "start" in args[0] && args[0].start[0] === "chunk";
-    if (isOfChunks && failures-- > 0) throw new TypeError("database disk image is malformed");
-    return list.apply(reader, args) as never;
-  };
-  await scrub.pass();
-  reader.list = list;
-  assertEquals(failures < 1, true);
-  assertEquals(await damages.list(), []);
-  assertMatch(told.at(-1) ?? "", /: 0 are damaged/);
 });
 
 testOnAll(

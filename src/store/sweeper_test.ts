@@ -1,11 +1,19 @@
-import { assert, assertEquals } from "@std/assert";
-import { CHUNK, GARBAGE_GRACE, MIN_PART, SWEEP_INTERVAL } from "../drive/limits.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  CHUNK,
+  DEFAULT_UPLOAD_TTL,
+  GARBAGE_GRACE,
+  MIN_PART,
+  SWEEP_INTERVAL,
+} from "../drive/limits.ts";
 import { ChunkWriter } from "./chunk_writer.ts";
 import type { Outcome } from "./commit.ts";
 import { Compactor } from "./compactor.ts";
 import { Database } from "./database.ts";
 import { Operation } from "./operation.ts";
+import { Readers } from "./readers.ts";
 import { newVersion } from "./receive.ts";
+import { Reclaimer } from "./reclaimer.ts";
 import { Store } from "./store.ts";
 import {
   assertKeys,
@@ -37,6 +45,18 @@ testOnAll(
     await assertKeys(bench, {});
   },
 );
+
+testOnAll("What cannot be reclaimed does not hold up the rest", async (bench) => {
+  await upload(bench, place("a"), [2 * CHUNK]);
+  await put(bench, "b", bytes(3 * CHUNK));
+  await bench.store.files.delete(place("b"));
+  const end = () => Promise.reject(new TypeError("database disk image is malformed"));
+  const reclaimer = new Reclaimer(bench.db, new Readers(), end, {});
+  await assertRejects(() => reclaimer.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
+  assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
+  await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
+  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+});
 
 testOnAll("Sweeping twice at once is harmless", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK));

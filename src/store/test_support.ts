@@ -1,12 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
 import { GARBAGE_GRACE, MAX_LIST_BATCH, WRITE_LEASE } from "../drive/limits.ts";
+import { Damages } from "./damages.ts";
 import { Database, openDatabase, openMemoryDatabase } from "./database.ts";
 import { keys } from "./keys.ts";
 import { Operation } from "./operation.ts";
 import type { FileRecord, Garbage, Place } from "./records.ts";
+import { Readers } from "./readers.ts";
 import { Reachability } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
 import { openRemoteDatabase } from "./remote_database.ts";
+import { Scrub } from "./scrub.ts";
 import { Store } from "./store.ts";
 
 /** A store to test, with a look inside. */
@@ -340,3 +343,41 @@ export function once(work: () => Promise<void>): () => Promise<void> {
     await work();
   };
 }
+
+/** A scrub of its own, which says what it tells the operator. */
+export function scrubOf({ db }: Bench): { scrub: Scrub; told: string[]; damages: Damages } {
+  const told: string[] = [];
+  const damages = new Damages(db);
+  const scrub = new Scrub(db, new Readers(), damages, {
+    every: undefined,
+    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
+    onNotice: (text) => told.push(text),
+  });
+  return { scrub, told, damages };
+}
+
+/** The record of a file that is there. */
+export async function recordOf({ db }: Bench, name: string): Promise<FileRecord> {
+  const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
+  assert(value !== null);
+  return value;
+}
+
+/** Changes the entry of this key or else the last one below it; without a value it is deleted. */
+export async function change(
+  { db }: Bench,
+  prefix: Deno.KvKey,
+  edit: (value: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined,
+): Promise<void> {
+  const exact = await db.reader.get<Uint8Array<ArrayBuffer>>(prefix);
+  const below = db.reader.list<Uint8Array<ArrayBuffer>>({ prefix }, { reverse: true, limit: 1 });
+  const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
+  assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
+  const edited = edit(entry.value);
+  if (edited === undefined) await db.reader.delete(entry.key);
+  else await db.reader.set(entry.key, edited);
+}
+
+/** Changes one bit. */
+export const flip = (value: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  value.with(0, (value[0] ?? 0) ^ 1);

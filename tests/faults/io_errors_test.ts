@@ -1,8 +1,11 @@
 import { delay } from "@std/async/delay";
-import { assert } from "@std/assert";
-import { patternBytes } from "../support/bytes.ts";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { join } from "@std/path";
+import { administer, ADMINISTERED, PROJECTS } from "../support/admin.ts";
+import { MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
+import { programWords } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { sweepStore } from "./support/crash_sweep.ts";
 import { canInject, FailingDisk, IO_FAULTS, type IoFault } from "./support/io_faults.ts";
@@ -20,6 +23,8 @@ const LONGEST = 1500;
 /** How long a server may take to work again once its disk does, in milliseconds. */
 const RECOVERY = 15_000;
 const CLIENTS = 6;
+/** The time after which a file is read again that could not be read twice, in milliseconds. */
+const RECHECK = 60_000;
 
 Deno.test("A disk that fails below the database costs answers, and no acknowledged byte.", async (t) => {
   assert(await canInject(), "These tests need strace, and the right to trace a process");
@@ -46,6 +51,61 @@ Deno.test("A disk that fails below the database costs answers, and no acknowledg
   await sweepStore(folder.path);
   await auditStore(folder.path, true);
 });
+
+Deno.test("A read that fails once is no damage, neither to verify nor to the scrub.", async (t) => {
+  assert(await canInject(), "These tests need strace, and the right to trace a process");
+  await using folder = await Folder.make();
+  const data = folder.path;
+  await using server = await TestServer.start({
+    ...ADMINISTERED,
+    data,
+    args: ["--scrub-every", "200ms"],
+  });
+  const drive = new Drive(server, "drive");
+  for (let i = 0; i < 8; i++) await drive.put(`file ${i}`, patternBytes(MIB, i));
+  await t.step("the scrub and downloads", async () => {
+    const fault: IoFault = { call: "pread64", error: "EIO" };
+    const disk = await FailingDisk.begin(server.process.pid, data, fault, { first: 1, every: 3 });
+    const end = performance.now() + RECOVERY;
+    while (await disk.failed() < 30 && performance.now() < end) {
+      // Each answer is the file or none.
+      await drive.get("file 1").catch(() => {});
+      await delay(20);
+    }
+    assert(await disk.failed() > 0, "The disk never failed");
+    await disk.end();
+    const patience = performance.now() + 3 * RECHECK;
+    while (await damagedFiles(server) > 0) {
+      assert(performance.now() < patience, "Whole files are still called damaged");
+      await delay(500);
+    }
+  });
+  await server.stop();
+  for (const call of [10, 30, 100]) {
+    await t.step(`read ${call} of verify`, async () => {
+      const [program, ...args] = programWords(["verify", "--data", data]) as [string, ...string[]];
+      const inject = ["-e", "trace=pread64", "-e", `inject=pread64:error=EIO:when=${call}`];
+      const { code, stdout, stderr } = await new Deno.Command("strace", {
+        args: [
+          ...["-f", "-qq", "-o", folder.at("trace"), "-P", join(data, "kvdrive.db")],
+          ...inject,
+          program,
+          ...args,
+        ],
+        env: { NO_COLOR: "1" },
+      }).output();
+      const [text, error] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+      assertMatch(await Deno.readTextFile(folder.at("trace")), /INJECTED/);
+      assertEquals([code, error], [0, ""], text);
+      assertMatch(text ?? "", /^All is well/);
+    });
+  }
+});
+
+async function damagedFiles(server: TestServer): Promise<number> {
+  const answer = await administer(server, "GET", PROJECTS);
+  return (answer.json as { integrity: { damaged_files: number } }).integrity.damaged_files;
+}
 
 /** Starts a server on what is there, lets its disk fail while clients work, and sees that it recovers by itself. */
 async function failUnderLoad(
