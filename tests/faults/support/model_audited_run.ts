@@ -1,29 +1,13 @@
 import { assert, assertNotMatch } from "@std/assert";
 import { Folder } from "../../support/command.ts";
-import { administer, ADMINISTERED, PROJECTS } from "../../support/admin.ts";
-import { PROJECT_ID, type ServerOptions, TestServer } from "../../support/server.ts";
+import { TestServer } from "../../support/server.ts";
 import { sweepStore } from "./crash_sweep.ts";
 import { TRAFFIC } from "./model_client.ts";
+import { LIMITED, limitProject, LIMITS } from "./model_limits.ts";
 import { announceSeed } from "./model_random.ts";
 import { assertCounts, assertCovered, makeSpots, readAll, runClients } from "./model_run.ts";
 import { World } from "./model_world.ts";
 import { auditStore } from "./store_audit.ts";
-
-/** All files are checked all the time, and uploads meet their limit. */
-const LIMITED: ServerOptions = {
-  ...ADMINISTERED,
-  args: ["--scrub-every", "1s", "--max-open-uploads", "40"],
-};
-/** Less than what thirty names and their uploads may have. */
-const MAX_BYTES = 15_000_000;
-/** What is refused beyond the quota, and beyond the open uploads. */
-const LIMITS = new Set(["put 507", "part 507", "complete 507", "start 409"]);
-
-async function limitProject([server]: readonly TestServer[]): Promise<void> {
-  if (server === undefined) return;
-  const body = { max_bytes: MAX_BYTES };
-  (await administer(server, "PATCH", `${PROJECTS}/${PROJECT_ID}`, { body })).expect(200);
-}
 
 /**
  * Twenty clients spread over servers on one data folder do random operations, each of whose answers has to be one that
