@@ -5,6 +5,7 @@ import { TestServer } from "../support/server.ts";
 import { abortAll } from "./support/crash_abort.ts";
 import { breakSweep, sweepStore } from "./support/crash_sweep.ts";
 import { WRITES } from "./support/model_client.ts";
+import { LIMITED, limitProject, LIMITS } from "./support/model_limits.ts";
 import { announceSeed, isFull, Random } from "./support/model_random.ts";
 import { assertCounts, makeSpots, readAll, runClients } from "./support/model_run.ts";
 import { World } from "./support/model_world.ts";
@@ -25,6 +26,7 @@ Deno.test("Whatever a server was doing when it was killed, each write is there w
   await using folder = await Folder.make();
   const random = new Random(seed);
   const world = new World(makeSpots());
+  world.refusals = LIMITS;
   for (let round = 1; round <= ROUNDS; round++) {
     await killUnderLoad(world, folder.path, { seed: seed + round, after: random.below(LONGEST) });
     if (round % AUDIT_EVERY !== 0) continue;
@@ -41,7 +43,8 @@ async function killUnderLoad(
   data: string,
   { seed, after }: { seed: number; after: number },
 ): Promise<void> {
-  await using server = await TestServer.start({ data });
+  await using server = await TestServer.start({ ...LIMITED, data });
+  await limitProject([server]);
   await check(world, server);
   const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => !world.isKilled);
   const kill = delay(after).then(async () => {

@@ -1,8 +1,9 @@
-import { assertNotMatch } from "@std/assert";
+import { assert, assertNotMatch } from "@std/assert";
 import { Folder } from "../../support/command.ts";
 import { TestServer } from "../../support/server.ts";
 import { sweepStore } from "./crash_sweep.ts";
 import { TRAFFIC } from "./model_client.ts";
+import { LIMITED, limitProject, LIMITS } from "./model_limits.ts";
 import { announceSeed } from "./model_random.ts";
 import { assertCounts, assertCovered, makeSpots, readAll, runClients } from "./model_run.ts";
 import { World } from "./model_world.ts";
@@ -19,13 +20,16 @@ export async function runModel(operations: number, servers: number): Promise<voi
   {
     await using running = new AsyncDisposableStack();
     for (let i = 0; i < servers; i++) {
-      const server = running.use(await TestServer.start({ data: folder.path }));
+      const server = running.use(await TestServer.start({ ...LIMITED, data: folder.path }));
       world.servers = [...world.servers, server];
     }
+    await limitProject(world.servers);
+    world.refusals = LIMITS;
     let left = operations;
     await runClients(world, { seed, clients: 20, mix: TRAFFIC }, () => left-- > 0);
     await readAll(world);
     assertCovered(world);
+    for (const refusal of ["start 409", "part 507"]) assert(world.seen.has(refusal), refusal);
     await assertCounts(world);
     for (const server of world.servers) {
       assertNotMatch(server.text, /locked|^\s+at .*:\d+:\d+/m);

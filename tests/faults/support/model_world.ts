@@ -44,6 +44,9 @@ export const UPLOADS_A_NAME = 3;
 /** What a request is answered with when the store cannot do it. */
 const REFUSED_BY_STORE = new Set([503, 507]);
 
+/** What a request that was refused has done. */
+const UNCHANGED: Outcome = { text: "refused", effect: (state) => state, pure: true };
+
 /** What the clients know of the server, and the histories of all names. */
 export class World {
   servers: readonly TestServer[] = [];
@@ -51,6 +54,8 @@ export class World {
   isKilled = false;
   /** Set while the store fails below the server: requests may be refused with 503 or 507, or break off. */
   mayFail = false;
+  /** What may be refused and changes nothing then: the kind of a request and a status. */
+  refusals: ReadonlySet<string> = new Set();
   /** Requests that a kill left without an answer. */
   unanswered = 0;
   /** Answers by what was asked for and their status, for those who want to know what a run covered. */
@@ -114,7 +119,9 @@ export class World {
     const drive = new Drive(server, step.spots[0]?.drive ?? "");
     const calls = step.spots.map((spot) => this.#history(spot).begin(step.request));
     const answer = await this.#send(step, drive);
-    for (const [i, call] of calls.entries()) this.#takeDown(step, step.spots[i], call, answer);
+    const isRefused = this.refusals.has(`${step.request.split(" ")[0]} ${answer?.status}`);
+    const judged = isRefused ? { ...step, judge: () => UNCHANGED } : step;
+    for (const [i, call] of calls.entries()) this.#takeDown(judged, step.spots[i], call, answer);
   }
 
   async #send(step: Step, drive: Drive): Promise<Answer | undefined> {

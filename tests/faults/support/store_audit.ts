@@ -1,16 +1,18 @@
 import { assertEquals } from "@std/assert";
 import { PIECE } from "../../support/bytes.ts";
 import { ACCOUNT_KINDS, accountProblems } from "./account_audit.ts";
-import { type Entry, readEntries, rest, textOfKey } from "./store_entries.ts";
-
-type Entries = Map<string, Entry[]>;
+import { integrityProblems } from "./integrity_audit.ts";
+import {
+  all,
+  type Entries,
+  type Entry,
+  type FileValue,
+  readEntries,
+  rest,
+  textOfKey,
+} from "./store_entries.ts";
 
 /** What the server's records say about bytes, as far as the audit needs it. */
-interface FileValue {
-  version: string;
-  size: number;
-  layout: { kind: "inline" | "chunks" | "manifest"; version?: string; parts?: number };
-}
 interface PartValue {
   version: string;
   size: number;
@@ -59,7 +61,6 @@ const KINDS = new Set([
   "pending",
   "quota",
   "scrub",
-  // Of a file that is gone it means nothing, and goes when the digest would be computed.
   "undigested",
   "upload",
   "usage",
@@ -97,13 +98,11 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...usageProblems(entries),
     ...quotaProblems(entries),
     ...accountProblems(entries),
+    ...integrityProblems(entries),
+    ...journalProblems(entries, owned),
     ...(isSwept ? leftovers(entries) : []),
   ];
   assertEquals(problems, [], `The store has ${problems.length} entries that are wrong`);
-}
-
-function all(entries: Entries, kind: string): readonly Entry[] {
-  return entries.get(kind) ?? [];
 }
 
 function ownByFiles(entries: Entries, owned: Owned): void {
@@ -298,6 +297,22 @@ function* quotaProblems(entries: Entries): Generator<string> {
     const { bytes } = value as { bytes: number };
     if (owner?.maxBytes === undefined) yield `Nobody needs the quota of ${String(project)}`;
     if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
+  }
+}
+
+/** What is needed must not be in a journal by which it would be removed. Each write that runs has both of its entries. */
+function* journalProblems(entries: Entries, { needed, manifests }: Owned): Generator<string> {
+  for (const { value } of [...all(entries, "pending"), ...all(entries, "garbage")]) {
+    const { kind, project, drive, name, version, file } = value as GarbageValue;
+    const isNeeded = kind === "manifest"
+      ? manifests.has(textOfKey(project, drive, name, file))
+      : needed.has(textOfKey(project, drive, name, version));
+    if (isNeeded) yield `Something that is needed is to be removed: ${JSON.stringify(value)}`;
+  }
+  const leases = new Set(all(entries, "lease").map((lease) => rest(lease)));
+  const writes = new Set(all(entries, "pending").map((write) => rest(write)));
+  for (const id of leases.symmetricDifference(writes)) {
+    yield `A lease or its write is missing: ${id}`;
   }
 }
 

@@ -6,10 +6,25 @@ export interface Entry {
   value: unknown;
 }
 
+/** All entries of a store, by the first word of their key. */
+export type Entries = Map<string, Entry[]>;
+
+/** What the server's record of a file says about bytes. */
+export interface FileValue {
+  version: string;
+  size: number;
+  sha256?: string;
+  layout: {
+    kind: "inline" | "chunks" | "manifest";
+    version?: string;
+    parts?: number;
+    checksums?: true;
+  };
+}
 /** All entries of the store in a data folder that no server has open, by the first word of their key. */
-export async function readEntries(data: string): Promise<Map<string, Entry[]>> {
+export async function readEntries(data: string): Promise<Entries> {
   using kv = await Deno.openKv(join(data, "kvdrive.db"));
-  const entries = new Map<string, Entry[]>();
+  const entries = new Map() as Entries;
   for await (const { key, value } of kv.list({ prefix: [] }, { batchSize: 100 })) {
     const kind = String(key[0]);
     const same = entries.get(kind) ?? [];
@@ -27,4 +42,9 @@ export function textOfKey(...parts: readonly Deno.KvKeyPart[]): string {
 /** The same for the key of an entry, up to its part `end`. */
 export function rest({ key }: Entry, end?: number): string {
   return textOfKey(...key.slice(1, end));
+}
+
+/** All entries of one kind. */
+export function all(entries: Entries, kind: string): readonly Entry[] {
+  return entries.get(kind) ?? [];
 }
