@@ -2,6 +2,7 @@ import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_id.ts";
 import { type Field, joinedField } from "../http1/fields.ts";
 import type { RequestHead } from "../http1/request_head.ts";
+import { REASONS } from "../http1/response_writer.ts";
 import { errorPage, isNavigation } from "./error_page.ts";
 
 /** An answer of the gate itself. */
@@ -10,30 +11,6 @@ export interface OwnAnswer {
   headers: Record<string, string>;
   body: string;
 }
-
-/** The words behind the statuses that the gate answers itself. */
-const REASONS: Record<number, string> = {
-  200: "OK",
-  303: "See Other",
-  308: "Permanent Redirect",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  413: "Content Too Large",
-  414: "URI Too Long",
-  417: "Expectation Failed",
-  429: "Too Many Requests",
-  431: "Request Header Fields Too Large",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-  505: "HTTP Version Not Supported",
-};
 
 /**
  * "An error body is `{"errors": ["one clear sentence", …]}`, never empty." A browser that navigates gets it as a page.

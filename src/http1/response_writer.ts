@@ -16,7 +16,7 @@ export class BodyBroken extends Error {
 }
 
 /** The words behind the statuses of RFC 9110, 15, of RFC 6585 and of RFC 4918. Others have none. */
-const REASONS: Partial<Record<number, string>> = {
+export const REASONS: Partial<Record<number, string>> = {
   200: "OK",
   201: "Created",
   202: "Accepted",
