@@ -272,6 +272,8 @@ Deno.test("Deletions work on a disk that another program has filled, also after 
       await remove(drive, ["f0", "f1", "f2"]);
       await fillDisk(`${foreign}-2`);
       await remove(drive, ["f3", "f4"]);
+      // Longer than the server may believe what it knew of the disk.
+      await delay(1500);
       assertEquals(
         (await drive.send("POST", "/files?name=new", { body: new Uint8Array(9) })).status,
         507,

@@ -32,7 +32,7 @@ const GENERAL = new Set([
 /** Compares an answer with its description. */
 export function judge(description: Description, exchange: Exchange): Judgement {
   const { method, status } = exchange;
-  const found = description.pathOf(pathOf(exchange.target));
+  const found = description.pathOf(pathOf(exchange));
   const path = found?.path ?? "(any other path)";
   const described = answerOf(description, found?.item, exchange);
   const pair = `${described?.isOther ? "(any other method)" : method} ${path} ${status}`;
@@ -49,7 +49,7 @@ export function isJson(
   description: Description,
   exchange: Pick<Exchange, "method" | "target" | "status" | "headers">,
 ): boolean {
-  const { item } = description.pathOf(pathOf(exchange.target)) ?? {};
+  const { item } = description.pathOf(pathOf(exchange)) ?? {};
   const described = answerOf(description, item, exchange);
   const { content } = described?.answer.node ?? {};
   return typeof content === "object" && content !== null && "application/json" in content;
@@ -140,8 +140,9 @@ function parse(body: Uint8Array): unknown {
 /** `OPTIONS *` and `CONNECT host:port` name no path. */
 const NO_PATH = "";
 
-/** The path of a target, which may be a whole address (RFC 9112, 3.2.2). */
-function pathOf(target: string): string {
+/** The path of a target, which may be a whole address, or `*` for the server itself (RFC 9112, 3.2.2 and 3.2.4). */
+function pathOf({ method, target }: Pick<Exchange, "method" | "target">): string {
+  if (target === "*" && method === "OPTIONS") return "/";
   const address = /^https?:\/\/[^/?#]*/i;
   if (!address.test(target) && !target.startsWith("/")) return NO_PATH;
   const path = target.replace(address, "").split("?")[0] ?? "";
