@@ -75,7 +75,9 @@ function answerOf(
   }
   const others = new Map([[400, "BadRequest"]]);
   if (item === undefined) others.set(404, "NotFound");
-  if (item !== undefined || pathOf(target) === NO_PATH) others.set(405, "MethodNotAllowed");
+  if (item !== undefined || pathOf({ method, target }) === NO_PATH) {
+    others.set(405, "MethodNotAllowed");
+  }
   const name = others.get(status);
   if (name === undefined) return undefined;
   return { answer: description.component("responses", name), isOther: true };
