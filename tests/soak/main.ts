@@ -26,7 +26,9 @@ const MINUTE = 60_000;
  * pages count as free for good after a minute, and giving them back takes a while.
  */
 const SETTLE_TIME = 90_000 + 60_000 + 150_000;
-/** Pauses between two looks at it, in milliseconds. */
+/** How long connections may stay idle after the load, in milliseconds. */
+const IDLE_TIME = 65_000;
+/** Pauses between two looks at the disk, in milliseconds. */
 const LOOK_INTERVAL = 5000;
 
 /** Memory and descriptors of the server at the most. */
@@ -76,6 +78,7 @@ async function soak(minutes: number): Promise<boolean> {
 /** Waits until the disk is given back, as long as that may take. */
 async function settle(monitor: Monitor, disk: number): Promise<Sample> {
   const end = performance.now() + SETTLE_TIME;
+  await delay(IDLE_TIME);
   for (;;) {
     const sample = await monitor.sample();
     if (sample.disk <= disk || performance.now() > end) return sample;
