@@ -45,7 +45,8 @@ export class Compactor {
   /** Gives pages back until so many are left, or none if they are too few. */
   async #compact(left: number, pages: number): Promise<void> {
     if (pages < COMPACT_FROM_PAGES) return;
-    this.#looks = [];
+    // What was seen free for long beyond these pages still counts.
+    this.#looks = this.#looks.map((free) => Math.max(0, free - pages));
     const worker = new Worker(new URL("./compact_worker.ts", import.meta.url), { type: "module" });
     const { promise, resolve, reject } = Promise.withResolvers<{ error?: string }>();
     worker.onmessage = ({ data }) => resolve(data);
