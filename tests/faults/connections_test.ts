@@ -52,9 +52,10 @@ async function ask(port: number, request: string): Promise<number | undefined> {
     await client.send(request);
     return (await client.readAnswer()).status;
   } catch (error) {
-    if (error instanceof Error && /ended too early, behind ""/.test(error.message)) {
-      return undefined;
-    }
+    const { BrokenPipe, ConnectionReset } = Deno.errors;
+    const isReset = error instanceof ConnectionReset || error instanceof BrokenPipe;
+    const isEnd = error instanceof Error && /ended too early, behind ""/.test(error.message);
+    if (isReset || isEnd) return undefined;
     throw error;
   }
 }
