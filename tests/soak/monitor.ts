@@ -47,7 +47,7 @@ export class Monitor {
     });
   }
 
-  /** Stores and reads a small file as any tenant does, and takes the time of both. */
+  /** Stores and reads a small file like every tenant, and takes the time of both. */
   async probe(loop: Loop): Promise<void> {
     await loop(async () => {
       const began = performance.now();
