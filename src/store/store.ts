@@ -24,7 +24,7 @@ import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./quotas/usage.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
-import { OverdueUploads } from "./uploads/session.ts";
+import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
 
 /** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
@@ -90,7 +90,7 @@ export class Store {
     const { memory } = this;
     const readers = new OpenVersions();
     const known = new ProjectCache(db);
-    const remover = new Deletions(db, known);
+    const deletions = new Deletions(db, known);
     this.#db = db;
     this.#known = known;
     const quotas = new Quotas(db);
@@ -104,20 +104,20 @@ export class Store {
     const shared = { projects: known, quotas, readers, memory, discarded };
     this.files = new FileStore(db, { ...shared, onDamage });
     this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
-    const { end } = new OverdueUploads(db, known, quotas);
+    const end = uploadEnder(db, known, quotas);
     this.uploads = new UploadStore(db, known, quotas, this.files, {
-      open: this.#openUploads,
+      limit: this.#openUploads,
       end,
       discarded,
       memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, remover, meter });
+    this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, deletions, meter });
     const wake = () => this.sweeper.wake();
-    this.projects = new ProjectStore(db, known, revocations, remover, wake);
+    this.projects = new ProjectStore(db, known, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, known, revocations);
-    this.apps = new AppStore(db, known, revocations, remover, wake);
+    this.apps = new AppStore(db, known, revocations, deletions, wake);
     this.appKeys = new AppKeyStore(db, known, this.apps, revocations);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }

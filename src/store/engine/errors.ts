@@ -126,7 +126,7 @@ const REMOVABLE = { project: "project", drive: "drive", app: "application" } as 
 
 /** What is to be written or made is being removed. The message is a sentence for the caller. */
 export class BeingDeleted extends Error {
-  override readonly name = "BeingRemoved";
+  override readonly name = "BeingDeleted";
 
   constructor(readonly what: keyof typeof REMOVABLE, readonly id: string) {
     super(`The ${REMOVABLE[what]} ${JSON.stringify(id)} is being removed: try again`);

@@ -19,14 +19,14 @@ export function fileText({ project, drive, name }: Place): string {
   return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
 }
 
-/** How a file's bytes lie in the store. `checksums`: all chunks have them; older stores have chunks without. */
+/** How the bytes of a file are stored. Every chunk has a checksum. */
 export type Layout =
   /** In one value beside the record. */
   | { kind: "inline" }
   /** In chunks under this version, which is not the file's where they came as the only part of an upload. */
-  | { kind: "chunks"; version: string; checksums?: true }
+  | { kind: "chunks"; version: string }
   /** In the chunks of many parts, which the manifest under the file's version lists. */
-  | { kind: "manifest"; parts: number; checksums?: true };
+  | { kind: "manifest"; parts: number };
 
 export interface FileRecord {
   /** Time-ordered, new with every write, and so the file's entity tag as well. */
@@ -67,8 +67,6 @@ export interface PartRecord {
   size: number;
   /** Base64. */
   sha256: string;
-  /** Whether its chunks have checksums; older stores have parts without. */
-  checksums?: true;
   /** The content type that the part came with. */
   type?: string;
 }
@@ -144,8 +142,8 @@ export interface QuotaRecord {
 export interface ProjectKeyRecord {
   project: string;
   created: number;
-  /** What it is listed by; older stores have keys without. */
-  prefix?: string;
+  /** Names the key in lists; unique in the project. */
+  prefix: string;
   name?: string;
 }
 

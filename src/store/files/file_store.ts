@@ -149,7 +149,7 @@ export class FileStore {
     const inline = bytes.kind === "inline";
     const layout: Layout = inline
       ? { kind: bytes.kind }
-      : { kind: bytes.kind, version: bytes.version, checksums: true };
+      : { kind: bytes.kind, version: bytes.version };
     const draft = { size, sha256, type, layout };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const published = await this.publish(place, draft, { condition, begun }, (op) => {

@@ -13,8 +13,7 @@ interface Segment {
   /** Bytes in all chunks of that version. */
   size: number;
   range: ByteRange;
-  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
-  checksums: ChecksumReader | undefined;
+  checksums: ChecksumReader;
 }
 
 /** Where bytes are read from, and into which memory. */
@@ -73,7 +72,7 @@ async function* segments(
     version,
     size,
     range,
-    checksums: layout.checksums && new ChecksumReader(source.kv, place, version, size),
+    checksums: new ChecksumReader(source.kv, place, version, size),
   });
   if (layout.kind === "chunks") {
     yield segment(layout.version, size, range);
@@ -92,10 +91,10 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   const { version, size, checksums } = segment;
   const first = Math.floor(start / CHUNK_SIZE);
   // Read at the same time as the first chunks.
-  if (first < chunkCount(end)) checksums?.pageOf(first);
+  if (first < chunkCount(end)) checksums.pageOf(first);
   // Each chunk is checked just before it leaves and not a batch at once: it is in the processor's cache then.
   const give = (chunk: Piece, index: number): Piece => {
-    if (checksums?.matches(index, chunk) === false) {
+    if (!checksums.matches(index, chunk)) {
       throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
     }
     return cut(chunk, index * CHUNK_SIZE, segment.range);
@@ -103,9 +102,9 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   return source.ahead.read(first, chunkCount(end), {
     read: (from, to) => readBatch(source, place, segment, from, to),
     give: (chunk, index) =>
-      checksums?.hasPageOf(index) === false
-        ? checksums.pageOf(index).then(() => give(chunk, index))
-        : give(chunk, index),
+      checksums.hasPageOf(index)
+        ? give(chunk, index)
+        : checksums.pageOf(index).then(() => give(chunk, index)),
   });
 }
 
