@@ -13,7 +13,12 @@ const tokens = { isAdminToken: (hash: string) => Promise.resolve(hash === hashSe
 function ask(headers: Record<string, string>, wrongKeys = new WrongKeyLimiter()): Promise<Caller> {
   const opens = (hash: string) =>
     Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
-  const entrance = { keys: { find: opens }, wrongKeys, address: () => "192.0.2.1", visit: someVisit() };
+  const entrance = {
+    keys: { find: opens },
+    wrongKeys,
+    address: () => "192.0.2.1",
+    visit: someVisit(),
+  };
   return authenticateCaller(new Headers(headers), tokens, entrance);
 }
 
