@@ -40,33 +40,26 @@ export interface UpstreamRequest {
   upgrades: boolean;
 }
 
-/** Hop-by-hop headers (RFC 9110, 7.6.1), and headers that the gate sets itself. */
-const REQUEST_DROPPED = new Set([
+/** Headers about one connection (RFC 9110, 7.6.1), which a proxy does not forward. */
+const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
   "proxy-authenticate",
-  "proxy-authorization",
   "te",
   "trailer",
   "transfer-encoding",
   "upgrade",
+]);
+
+/** The headers of a request that are not forwarded: hop-by-hop headers, the gate's key, and those that the gate sets. */
+const REQUEST_DROPPED = new Set([
+  ...HOP_BY_HOP,
+  "proxy-authorization",
   "content-length",
   "expect",
   "host",
   "x-api-key",
-]);
-
-/** Hop-by-hop headers (RFC 9110, 7.6.1). */
-const RESPONSE_DROPPED = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
 ]);
 
 /**
@@ -244,7 +237,7 @@ export function reachesClient(
   { lower, value }: Pick<Header, "lower" | "value">,
   connection: readonly string[],
 ): boolean {
-  if (RESPONSE_DROPPED.has(lower) || connection.length > 0 && connection.includes(lower)) {
+  if (HOP_BY_HOP.has(lower) || connection.length > 0 && connection.includes(lower)) {
     return false;
   }
   if (lower === "service-worker-allowed") return false;

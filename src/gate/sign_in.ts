@@ -81,7 +81,7 @@ export function signInPage(
   const description = problem === undefined
     ? ""
     : ' aria-invalid="true" aria-describedby="problem"';
-  const content = `<p>Only the owner of this application can come in here, with the project key.</p>
+  const content = `<p>Only the owner of this application can sign in, with the project key.</p>
 ${alert}<form method="post" action="${escapeHtml(prefix)}${GATE_PATH}/sign-in">
 <label for="key">Project key</label>
 <input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false" required autofocus${description}>
