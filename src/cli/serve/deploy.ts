@@ -121,9 +121,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       const { trustedProxies, idleTimeout, appsTimeout } = options;
       const patience = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
-      const gate = new FetchGate({ ...shared, ...patience, watch, onError });
+      const gate = new FetchGate({ ...shared, ...patience, observer: watch, onError });
       return async (request, info) => {
-        const answer = draining ? undefined : await gate.answer(request, info);
+        const answer = draining ? undefined : await gate.respond(request, info);
         return answer ?? await app(request, info);
       };
     },

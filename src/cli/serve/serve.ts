@@ -266,7 +266,7 @@ function openGate(
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
+  const deps = { store, wrongKeys, ...policy, ...patience, observer: watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
@@ -329,11 +329,11 @@ function listen(
   try {
     return new HttpServer({ hostname, port, tls }, {
       connections,
-      patience: idleTimeout * READER_PATIENCE,
+      writeTimeout: idleTimeout * READER_PATIENCE,
       handler: app,
-      answerMalformed: ({ status, message }) =>
+      respondMalformed: ({ status, message }) =>
         refuse(errors.malformed(status === 431 ? 431 : 400, message)),
-      answerFull: () => refuse(errors.serverFull()),
+      respondFull: () => refuse(errors.serverFull()),
       onError,
       onExhausted,
     });
