@@ -3,17 +3,38 @@
  *
  * @module
  */
-import { checkoutsOf } from "./bench/checkout.ts";
-import type { Stage } from "./bench/experiment.ts";
-import { EXPERIMENTS } from "./bench/experiments.ts";
+
+import { type Experiment, type Result, runExperiment, type Stage } from "./bench/experiment.ts";
 import { findLoadGenerator } from "./bench/load.ts";
-import { machineLine } from "./bench/machine.ts";
 import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./bench/options.ts";
-import { brokenRows, header, rowLine, toJson } from "./bench/report.ts";
-import { runExperiment } from "./bench/runner.ts";
+import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report.ts";
+import { besideUploads } from "./bench/rows/beside_uploads.ts";
+import { completeUpload } from "./bench/rows/complete_upload.ts";
+import { downloadLarge, downloadSmall } from "./bench/rows/downloads.ts";
+import { gate } from "./bench/rows/gate.ts";
+import { listDirectories, listLarge } from "./bench/rows/lists.ts";
+import { memory, start } from "./bench/rows/process.ts";
+import { overwriteSmall, uploadLarge, uploadParts, uploadSmall } from "./bench/rows/uploads.ts";
 import { Scope } from "./bench/scope.ts";
-import type { Result } from "./bench/statistics.ts";
+import { checkoutsOf } from "./bench/server.ts";
 import { Stock } from "./bench/stock.ts";
+
+/** All that is measured, in the order of the report. */
+const EXPERIMENTS: readonly Experiment[] = [
+  downloadSmall,
+  uploadSmall,
+  overwriteSmall,
+  ...downloadLarge,
+  uploadLarge,
+  uploadParts,
+  besideUploads,
+  listLarge,
+  listDirectories,
+  completeUpload,
+  gate,
+  memory,
+  start,
+];
 
 const encoder = new TextEncoder();
 

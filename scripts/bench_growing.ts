@@ -4,14 +4,13 @@
  *
  * @module
  */
+
 import { join } from "@std/path";
-import { checkoutsOf } from "./bench/checkout.ts";
-import { storeAndCheck } from "./bench/checks.ts";
+import { Denokv, DENOKV_TOKEN } from "../tests/support/store/denokv.ts";
 import { findLoadGenerator, type Load, type LoadResult } from "./bench/load.ts";
-import { machineLine } from "./bench/machine.ts";
+import { machineLine } from "./bench/report.ts";
 import { Scope } from "./bench/scope.ts";
-import { Server, target } from "./bench/server.ts";
-import { Denokv, DENOKV_TOKEN } from "../tests/support/denokv.ts";
+import { checkoutsOf, Server, storeAndCheck, target } from "./bench/server.ts";
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;

@@ -3,13 +3,18 @@
  *
  * @module
  */
+
 import { join, resolve } from "@std/path";
-import { publish, withWorkshop } from "./package/checksum.ts";
-import { compileWords, executableName, TARGETS } from "./package/compile_command.ts";
-import { type Contents, readContents } from "./package/executable.ts";
-import { readOptions } from "./package/options.ts";
+import { print, readOptions } from "./package/command_line.ts";
+import {
+  compileCommand,
+  type Contents,
+  executableName,
+  readContents,
+  TARGETS,
+} from "./package/executable.ts";
 import { findParts, ROOT } from "./package/parts.ts";
-import { print } from "./package/print.ts";
+import { publish, withWorkshop } from "./package/workshop.ts";
 
 const HELP = `Usage: deno task compile [OPTIONS]
 
@@ -92,7 +97,7 @@ async function runCompiler(
   target: string | undefined,
   env: Record<string, string> = {},
 ): Promise<boolean> {
-  const args = compileWords(await findParts(), output, target);
+  const args = compileCommand(await findParts(), output, target);
   const command = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env, stdin: "null" });
   const { success, stdout, stderr } = await command.output();
   if (!success) print(new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout));

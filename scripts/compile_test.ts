@@ -2,9 +2,9 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { dirname, fromFileUrl } from "@std/path";
 import config from "../deno.json" with { type: "json" };
 import { dryRun } from "./compile.ts";
-import { sha256Of } from "./package/checksum.ts";
-import { executableName, TARGETS } from "./package/compile_command.ts";
+import { executableName, TARGETS } from "./package/executable.ts";
 import { filesBelow, findParts, isPart, ROOT } from "./package/parts.ts";
+import { sha256Of } from "./package/workshop.ts";
 
 const SCRIPT = fromFileUrl(new URL("./compile.ts", import.meta.url));
 const NAME = executableName(undefined);
@@ -21,7 +21,7 @@ Deno.test("An executable has the program, the dashboard and the packages it need
   const { included } = await findParts();
   const needed = own.filter((path) => included.some((part) => path.startsWith(part)));
   assertEquals(
-    ["main.ts", "src/cli/serve.ts", ...needed].filter((one) => !files.includes(one)),
+    ["main.ts", "src/cli/serve/serve.ts", ...needed].filter((one) => !files.includes(one)),
     [],
   );
 });

@@ -1,6 +1,6 @@
 /**
  * The project's own `deno lint` rules: how long a function and a file may be, which folder may import
- * which, and where the platform's interfaces may be used. `deno.json` names this file under `lint.plugins`.
+ * which, and where KV and HTTP interfaces may be used. `deno.json` lists this file under `lint.plugins`.
  */
 
 const ROOT = new URL("../", import.meta.url).href;
@@ -8,23 +8,51 @@ const ROOT = new URL("../", import.meta.url).href;
 const MAX_FUNCTION_LINES = 80;
 const MAX_FILE_LINES = 400;
 
-/** What each folder of `src/` may import. `top` stands for `src/cli/` and the files right in `src/`. */
+/**
+ * The folders of `src/`, and what each may import besides itself. An entry includes its subfolders
+ * unless they have an entry of their own. `src` stands for the files directly in `src/`.
+ */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  // It runs in browsers, and knows the server by its API alone.
-  dashboard: ["dashboard"],
-  types: ["types"],
-  drive: ["drive", "types"],
-  // The description of the API is data, which takes nothing but the limits from the program.
-  openapi: ["openapi", "drive", "types"],
-  // It knows the server by its API alone.
-  client: ["client", "drive", "types"],
-  store: ["store", "drive", "types"],
-  // It knows connections and messages, and nothing of what is stored.
-  http1: ["http1", "drive", "types"],
-  http: ["http", "store", "drive", "types"],
-  gate: ["gate", "http1", "http", "store", "drive", "types"],
-  routes: ["routes", "openapi", "gate", "http1", "http", "store", "drive", "types"],
-  top: ["top", "client", "routes", "openapi", "gate", "http1", "http", "store", "drive", "types"],
+  // It runs in browsers and uses the server only through its API.
+  dashboard: [],
+  types: [],
+  rules: [],
+  http1: ["rules"],
+
+  // It uses the server only through its API.
+  client: ["rules"],
+  "client/archive": ["client", "rules"],
+
+  "store/disk": ["rules"],
+  "store/engine": ["store/disk", "rules"],
+  "store/quotas": ["store/engine", "store/disk", "rules"],
+  "store/files": ["store/quotas", "store/engine", "store/disk", "rules"],
+  "store/uploads": ["store/files", "store/quotas", "store/engine", "store/disk", "rules"],
+  "store/accounts": ["store/files", "store/quotas", "store/engine", "store/disk", "rules"],
+  "store/maintenance": [
+    "store/accounts",
+    "store/uploads",
+    "store/files",
+    "store/quotas",
+    "store/engine",
+    "store/disk",
+    "rules",
+  ],
+  "store/verify": ["store/accounts", "store/files", "store/engine", "store/disk", "rules"],
+  "store/backup": ["store/verify", "store/engine", "store/disk", "rules"],
+  "store/remote": ["store/engine", "store/disk", "rules"],
+  store: ["store", "rules"],
+  "store/testing": ["store", "rules"],
+
+  "http/network": ["rules"],
+  http: ["store", "rules"],
+  "http/metrics": ["http/metrics", "store", "rules"],
+  gate: ["http", "http1", "store", "rules"],
+  openapi: ["rules"],
+  api: ["openapi", "gate", "http", "http1", "store", "rules"],
+
+  src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
+  cli: ["src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -87,7 +115,7 @@ const importDirection: Deno.lint.Rule = {
     const check = (node: ModuleReference): void => {
       const specifier = specifierOf(node);
       if (file === undefined || specifier === undefined) return;
-      const message = judgeImport(file, specifier);
+      const message = importProblem(file, specifier);
       if (message !== undefined) context.report({ node, message });
     };
     return {
@@ -117,7 +145,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/http1/, src/gate/, src/routes/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/gate/, src/api/, src/openapi/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -136,49 +164,61 @@ const plugin: Deno.lint.Plugin = {
 
 export default plugin;
 
-/** A sentence on what is wrong with the import, or nothing. */
-function judgeImport(file: string, specifier: string): string | undefined {
+/** Returns what is wrong with an import, or undefined. */
+function importProblem(file: string, specifier: string): string | undefined {
   if (specifier === "node:sqlite" && !mayUseStore(file)) {
     return "Only src/store/ may import node:sqlite";
   }
   // A package's name is no path.
   if (!/^(\.{0,2}\/|file:)/.test(specifier)) return undefined;
-  const from = placeOf(file);
   const target = projectPath(new URL(specifier, ROOT + file).href);
-  const to = target === undefined ? undefined : placeOf(target);
-  if (from === undefined || to === undefined) return undefined;
-  if (from.startsWith("tests/")) {
-    return to.startsWith("src/") || to === "main.ts"
-      ? "The tests drive the running server and import nothing of it"
+  if (target === undefined) return undefined;
+  if (file.startsWith("tests/")) {
+    return target.startsWith("src/") || target === "main.ts"
+      ? "Tests drive the running server and import nothing from it"
       : undefined;
   }
-  if (!from.startsWith("src/")) return undefined;
-  return judgeLayers(from, to);
+  if (!file.startsWith("src/")) return undefined;
+  return layerProblem(file, target);
 }
 
-function judgeLayers(from: string, to: string): string | undefined {
-  const allowed = LAYERS[from.slice("src/".length)];
-  if (allowed === undefined) return `${from}/ has no place in the layers of scripts/lint_plugin.ts`;
-  if (!to.startsWith("src/")) return `${describe(from)} may not import from ${describe(to)}`;
-  return allowed.includes(to.slice("src/".length))
-    ? undefined
-    : `${describe(from)} may not import from ${describe(to)}`;
+function layerProblem(file: string, target: string): string | undefined {
+  const from = layerOf(file);
+  if (from === undefined) {
+    return `${folderOf(file)}/ has no entry in LAYERS of scripts/lint_plugin.ts`;
+  }
+  if (target === "deno.json") return undefined;
+  const to = layerOf(target);
+  const allowed = to !== undefined &&
+    [from, ...LAYERS[from] ?? []].some((one) => includes(one, to));
+  return allowed ? undefined : `${folderOf(file)}/ may not import from ${folderOf(target)}/`;
 }
 
-function describe(place: string): string {
-  if (place === "src/top") return "src/*.ts or src/cli/";
-  return place === "main.ts" ? place : `${place.replace(/\/$/, "")}/`;
+/** Reports whether an entry of `LAYERS` covers a layer: the same one, or one below it. */
+function includes(entry: string, layer: string): boolean {
+  return layer === entry || layer.startsWith(`${entry}/`);
 }
 
-/** Where a file lies, as far as the rules are concerned: `src/drive`, `src/top`, `tests/`, `main.ts`, … */
-function placeOf(path: string): string | undefined {
-  const [first, second, ...deeper] = path.split("/");
-  if (first === "src") return deeper.length === 0 || second === "cli" ? "src/top" : `src/${second}`;
-  if (first === "tests" || first === "scripts") return `${first}/`;
-  return path === "main.ts" ? path : undefined;
+/** The longest entry of `LAYERS` that a file of `src/` belongs to, or undefined if there is none. */
+function layerOf(path: string): string | undefined {
+  const [first, ...folders] = folderOf(path).split("/");
+  if (first !== "src") return undefined;
+  if (folders.length === 0) return "src";
+  // A test uses all of its subject: a test of `store/files/` opens a whole store.
+  if (/_test\.tsx?$/.test(path)) folders.splice(1);
+  for (let length = folders.length; length > 0; length--) {
+    const layer = folders.slice(0, length).join("/");
+    if (Object.hasOwn(LAYERS, layer)) return layer;
+  }
+  return undefined;
 }
 
-/** The path below the project's folder, or nothing for a file or a package outside of it. */
+/** The folder of a file, without a slash at its end; "." for the project's own. */
+function folderOf(path: string): string {
+  return path.split("/").slice(0, -1).join("/") || ".";
+}
+
+/** The path below the project's folder, or undefined for a package or a file outside it. */
 function projectPath(file: string): string | undefined {
   const href = file.startsWith("/") ? new URL(file, "file:///").href : file;
   return href.startsWith(ROOT) ? decodeURIComponent(href.slice(ROOT.length)) : undefined;
@@ -191,8 +231,7 @@ function specifierOf(node: ModuleReference): string | undefined {
   return literal.value;
 }
 
-/** The benchmarks in `scripts/` measure the layers below the server, so they may go round it. */
-/** Scripts measure the store; the tests of faults damage it, and look at what the server left. */
+/** Benchmarks measure the layers below the server; fault tests damage the store and inspect it. */
 function mayUseStore(file: string): boolean {
   return ["src/store/", "scripts/", "tests/faults/support/"].some((folder) =>
     file.startsWith(folder)
@@ -201,11 +240,11 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  const folders = ["http", "http1", "gate", "routes", "cli", "client", "dashboard"];
+  const folders = ["http", "http1", "gate", "api", "openapi", "cli", "client", "dashboard"];
   return folders.some((folder) => file.startsWith(`src/${folder}/`));
 }
 
-/** Whether an identifier is only the name of a member or of a key, and not the global of that name. */
+/** Reports whether an identifier only names a member or a key, not the global of that name. */
 function isPlainName(node: Deno.lint.Identifier): boolean {
   const parent: Deno.lint.Node = node.parent;
   switch (parent.type) {

@@ -22,7 +22,7 @@ const WHY_NOT: readonly { of: RegExp; why: string }[] = [
   { of: /^DELETE \S+\/drives\/\{drive_name\} 409$/, why: "a hundred drives must be being removed" },
 ];
 
-/** What `tests/support/openapi/tally.ts` writes to. */
+/** What `tests/support/openapi/watch.ts` writes to. */
 const TALLY = "KVDRIVE_TALLY";
 
 async function runTests(file: string, places: readonly string[]): Promise<boolean> {

@@ -3,13 +3,13 @@
  *
  * @module
  */
+
 import { join, resolve } from "@std/path";
 import config from "../deno.json" with { type: "json" };
-import { publish, withWorkshop } from "./package/checksum.ts";
-import { readOptions } from "./package/options.ts";
+import { print, readOptions } from "./package/command_line.ts";
 import { packFile } from "./package/pack_file.ts";
-import { print } from "./package/print.ts";
 import { stage } from "./package/stage.ts";
+import { publish, withWorkshop } from "./package/workshop.ts";
 
 const NAME = "kvdrive-packed";
 

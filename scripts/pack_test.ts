@@ -2,8 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import config from "../deno.json" with { type: "json" };
 import { pack } from "./pack.ts";
-import { sha256Of } from "./package/checksum.ts";
 import { filesBelow } from "./package/parts.ts";
+import { sha256Of } from "./package/workshop.ts";
 
 /** Runs without a network, where this machine lets us take it away. */
 const offline = await canDropNetwork() ? ["unshare", "--map-root-user", "--net"] : [];
@@ -33,8 +33,8 @@ function assertInside(paths: string[]): void {
   for (const path of ["main.ts", "deno.json", "LICENSE", "src/dashboard/index.html"]) {
     assert(app.includes(path), path);
   }
-  assert(app.includes("src/store/compact_worker.ts"));
-  assert(app.includes("src/store/backup_worker.ts"));
+  assert(app.includes("src/store/maintenance/compact_worker.ts"));
+  assert(app.includes("src/store/backup/backup_worker.ts"));
   const others = app.filter((path) =>
     /_test\.ts$|test_support/.test(path) || /^(tests|scripts|docs)\//.test(path)
   );

@@ -6,9 +6,11 @@
  *
  * @module
  */
+
 import { join } from "@std/path";
-import { GARBAGE_GRACE, WRITE_LEASE } from "../src/drive/limits.ts";
-import { openDatabase } from "../src/store/database.ts";
+import { openDatabase } from "../src/store/engine/database_file.ts";
+import { GARBAGE_GRACE } from "../src/store/files/garbage.ts";
+import { WRITE_LEASE_TIME } from "../src/store/files/write_lease.ts";
 import { Store } from "../src/store/store.ts";
 
 const USAGE = "Name the data folder: deno run -A scripts/sweep_store.ts DATA_FOLDER";
@@ -17,7 +19,7 @@ async function sweep(folder: string): Promise<void> {
   const onError = (error: unknown): void => refuse(String(error));
   const store = new Store(await openDatabase(folder), { onError });
   try {
-    await store.sweeper.sweep(Date.now() + WRITE_LEASE + GARBAGE_GRACE);
+    await store.sweeper.sweep(Date.now() + WRITE_LEASE_TIME + GARBAGE_GRACE);
   } finally {
     await store.close();
   }

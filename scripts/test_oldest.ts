@@ -4,9 +4,10 @@
  *
  * @module
  */
+
 import { join } from "@std/path";
-import { runBlackBox } from "./package/black_box.ts";
 import { MAIN, ROOT } from "./package/parts.ts";
+import { runBlackBox } from "./test/black_box.ts";
 
 /** What Deno Deploy runs. */
 const OLDEST = "deno@2.5.0";

@@ -3,9 +3,10 @@
  *
  * @module
  */
+
 import { join } from "@std/path";
 import { pack } from "./pack.ts";
-import { runBlackBox } from "./package/black_box.ts";
+import { runBlackBox } from "./test/black_box.ts";
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
 

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
 import { fromFileUrl, join } from "@std/path";
-import { Denokv, DENOKV_TOKEN } from "../tests/support/denokv.ts";
+import { Denokv, DENOKV_TOKEN } from "../tests/support/store/denokv.ts";
 
 const ROOT = fromFileUrl(new URL("../", import.meta.url));
 

@@ -1,45 +1,39 @@
-import { byAdministrator, byOwner } from "./http/admin_call.ts";
-import { clientAddress } from "./http/client_address.ts";
-import { addCorsHeaders, answerOptions } from "./http/cors.ts";
-import { driveRoute } from "./http/drive_call.ts";
-import { errors } from "./http/http_error.ts";
-import { renderError, toHttpError } from "./http/render_error.ts";
-import { requestIdOf } from "./http/request_id.ts";
-import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
-import { allowedMethods, type Deps, findRoute, type Route, route } from "./http/router.ts";
-import type { Visit, VisitKind } from "./http/visit.ts";
-import { abortUpload } from "./routes/abort_upload.ts";
-import { showAccess, switchAccess } from "./routes/admin/access.ts";
+import { forAdministrator, forOwner } from "./api/admin/admin_call.ts";
+import { showAccess, switchAccess } from "./api/admin/app_access.ts";
+import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import {
   changeApp,
   createApp as registerApp,
   deleteApp,
   listApps,
   showApp,
-} from "./routes/admin/apps.ts";
-import { createAppKey, listAppKeys, revokeAppKey } from "./routes/admin/app_keys.ts";
-import { changeProject, deleteDrive, deleteProject, showProject } from "./routes/admin/project.ts";
-import {
-  createProjectKey,
-  listProjectKeys,
-  revokeProjectKey,
-} from "./routes/admin/project_keys.ts";
-import { createProject, listProjects } from "./routes/admin/projects.ts";
-import { completeUpload } from "./routes/complete_upload.ts";
-import { showDashboard, showDashboardFile } from "./routes/dashboard.ts";
-import { deleteFiles } from "./routes/delete_files.ts";
-import { downloadFile } from "./routes/download_file.ts";
-import { forwardAuth } from "./routes/forward_auth.ts";
-import { showHealth, showReadiness } from "./routes/health.ts";
-import { listDrives } from "./routes/list_drives.ts";
-import { listFiles } from "./routes/list_files.ts";
-import { listUploads } from "./routes/list_uploads.ts";
-import { showMetrics } from "./routes/metrics.ts";
-import { showDescription } from "./routes/openapi.ts";
-import { putFile } from "./routes/put_file.ts";
-import { putPart } from "./routes/put_part.ts";
-import { showUpload } from "./routes/show_upload.ts";
-import { startUpload } from "./routes/start_upload.ts";
+} from "./api/admin/apps.ts";
+import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
+import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
+import { createProject, listProjects } from "./api/admin/projects.ts";
+import { driveRoute } from "./api/drive_call.ts";
+import { deleteFiles } from "./api/files/delete_files.ts";
+import { downloadFile } from "./api/files/download_file.ts";
+import { listDrives } from "./api/files/list_drives.ts";
+import { listFiles } from "./api/files/list_files.ts";
+import { putFile } from "./api/files/put_file.ts";
+import { allowedMethods, type Deps, findRoute, type Route, route } from "./api/router.ts";
+import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
+import { forwardAuth } from "./api/server/forward_auth.ts";
+import { showHealth, showReadiness } from "./api/server/health.ts";
+import { showMetrics } from "./api/server/metrics.ts";
+import { showDescription } from "./api/server/openapi.ts";
+import { abortUpload } from "./api/uploads/abort_upload.ts";
+import { completeUpload } from "./api/uploads/complete_upload.ts";
+import { listUploads } from "./api/uploads/list_uploads.ts";
+import { putPart } from "./api/uploads/put_part.ts";
+import { showUpload } from "./api/uploads/show_upload.ts";
+import { startUpload } from "./api/uploads/start_upload.ts";
+import { addCorsHeaders, answerOptions } from "./http/cors.ts";
+import { errors, renderError, toHttpError } from "./http/http_error.ts";
+import { clientAddress } from "./http/network/client_address.ts";
+import { type RequestContext, requestIdOf, type RequestKind } from "./http/request_context.ts";
+import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
 
 const DRIVE = "/v1/:project/:drive";
 const PROJECTS = "/admin/v1/projects";
@@ -80,20 +74,20 @@ export const routes: readonly Route[] = [
   }),
   driveRoute(PARTS, { POST: putPart }),
 
-  route(PROJECTS, { GET: byAdministrator(listProjects), POST: byAdministrator(createProject) }),
+  route(PROJECTS, { GET: forAdministrator(listProjects), POST: forAdministrator(createProject) }),
   route(PROJECT, {
-    GET: byOwner(showProject),
-    PATCH: byAdministrator(changeProject),
-    DELETE: byAdministrator(deleteProject),
+    GET: forOwner(showProject),
+    PATCH: forAdministrator(changeProject),
+    DELETE: forAdministrator(deleteProject),
   }),
-  route(`${PROJECT}/drives/:drive`, { DELETE: byOwner(deleteDrive) }),
-  route(`${PROJECT}/keys`, { GET: byOwner(listProjectKeys), POST: byOwner(createProjectKey) }),
-  route(`${PROJECT}/keys/:prefix`, { DELETE: byOwner(revokeProjectKey) }),
-  route(`${PROJECT}/apps`, { GET: byOwner(listApps), POST: byOwner(registerApp) }),
-  route(APP, { GET: byOwner(showApp), PATCH: byOwner(changeApp), DELETE: byOwner(deleteApp) }),
-  route(`${APP}/access`, { GET: byOwner(showAccess), PUT: byOwner(switchAccess) }),
-  route(`${APP}/keys`, { GET: byOwner(listAppKeys), POST: byOwner(createAppKey) }),
-  route(`${APP}/keys/:name`, { DELETE: byOwner(revokeAppKey) }),
+  route(`${PROJECT}/drives/:drive`, { DELETE: forOwner(deleteDrive) }),
+  route(`${PROJECT}/keys`, { GET: forOwner(listProjectKeys), POST: forOwner(createProjectKey) }),
+  route(`${PROJECT}/keys/:prefix`, { DELETE: forOwner(revokeProjectKey) }),
+  route(`${PROJECT}/apps`, { GET: forOwner(listApps), POST: forOwner(registerApp) }),
+  route(APP, { GET: forOwner(showApp), PATCH: forOwner(changeApp), DELETE: forOwner(deleteApp) }),
+  route(`${APP}/access`, { GET: forOwner(showAccess), PUT: forOwner(switchAccess) }),
+  route(`${APP}/keys`, { GET: forOwner(listAppKeys), POST: forOwner(createAppKey) }),
+  route(`${APP}/keys/:name`, { DELETE: forOwner(revokeAppKey) }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
 
@@ -109,7 +103,7 @@ export function createApp(
     const visit = deps.watch.begin(requestId, request.method);
     const target = parseTarget(request);
     const asked: Asked = { request, requestId, target, info, visit };
-    const answering = deps.running.during(request, () => answer(asked, deps));
+    const answering = deps.running.track(request, () => answer(asked, deps));
     const response = await answering.catch((error: unknown) => {
       const rendered = toHttpError(error);
       if (rendered.status >= 500 && rendered.cause !== undefined) {
@@ -136,7 +130,12 @@ function withoutBody(response: Response): Response {
  * Bytes of an answer that lies in memory are handed over in one go; those of a stream are counted as they leave. Whether
  * there is a body is not asked for: that would make a stream of it, which costs more than the request.
  */
-function watchEnd(visit: Visit, response: Response, info: Deno.ServeHandlerInfo, deps: Deps): void {
+function watchEnd(
+  visit: RequestContext,
+  response: Response,
+  info: Deno.ServeHandlerInfo,
+  deps: Deps,
+): void {
   visit.status = response.status;
   if (!visit.isStreaming && visit.method !== "HEAD" && response.status !== 304) {
     visit.sent = Number(response.headers.get("content-length") ?? 0);
@@ -151,7 +150,7 @@ interface Asked {
   requestId: string;
   target: RequestTarget;
   info: Deno.ServeHandlerInfo;
-  visit: Visit;
+  visit: RequestContext;
 }
 
 /** "route → method → key → parameters → body": nothing is looked at before what stands left of it holds. */
@@ -167,7 +166,7 @@ async function answer(asked: Asked, deps: Deps): Promise<Response> {
   }
   // A method may have the name of something that every object has.
   const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
-  if (handler === undefined) throw errors.badMethod(method, allowedMethods(methods));
+  if (handler === undefined) throw errors.methodNotAllowed(method, allowedMethods(methods));
   if (deps.isDraining() && !PROBES.has(name)) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
   const { query } = target;
@@ -177,7 +176,7 @@ async function answer(asked: Asked, deps: Deps): Promise<Response> {
 const DOWNLOADS = route(DOWNLOAD, {}).name;
 const UPLOADS = new Set([route(`${DRIVE}/files`, {}).name, route(PARTS, {}).name]);
 
-function kindOf(route: string, method: string): VisitKind {
+function kindOf(route: string, method: string): RequestKind {
   if (route === DOWNLOADS) return "download";
   return method === "POST" && UPLOADS.has(route) ? "upload" : "other";
 }

@@ -9,11 +9,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { ADMIN_TOKEN } from "./support/admin.ts";
-import { environment, Folder } from "./support/command.ts";
+import { environment, Folder, programCommand } from "./support/command.ts";
 import { exists, Page, ROOT_PATH } from "./support/docs.ts";
-import { programWords } from "./support/program.ts";
 import { PROJECT_KEY, TestServer } from "./support/server.ts";
-import { UpstreamApp } from "./support/upstream_app.ts";
+import { UpstreamApp } from "./support/gate/upstream_app.ts";
 
 /** How long the blocks of one page may take, in milliseconds. */
 const PAGE_TIME = 60_000;
@@ -140,5 +139,5 @@ async function runScript(
 /** What makes `kvdrive` the program under test, and `curl` print each status. The first command that fails is the last. */
 const PRELUDE = `set -euxo pipefail
 command -v curl > /dev/null || { echo "These tests need curl: apt-get install curl"; exit 1; }
-kvdrive() { ${programWords([]).map((word) => `'${word}'`).join(" ")} "$@"; }
+kvdrive() { ${programCommand([]).map((word) => `'${word}'`).join(" ")} "$@"; }
 curl() { command curl -sS -w '%{stderr}\\nstatus %{http_code}\\n' "$@"; }`;

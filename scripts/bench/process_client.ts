@@ -3,9 +3,10 @@
  *
  * @module
  */
+
+import { percentile } from "./experiment.ts";
 import type { ClientInput, LoadResult } from "./load.ts";
-import { randomBytes } from "./random.ts";
-import { percentile } from "./statistics.ts";
+import { randomBytes } from "./server.ts";
 
 if (import.meta.main) {
   const input: ClientInput = JSON.parse(Deno.args[0] ?? "");

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { randomBytes } from "./random.ts";
+
+import { randomBytes } from "./server.ts";
 
 /** Older runtimes have no such option. */
 const QUIET = { automaticCompression: false };

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { randomBytes } from "./random.ts";
+
+import { randomBytes } from "./server.ts";
 
 /** What the process is told. */
 export interface KvLimitInput {

@@ -4,8 +4,9 @@
  *
  * @module
  */
+
 import { createHash } from "node:crypto";
-import { randomBytes } from "./random.ts";
+import { randomBytes } from "./server.ts";
 
 /** What the process is told. */
 export interface PartsInput {

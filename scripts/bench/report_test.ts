@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { type Result, resultOf } from "./experiment.ts";
 import { brokenRows, header, rowLine, toJson } from "./report.ts";
-import { type Result, resultOf } from "./statistics.ts";
 
 const fast: Result = resultOf(
   { name: "fast", unit: "req/s", bound: "at least", required: 0.5 },

@@ -1,6 +1,6 @@
-import type { Checkout } from "./checkout.ts";
-import { type Listening, startListening } from "./process.ts";
-import type { Scope } from "./scope.ts";
+import { equals } from "@std/bytes/equals";
+import { fromFileUrl, join } from "@std/path";
+import { type Listening, runToEnd, type Scope, startListening } from "./scope.ts";
 
 const PROJECT = "bench";
 
@@ -127,3 +127,55 @@ export const target = {
   file: (name: string): string => inDrive("files", `/files?name=${name}`),
   download: (name: string): string => inDrive("files", `/files/download?name=${name}`),
 } as const;
+
+/** Most that `crypto.getRandomValues` fills at once. */
+const AT_ONCE = 65_536;
+
+/** Bytes that nothing can compress. */
+export function randomBytes(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at += AT_ONCE) {
+    crypto.getRandomValues(bytes.subarray(at, at + AT_ONCE));
+  }
+  return bytes;
+}
+
+/** Stores a file and makes sure that what comes back is the same. */
+export async function storeAndCheck(server: Server, name: string, size: number): Promise<void> {
+  const bytes = randomBytes(size);
+  await server.call(201, "POST", target.file(name), bytes);
+  const answer = await server.call(200, "GET", target.download(name));
+  assert(equals(answer, bytes), `${name} comes back with ${answer.byteLength} bytes, or others`);
+}
+
+/** @throws with the message unless it is so. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(`Wrong answer: ${message}`);
+}
+
+/** A state of the program's source. */
+export interface Checkout {
+  /** Its folder. */
+  root: string;
+}
+
+/** The state that is being worked on, and the one that it is compared with if there is one. */
+export interface Checkouts {
+  current: Checkout;
+  other?: Checkout;
+}
+
+/** @param against A git state, which is checked out in a temporary folder. */
+export async function checkoutsOf(scope: Scope, against: string | undefined): Promise<Checkouts> {
+  const root = fromFileUrl(new URL("../..", import.meta.url));
+  const current = { root };
+  if (against === undefined) return { current };
+  const folder = join(scope.folder, "against");
+  const git = (args: string[]) => runToEnd(scope, "git", { args, cwd: root });
+  scope.onClose(async () => {
+    const remove = { args: ["worktree", "remove", "--force", folder], cwd: root };
+    await new Deno.Command("git", remove).output();
+  });
+  await git(["worktree", "add", "--detach", folder, against]);
+  return { current, other: { root: folder } };
+}

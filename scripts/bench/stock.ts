@@ -1,8 +1,7 @@
 import { join } from "@std/path";
-import type { Checkout } from "./checkout.ts";
 import { sendEach } from "./load.ts";
 import type { Scope } from "./scope.ts";
-import { inDrive, Server } from "./server.ts";
+import { type Checkout, inDrive, Server } from "./server.ts";
 
 /** The drives of a stocked store. Those of many files have them in ten directories. */
 export const DRIVES = { large: "large", small: "small", tiny: "tiny" } as const;

@@ -1,7 +1,7 @@
 import { join } from "@std/path";
-import { RUNTIME_OPTIONS } from "../../src/cli/edition.ts";
-import { sha256Of } from "./checksum.ts";
+import { RUNTIME_OPTIONS } from "../../src/version.ts";
 import { filesBelow } from "./parts.ts";
+import { sha256Of } from "./workshop.ts";
 
 /** The checksums of the unpacked files, in the form that `sha256sum -c` reads. */
 const SUMS = "SHA256SUMS";

@@ -4,7 +4,7 @@ import { filesBelow, findParts, ROOT } from "./parts.ts";
 Deno.test("The dashboard and the workers are parts of the program; tests and types are not", async () => {
   const { included, excluded } = await findParts();
   assert(included.includes("src/dashboard/"), included.join());
-  assert(included.includes("src/store/compact_worker.ts"), included.join());
+  assert(included.includes("src/store/maintenance/compact_worker.ts"), included.join());
   assert(excluded.includes("src/dashboard/files/test_support.ts"), excluded.join());
   assert(excluded.includes("src/dashboard/core/types.d.ts"), excluded.join());
   const pages = (await filesBelow(ROOT, "src/dashboard")).filter((path) =>

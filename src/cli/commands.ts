@@ -1,26 +1,20 @@
-import { adminTokenCommands } from "./admin_token_commands.ts";
-import { appCommands } from "./app_commands.ts";
-import { authCommands } from "./auth_commands.ts";
-import { backupCommands } from "./backup_command.ts";
-import { clientCommand } from "./client_command.ts";
-import type { Command } from "./command.ts";
-import { givenCredentials } from "./credentials.ts";
-import { editionOf } from "./edition.ts";
-import { fileCommands } from "./file_commands.ts";
-import { healthcheckCommand } from "./healthcheck_command.ts";
-import { INSTALL } from "./install.ts";
-import { keyCommands } from "./key_commands.ts";
-import { moveCommands } from "./move_commands.ts";
-import { variableOf } from "./given_values.ts";
-import { parseServeOptions } from "./options.ts";
-import { SERVE_OPTIONS } from "./serve_options.ts";
-import { print, printError } from "./output.ts";
-import { projectCommands } from "./project_commands.ts";
-import { restoreCommands } from "./restore_command.ts";
-import { serve } from "./serve.ts";
-import { storeCommand } from "./store_command.ts";
-import { verifyCommands } from "./verify_command.ts";
-import { VERSION } from "./version.ts";
+import { currentBuild, VERSION } from "../version.ts";
+import { appCommands, authCommands } from "./commands/app.ts";
+import { backupCommands, restoreCommands } from "./commands/backup.ts";
+import { clientCommand } from "./commands/client_command.ts";
+import { moveCommands } from "./commands/export_import.ts";
+import { fileCommands } from "./commands/files.ts";
+import { healthcheckCommand } from "./commands/healthcheck.ts";
+import { INSTALL } from "./commands/install.ts";
+import { adminTokenCommands, keyCommands } from "./commands/key.ts";
+import { projectCommands } from "./commands/project.ts";
+import { storeCommand } from "./commands/store_command.ts";
+import { verifyCommands } from "./commands/verify.ts";
+import { type Command, variableOf } from "./options/arguments.ts";
+import { parseServeOptions, SERVE_OPTIONS } from "./options/serve_options.ts";
+import { readCredentials } from "./serve/credentials.ts";
+import { serve } from "./serve/serve.ts";
+import { print, printError } from "./terminal/output.ts";
 
 /** Every command but `help`, which shows them. */
 export const COMMANDS: readonly Command[] = [
@@ -32,7 +26,7 @@ export const COMMANDS: readonly Command[] = [
     async run(args, env) {
       const options = parseServeOptions(args, env);
       warnOfSecrets(args);
-      await serve(options, givenCredentials(env));
+      await serve(options, readCredentials(env));
     },
   },
   ...[...fileCommands, ...moveCommands].map(clientCommand),
@@ -46,7 +40,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "print the version, and in which form one has the program",
     options: [],
     run: (_args, env) =>
-      print(`kvdrive ${VERSION} (${editionOf(env).kind}, deno ${Deno.version.deno})\n`),
+      print(`kvdrive ${VERSION} (${currentBuild(env).kind}, deno ${Deno.version.deno})\n`),
   },
   INSTALL,
 ];

@@ -1,8 +1,6 @@
-import { MIN_SECRET } from "../drive/limits.ts";
-import type { Command } from "./command.ts";
-import type { OptionSpec } from "./flags.ts";
-import { variableOf } from "./given_values.ts";
-import { SERVE_OPTIONS } from "./serve_options.ts";
+import { MIN_SECRET_LENGTH } from "../rules/secrets.ts";
+import { type Command, type OptionSpec, variableOf } from "./options/arguments.ts";
+import { SERVE_OPTIONS } from "./options/serve_options.ts";
 
 /** What `kvdrive help` prints. */
 export function helpText(version: string, commands: readonly Command[]): string {
@@ -39,7 +37,7 @@ ${rows.join("")}
 From the environment alone, as others on the machine can read command lines:
   KVDRIVE_PROJECT_KEY       <project id>_<secret>: makes sure that this project and key exist
   KVDRIVE_ADMIN_TOKEN       sets the administrator's token
-                            (secrets and tokens have at least ${MIN_SECRET} characters: openssl rand -hex 16)
+                            (secrets and tokens have at least ${MIN_SECRET_LENGTH} characters: openssl rand -hex 16)
 `;
 }
 

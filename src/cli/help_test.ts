@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { VERSION } from "../version.ts";
 import { COMMANDS, commandsOf } from "./commands.ts";
 import { commandHelp, helpText } from "./help.ts";
-import { variableOf } from "./given_values.ts";
-import { SERVE_OPTIONS } from "./serve_options.ts";
-import { VERSION } from "./version.ts";
+import { variableOf } from "./options/arguments.ts";
+import { SERVE_OPTIONS } from "./options/serve_options.ts";
 
 Deno.test("The help names the version, every command and every option with its variable", () => {
   const text = helpText(VERSION, COMMANDS);

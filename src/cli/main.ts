@@ -1,9 +1,10 @@
 import { ClientError } from "../client/errors.ts";
+import { StoreFull } from "../store/disk/disk_space.ts";
 import {
   AccessIsOff,
   AlreadyExists,
   BackupRuns,
-  BeingRemoved,
+  BeingDeleted,
   CannotBackUp,
   CannotOpenStore,
   CannotRestore,
@@ -11,18 +12,22 @@ import {
   NoSuchProject,
   QuotaExceeded,
   StoreDamaged,
-  StoreFull,
   StoreUnavailable,
-} from "../store/errors.ts";
-import type { Command } from "./command.ts";
+} from "../store/engine/errors.ts";
+import { VERSION } from "../version.ts";
 import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
-import { isOnDeploy, serveOnDeploy } from "./deploy.ts";
 import { commandHelp, helpText } from "./help.ts";
-import type { Environment } from "./given_values.ts";
-import { print, printError, READER_LEFT_STATUS, ReaderLeft } from "./output.ts";
-import { CommandError, StartError, UsageError } from "./usage_error.ts";
-import { VERSION } from "./version.ts";
-import { quoted, visible } from "./visible.ts";
+import type { Command } from "./options/arguments.ts";
+import { isOnDeploy, serveOnDeploy } from "./serve/deploy.ts";
+import { CommandError, StartError, UsageError } from "./terminal/errors.ts";
+import {
+  type Environment,
+  OUTPUT_CLOSED_STATUS,
+  OutputClosed,
+  print,
+  printError,
+} from "./terminal/output.ts";
+import { printable, quoteWord } from "./terminal/text.ts";
 
 /** What can go wrong without a defect of ours. Each has a sentence for the person who typed the command. */
 const FAILURES = [
@@ -39,7 +44,7 @@ const FAILURES = [
   QuotaExceeded,
   StoreDamaged,
   AlreadyExists,
-  BeingRemoved,
+  BeingDeleted,
   NoSuchProject,
   NoSuchApp,
   AccessIsOff,
@@ -56,9 +61,9 @@ export async function runCommand(args: string[], env: Environment): Promise<numb
     else await dispatch(args, env);
     return 0;
   } catch (error) {
-    if (error instanceof ReaderLeft) return READER_LEFT_STATUS;
+    if (error instanceof OutputClosed) return OUTPUT_CLOSED_STATUS;
     if (!(error instanceof Error) || !FAILURES.some((kind) => error instanceof kind)) throw error;
-    printError(`kvdrive: ${visible(error.message.replaceAll(/\s+/g, " "))}\n`);
+    printError(`kvdrive: ${printable(error.message.replaceAll(/\s+/g, " "))}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -67,7 +72,7 @@ async function dispatch(args: string[], env: Environment): Promise<void> {
   const topic = helpTopic(args);
   if (topic !== undefined) return print(help(topic));
   const words = args[0] === "--version" ? ["version"] : args;
-  const commands = demandCommands(words);
+  const commands = findCommands(words);
   const [command] = commands;
   if (!isCalled(command, words)) throw new UsageError(groupAdvice(words, commands));
   await command.run(args.slice(command.name.split(" ").length), env);
@@ -86,23 +91,23 @@ function helpTopic(args: readonly string[]): string[] | undefined {
 
 function help(topic: readonly string[]): string {
   const isAll = topic.length === 0 || topic[0] === "help";
-  return isAll ? helpText(VERSION, COMMANDS) : commandHelp(demandCommands(topic));
+  return isAll ? helpText(VERSION, COMMANDS) : commandHelp(findCommands(topic));
 }
 
 /** What words name: a command, or all of a group. @throws {UsageError} where it is nothing. */
-function demandCommands(words: readonly string[]): [Command, ...Command[]] {
+function findCommands(words: readonly string[]): [Command, ...Command[]] {
   if (words.length === 0) {
     throw new UsageError("No command is given: try kvdrive serve, or kvdrive help");
   }
   const [command, ...others] = commandsOf(words);
   if (command !== undefined) return [command, ...others];
-  throw new UsageError(`Unknown command ${quoted(words[0] ?? "")}: see kvdrive help`);
+  throw new UsageError(`Unknown command ${quoteWord(words[0] ?? "")}: see kvdrive help`);
 }
 
 function groupAdvice([group = "", word]: readonly string[], commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name.slice(group.length + 1));
   const problem = word === undefined
     ? `No command of kvdrive ${group} is given`
-    : `Unknown command ${quoted(word)} of kvdrive ${group}`;
+    : `Unknown command ${quoteWord(word)} of kvdrive ${group}`;
   return `${problem}: it has ${names.join(", ")}; see kvdrive help ${group}`;
 }

@@ -1,8 +1,13 @@
-import { parseProjectKey } from "../drive/secrets.ts";
-import { ANSWER_TIME } from "../drive/limits.ts";
-import { failureReason } from "../drive/reason.ts";
-import { ClientError, Refused, Transient, Unreached } from "./errors.ts";
+import { parseProjectKey } from "../rules/secrets.ts";
+import { failureReason } from "../rules/system_error.ts";
+import { MINUTE } from "../rules/units.ts";
+import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
+
+/** How long a client waits for an answer, for the next bytes of one, and for the answer to a part that it sends. */
+export const ANSWER_TIME = MINUTE;
+
+export const SENT_ANSWER_TIME = 10 * MINUTE;
 
 /** Where a server is, and how it is asked. */
 export interface ConnectionOptions {
@@ -16,7 +21,7 @@ export interface ConnectionOptions {
 }
 
 /** A request to the server. */
-export interface Call {
+export interface ApiRequest {
   method: string;
   /** Behind `/v1/{project}`, with its query. */
   path: string;
@@ -67,12 +72,12 @@ export class Connection implements Disposable {
   }
 
   /** Asks until there is an answer that is not an error for a while. */
-  async ask(call: Call): Promise<Response> {
+  async request(call: ApiRequest): Promise<Response> {
     return await this.retrier.run(() => this.send(call));
   }
 
   /** The same, with the answer's JSON. */
-  async askJson<T>(call: Call): Promise<T> {
+  async requestJson<T>(call: ApiRequest): Promise<T> {
     return await this.retrier.run(async () => {
       const answer = await this.send(call);
       if (!/^application\/json/i.test(answer.headers.get("content-type") ?? "")) {
@@ -84,13 +89,13 @@ export class Connection implements Disposable {
       try {
         return await answer.json() as T;
       } catch (error) {
-        throw new Transient(`The answer of ${this.origin} broke off`, 0, { cause: error });
+        throw new TemporaryFailure(`The answer of ${this.origin} broke off`, 0, { cause: error });
       }
     });
   }
 
   /** The same, where nothing but success counts. */
-  async tell(call: Call): Promise<void> {
+  async requestEmpty(call: ApiRequest): Promise<void> {
     await this.retrier.run(async () => {
       const answer = await this.send(call);
       await answer.body?.cancel();
@@ -100,10 +105,10 @@ export class Connection implements Disposable {
   /**
    * Asks once.
    *
-   * @throws {Transient} where it may be done soon.
+   * @throws {TemporaryFailure} where it may be done soon.
    * @throws {Refused} where the server says no.
    */
-  async send({ method, path, headers, body, time = ANSWER_TIME }: Call): Promise<Response> {
+  async send({ method, path, headers, body, time = ANSWER_TIME }: ApiRequest): Promise<Response> {
     // Bytes come as they are stored: ranges count in those.
     const all = headersOf({ ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key });
     const abort = new AbortController();
@@ -132,7 +137,7 @@ export class Connection implements Disposable {
   }
 
   #unreached(error: unknown, isLate: boolean): ClientError {
-    if (isLate) return new Transient(`No answer came from ${this.origin} in time`);
+    if (isLate) return new TemporaryFailure(`No answer came from ${this.origin} in time`);
     const reason = reasonOf(error);
     const problem = certificateProblem(reason, this.#client !== undefined);
     if (problem !== undefined) {
@@ -143,7 +148,7 @@ export class Connection implements Disposable {
       const advice = "does it have an address with http:// in place of https://?";
       return new ClientError(`${this.origin} does not speak TLS: ${advice}`, { cause: error });
     }
-    return new Unreached(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
+    return new Unreachable(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
   }
 
   async #refusal(answer: Response): Promise<ClientError> {
@@ -165,7 +170,7 @@ export class Connection implements Disposable {
       );
     }
     if (SOON.has(status)) {
-      return new Transient(`${origin} answered ${status} (${sentence})`, waitIn(headers));
+      return new TemporaryFailure(`${origin} answered ${status} (${sentence})`, waitIn(headers));
     }
     return new Refused(status, sentence);
   }
@@ -232,7 +237,7 @@ function foreignRefusal(origin: string, status: number, wait: number): ClientErr
   }
   const said = `${origin} answered ${status}, and not as kvdrive does`;
   if (SOON.has(status)) {
-    return new Transient(`${said}: is kvdrive running behind the proxy there?`, wait);
+    return new TemporaryFailure(`${said}: is kvdrive running behind the proxy there?`, wait);
   }
   return new Refused(
     status,

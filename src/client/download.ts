@@ -1,9 +1,11 @@
 import { dirname, join } from "@std/path";
-import { digestOfAll, nameFor } from "./digest.ts";
-import type { DriveSide, FileInfo } from "./drive_side.ts";
-import { cannot, Changed, Transient } from "./errors.ts";
-import { openPlainFile } from "./plain_tree.ts";
-import { readFile } from "./source.ts";
+import { type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
+import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
+import { openPlainFile, readFile } from "./local_files.ts";
+import { stableName } from "./local_paths.ts";
+
+/** How often a file that others keep writing is read from its beginning. */
+export const MAX_READ_TRIES = 5;
 
 /** What a download is not kept under until it is whole. */
 const PART_PREFIX = ".kvdrive-";
@@ -11,7 +13,7 @@ const PART_SUFFIX = ".part";
 
 /** Where a file comes from. */
 export interface DownloadSource {
-  side: DriveSide;
+  side: Drives;
   drive: string;
   file: FileInfo;
 }
@@ -21,7 +23,7 @@ export interface DownloadSource {
  *
  * @param take Takes the bytes, in order.
  * @returns The SHA-256 of the whole file in base64, where the server knows it.
- * @throws {Changed} where that version is not there any more.
+ * @throws {FileChanged} where that version is not there any more.
  */
 export async function copyVersion(
   { side, drive, file }: DownloadSource,
@@ -40,8 +42,8 @@ export async function copyVersion(
       at += bytes.byteLength;
       goesOn();
     }
-    if (at < file.size) throw new Transient("The file came only in part");
-    if (at > file.size) throw new Changed("The file is longer than the server said");
+    if (at < file.size) throw new TemporaryFailure("The file came only in part");
+    if (at > file.size) throw new FileChanged("The file is longer than the server said");
   });
   return sha256;
 }
@@ -58,19 +60,19 @@ export async function download(
   { folder = dirname(target), onBytes }: { folder?: string; onBytes: (count: number) => void },
 ): Promise<void> {
   const { side, drive, file } = source;
-  const id = nameFor(side.identity, drive, file.name, file.etag, target);
+  const id = stableName(side.identity, drive, file.name, file.etag, target);
   const part = join(folder, PART_PREFIX + id + PART_SUFFIX);
   try {
     const sha256 = await fill(source, part, onBytes);
-    if (sha256 !== undefined && await digestOfAll(readFile(part)) !== sha256) {
+    if (sha256 !== undefined && await sha256OfStream(readFile(part)) !== sha256) {
       await Deno.remove(part);
-      throw new Transient("The bytes that came are not those that the server has");
+      throw new TemporaryFailure("The bytes that came are not those that the server has");
     }
     await Deno.utime(part, file.modified / 1000, file.modified / 1000);
     await Deno.rename(part, target);
   } catch (error) {
-    if (error instanceof Changed) await removeIfThere(part);
-    throw cannot("write", target, error);
+    if (error instanceof FileChanged) await removeIfThere(part);
+    throw fileError("write", target, error);
   }
 }
 

@@ -1,11 +1,12 @@
-import { failureReason } from "../drive/reason.ts";
+import { failureReason } from "../rules/system_error.ts";
+
 /** Something that keeps a transfer from being done. The message is a sentence for the person who asked for it. */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
 }
 
 /** The server or the network cannot do it now, and may be able to soon. */
-export class Transient extends ClientError {
+export class TemporaryFailure extends ClientError {
   override readonly name: string = "Transient";
 
   /** @param wait How long the server asks to wait, in milliseconds. */
@@ -15,12 +16,12 @@ export class Transient extends ClientError {
 }
 
 /** Nobody answers there. */
-export class Unreached extends Transient {
+export class Unreachable extends TemporaryFailure {
   override readonly name = "Unreached";
 }
 
 /** What failed was tried again until its time was over. */
-export class GaveUp extends ClientError {
+export class RetriesExhausted extends ClientError {
   override readonly name = "GaveUp";
 }
 
@@ -34,12 +35,12 @@ export class Refused extends ClientError {
 }
 
 /** A file became another one while it was sent or fetched. */
-export class Changed extends ClientError {
+export class FileChanged extends ClientError {
   override readonly name = "Changed";
 }
 
 /** There is a file of that name already. */
-export class NotNew extends ClientError {
+export class FileExists extends ClientError {
   override readonly name = "NotNew";
 
   constructor() {
@@ -50,11 +51,11 @@ export class NotNew extends ClientError {
 /** Whether no other file can be transferred either. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof Refused) return [401, 403, 429, 507].includes(error.status);
-  return error instanceof GaveUp || !(error instanceof ClientError);
+  return error instanceof RetriesExhausted || !(error instanceof ClientError);
 }
 
 /** What a file system says of a file of ours. */
-export function cannot(what: string, path: string, error: unknown): ClientError {
+export function fileError(what: string, path: string, error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   const reason = failureReason(error);
   return new ClientError(`Cannot ${what} ${path}: ${reason}`, { cause: error });

@@ -1,10 +1,17 @@
-import { ANSWER_TIME, MAX_DELETE_NAMES, SENT_ANSWER_TIME } from "../drive/limits.ts";
-import { parseHttpDate } from "../drive/http_date.ts";
-import type { PartSize } from "../drive/parts.ts";
-import type { Connection } from "./connection.ts";
-import type { DriveInfo, DriveSide, FileInfo, Opened, Part, WriteOptions } from "./drive_side.ts";
-import { digestOf } from "./digest.ts";
-import { Changed, ClientError, NotNew, Refused, Transient } from "./errors.ts";
+import { parseHttpDate } from "../rules/dates.ts";
+import { MAX_DELETE_NAMES } from "../rules/names.ts";
+import type { PartSize } from "../rules/payloads.ts";
+import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
+import {
+  type DriveInfo,
+  type Drives,
+  type FileInfo,
+  type Opened,
+  type Part,
+  sha256Of,
+  type WriteOptions,
+} from "./drives.ts";
+import { ClientError, FileChanged, FileExists, Refused, TemporaryFailure } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
 /** What a list tells of a file; of a directory only the name. */
@@ -26,7 +33,7 @@ interface ListAnswer {
 export type Entry = FileInfo | { name: string; size?: undefined };
 
 /** The drives of a project behind a server. */
-export class RemoteDrives implements DriveSide {
+export class RemoteDrives implements Drives {
   readonly #connection: Connection;
 
   constructor(connection: Connection) {
@@ -41,15 +48,15 @@ export class RemoteDrives implements DriveSide {
     return this.#connection.retrier;
   }
 
-  async drives(): Promise<DriveInfo[]> {
+  async listDrives(): Promise<DriveInfo[]> {
     const call = { method: "GET", path: "" };
-    const { drives } = await this.#connection.askJson<
+    const { drives } = await this.#connection.requestJson<
       { drives: { drive_name: string; files: number; bytes: number }[] }
     >(call);
     return drives.map(({ drive_name, files, bytes }) => ({ name: drive_name, files, bytes }));
   }
 
-  async *list(drive: string, prefix: string): AsyncIterable<FileInfo> {
+  async *listFiles(drive: string, prefix: string): AsyncIterable<FileInfo> {
     for await (const entry of this.entries(drive, prefix, true)) {
       if (entry.size !== undefined) yield entry;
     }
@@ -62,7 +69,7 @@ export class RemoteDrives implements DriveSide {
       const query = new URLSearchParams({ details: "true", prefix, recursive: `${recursive}` });
       if (last !== undefined) query.set("last", last);
       const path = `${drivePath(drive)}/files?${query}`;
-      const page = await this.#connection.askJson<ListAnswer>({ method: "GET", path });
+      const page = await this.#connection.requestJson<ListAnswer>({ method: "GET", path });
       yield* demandDetails(page).map(entryOf);
       last = page.paging?.last;
     } while (last !== undefined);
@@ -70,7 +77,7 @@ export class RemoteDrives implements DriveSide {
 
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
     try {
-      const answer = await this.#connection.ask({
+      const answer = await this.#connection.request({
         method: "HEAD",
         path: downloadPath(drive, name),
       });
@@ -109,7 +116,7 @@ export class RemoteDrives implements DriveSide {
       return { bytes: this.#bytesOf(answer), sha256: digestIn(answer.headers) };
     } catch (error) {
       if (error instanceof Refused && [404, 412, 416].includes(error.status)) {
-        throw new Changed("The file was changed or deleted meanwhile");
+        throw new FileChanged("The file was changed or deleted meanwhile");
       }
       throw error;
     }
@@ -121,7 +128,7 @@ export class RemoteDrives implements DriveSide {
     bytes: Uint8Array,
     { type, isNew }: WriteOptions,
   ): Promise<void> {
-    const sha256 = digestOf(bytes);
+    const sha256 = sha256Of(bytes);
     const headers = {
       "Content-Type": type,
       "Content-Digest": `sha-256=:${sha256}:`,
@@ -140,20 +147,20 @@ export class RemoteDrives implements DriveSide {
       if (!(error instanceof Refused && error.status === 412)) throw error;
       // An answer that was lost on its way: the file that is there is this one.
       const isOurs = tries > 1 && (await this.stat(drive, name))?.sha256 === sha256;
-      if (!isOurs) throw new NotNew();
+      if (!isOurs) throw new FileExists();
     }
   }
 
   async startUpload(drive: string, name: string, type: string): Promise<string> {
     const path = `${drivePath(drive)}/uploads?${new URLSearchParams({ name })}`;
     const call = { method: "POST", path, headers: { "Content-Type": type } };
-    return (await this.#connection.askJson<{ upload_id: string }>(call)).upload_id;
+    return (await this.#connection.requestJson<{ upload_id: string }>(call)).upload_id;
   }
 
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
     try {
       const call = { method: "GET", path: uploadPath(drive, name, id) };
-      return (await this.#connection.askJson<{ parts: PartSize[] }>(call)).parts;
+      return (await this.#connection.requestJson<{ parts: PartSize[] }>(call)).parts;
     } catch (error) {
       if (error instanceof Refused && error.status === 404) return undefined;
       throw error;
@@ -170,7 +177,7 @@ export class RemoteDrives implements DriveSide {
     // One client names the type only here; ours named it before, and here it counts for nothing.
     const headers = { "Content-Digest": `sha-256=:${sha256}:` };
     const time = SENT_ANSWER_TIME;
-    await this.#connection.tell({ method: "POST", path, headers, body: bytes, time });
+    await this.#connection.requestEmpty({ method: "POST", path, headers, body: bytes, time });
   }
 
   async complete(
@@ -182,15 +189,20 @@ export class RemoteDrives implements DriveSide {
     const headers: Record<string, string> = isNew ? { "If-None-Match": "*" } : {};
     try {
       const path = uploadPath(drive, name, id);
-      await this.#connection.tell({ method: "PATCH", path, headers, time: SENT_ANSWER_TIME });
+      await this.#connection.requestEmpty({
+        method: "PATCH",
+        path,
+        headers,
+        time: SENT_ANSWER_TIME,
+      });
     } catch (error) {
-      throw error instanceof Refused && error.status === 412 ? new NotNew() : error;
+      throw error instanceof Refused && error.status === 412 ? new FileExists() : error;
     }
   }
 
   async abort(drive: string, name: string, id: string): Promise<void> {
     try {
-      await this.#connection.tell({ method: "DELETE", path: uploadPath(drive, name, id) });
+      await this.#connection.requestEmpty({ method: "DELETE", path: uploadPath(drive, name, id) });
     } catch (error) {
       if (!(error instanceof Refused && error.status === 404)) throw error;
     }
@@ -202,7 +214,9 @@ export class RemoteDrives implements DriveSide {
     for (let from = 0; from < names.length; from += MAX_DELETE_NAMES) {
       const body = JSON.stringify({ names: names.slice(from, from + MAX_DELETE_NAMES) });
       const path = `${drivePath(drive)}/files`;
-      const answer = await this.#connection.askJson<{ failed: string[] | Record<string, string> }>(
+      const answer = await this.#connection.requestJson<
+        { failed: string[] | Record<string, string> }
+      >(
         { method: "DELETE", path, body, time: SENT_ANSWER_TIME },
       );
       // A server that was started for another client gives reasons by name.
@@ -227,18 +241,18 @@ export class RemoteDrives implements DriveSide {
   }
 }
 
-/** What a body gives next. @throws {Transient} where it breaks off, or gives nothing for too long. */
+/** What a body gives next. @throws {TemporaryFailure} where it breaks off, or gives nothing for too long. */
 async function inTime<T>(next: Promise<T>, origin: string): Promise<T> {
   const silence = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => silence.reject(new Transient(`Nothing more came from ${origin}`)),
+    () => silence.reject(new TemporaryFailure(`Nothing more came from ${origin}`)),
     ANSWER_TIME,
   );
   try {
     return await Promise.race([next, silence.promise]);
   } catch (error) {
-    if (error instanceof Transient) throw error;
-    throw new Transient(`The connection to ${origin} broke`, 0, { cause: error });
+    if (error instanceof TemporaryFailure) throw error;
+    throw new TemporaryFailure(`The connection to ${origin} broke`, 0, { cause: error });
   } finally {
     clearTimeout(timer);
   }

@@ -1,15 +1,19 @@
-import {
-  DEFAULT_RETRY_TIME,
-  FIRST_CONTACT_TIME,
-  RETRY_MAX_DELAY,
-  RETRY_MIN_DELAY,
-} from "../drive/limits.ts";
-import { GaveUp, Transient, Unreached } from "./errors.ts";
+import { MINUTE, SECOND } from "../rules/units.ts";
+import { RetriesExhausted, TemporaryFailure, Unreachable } from "./errors.ts";
+
+/** How long a client tries again what fails, unless configured, and what has never been reached; and its pauses. */
+export const DEFAULT_RETRY_TIME = 5 * MINUTE;
+
+const FIRST_CONTACT_TIME = 3 * SECOND;
+
+const RETRY_MIN_DELAY = 250;
+
+const RETRY_MAX_DELAY = 10 * SECOND;
 
 /** What trying again needs to know. */
 export interface RetryOptions {
   /** How long something is tried again, in milliseconds, since it last went on. */
-  patience?: number;
+  retryFor?: number;
   /** Told once why somebody waits, until something goes well again. */
   onWait?: (sentence: string) => void;
   now?: () => number;
@@ -26,7 +30,7 @@ export class Retrier {
 
   constructor(options: RetryOptions = {}) {
     this.#options = {
-      patience: DEFAULT_RETRY_TIME,
+      retryFor: DEFAULT_RETRY_TIME,
       onWait: () => {},
       now: () => performance.now(),
       pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
@@ -39,7 +43,7 @@ export class Retrier {
    * Works until it is done, or fails otherwise than for a while.
    *
    * @param work Calls what it is given when it goes on, and begins where it ended when it is called again.
-   * @throws {GaveUp} where it fails for too long.
+   * @throws {RetriesExhausted} where it fails for too long.
    */
   async run<T>(work: (goesOn: () => void) => Promise<T>): Promise<T> {
     const { now, pause } = this.#options;
@@ -57,8 +61,8 @@ export class Retrier {
         goesOn();
         return result;
       } catch (error) {
-        if (!(error instanceof Transient)) throw error;
-        if (!(error instanceof Unreached)) this.#wasReached = true;
+        if (!(error instanceof TemporaryFailure)) throw error;
+        if (!(error instanceof Unreachable)) this.#wasReached = true;
         failingSince ??= now();
         const wait = Math.max(error.wait, this.#delay(tries++));
         const left = failingSince + this.#patience - now();
@@ -71,7 +75,7 @@ export class Retrier {
 
   /** A server that nobody has reached is more likely misspelt than restarting. */
   get #patience(): number {
-    const { patience } = this.#options;
+    const { retryFor: patience } = this.#options;
     return this.#wasReached ? patience : Math.min(patience, FIRST_CONTACT_TIME);
   }
 
@@ -81,17 +85,17 @@ export class Retrier {
     return longest * (0.5 + this.#options.random() / 2);
   }
 
-  #gaveUp(error: Transient): GaveUp {
+  #gaveUp(error: TemporaryFailure): RetriesExhausted {
     const advice = this.#wasReached
       ? "it was tried again and again: run the same command again to go on where it ended"
       : "is the server running there? KVDRIVE_URL or --url names it";
-    return new GaveUp(`${error.message}; ${advice}`, { cause: error });
+    return new RetriesExhausted(`${error.message}; ${advice}`, { cause: error });
   }
 
-  #tell(error: Transient): void {
+  #tell(error: TemporaryFailure): void {
     if (this.#isTold || !this.#wasReached) return;
     this.#isTold = true;
-    const seconds = Math.round(this.#options.patience / 1000);
+    const seconds = Math.round(this.#options.retryFor / 1000);
     this.#options.onWait(`${error.message}: trying again for ${seconds} seconds at the most`);
   }
 }

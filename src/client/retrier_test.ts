@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ClientError, GaveUp, Transient, Unreached } from "./errors.ts";
+import { ClientError, RetriesExhausted, TemporaryFailure, Unreachable } from "./errors.ts";
 import { Retrier } from "./retrier.ts";
 
 /** A clock that passes while somebody waits. */
@@ -8,7 +8,7 @@ function setUp(patience = 60_000) {
   const told: string[] = [];
   let time = 0;
   const retrier = new Retrier({
-    patience,
+    retryFor: patience,
     now: () => time,
     random: () => 1,
     onWait: (sentence) => told.push(sentence),
@@ -35,7 +35,7 @@ Deno.test("Pauses grow, and are as long as the server asks", async () => {
   const waits = [0, 0, 5000, 0, 0, 0, 0];
   const result = await retrier.run(() => {
     const wait = waits.shift();
-    if (wait !== undefined) return Promise.reject(new Transient("busy", wait));
+    if (wait !== undefined) return Promise.reject(new TemporaryFailure("busy", wait));
     return Promise.resolve("done");
   });
   assertEquals(result, "done");
@@ -49,20 +49,22 @@ Deno.test("What goes on has as much time again", async () => {
   await retrier.run((goesOn) => {
     tries++;
     if (tries % 2 === 0) goesOn();
-    return tries < 20 ? Promise.reject(new Transient("broke")) : Promise.resolve();
+    return tries < 20 ? Promise.reject(new TemporaryFailure("broke")) : Promise.resolve();
   });
   assert(pauses.reduce((sum, pause) => sum + pause, 0) > 5000, String(pauses));
 });
 
 Deno.test("Who fails for too long is given up; who was never reached soon", async () => {
   const busy = setUp();
-  const error = await failureOf(busy.retrier.run(() => Promise.reject(new Transient("busy"))));
-  assert(error instanceof GaveUp && error.message.includes("run the same command again"));
+  const error = await failureOf(
+    busy.retrier.run(() => Promise.reject(new TemporaryFailure("busy"))),
+  );
+  assert(error instanceof RetriesExhausted && error.message.includes("run the same command again"));
   const total = busy.pauses.reduce((sum, pause) => sum + pause, 0);
   assert(total > 45_000 && total <= 60_000, String(total));
   const absent = setUp();
-  const lost = await failureOf(absent.retrier.run(() => Promise.reject(new Unreached("nobody"))));
-  assert(lost instanceof GaveUp && lost.message.includes("is the server running"));
+  const lost = await failureOf(absent.retrier.run(() => Promise.reject(new Unreachable("nobody"))));
+  assert(lost instanceof RetriesExhausted && lost.message.includes("is the server running"));
   assertEquals(absent.pauses, [250, 500, 1000]);
   assertEquals(absent.told, []);
 });

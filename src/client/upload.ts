@@ -1,16 +1,58 @@
-import { MAX_PARTS, MAX_PAYLOAD } from "../drive/limits.ts";
-import type { PartSize } from "../drive/parts.ts";
-import { type CutPart, cutParts } from "./cut_parts.ts";
-import { digestOf } from "./digest.ts";
-import type { DriveSide, WriteOptions } from "./drive_side.ts";
-import { Changed, ClientError, NotNew } from "./errors.ts";
-import type { Slots } from "./slots.ts";
-import type { Source } from "./source.ts";
+import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
+import { type Drives, sha256Of, type WriteOptions } from "./drives.ts";
+import { ClientError, FileChanged, FileExists } from "./errors.ts";
+import type { Source } from "./local_files.ts";
+import type { Slots } from "./transfers.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
+
+/** A part of a file, numbered from 1. */
+interface CutPart {
+  number: number;
+  bytes: Uint8Array;
+  isLast: boolean;
+}
+
+/** Cuts bytes into parts of one size, of which the last may be smaller; of no bytes it is one empty part. */
+export async function* cutParts(
+  pieces: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<CutPart, void> {
+  let buffer = new Uint8Array(0);
+  let filled = 0;
+  let number = 1;
+  for await (let piece of pieces) {
+    while (piece.byteLength > 0) {
+      if (filled === size) {
+        yield { number: number++, bytes: buffer, isLast: false };
+        buffer = new Uint8Array(size);
+        filled = 0;
+      }
+      const taken = piece.subarray(0, size - filled);
+      buffer = withRoom(buffer, filled, filled + taken.byteLength, size);
+      buffer.set(taken, filled);
+      filled += taken.byteLength;
+      piece = piece.subarray(taken.byteLength);
+    }
+  }
+  yield { number, bytes: buffer.subarray(0, filled), isLast: true };
+}
+
+/** Grows by doubling: most files are smaller than one part. */
+function withRoom(
+  buffer: Uint8Array<ArrayBuffer>,
+  filled: number,
+  needed: number,
+  size: number,
+): Uint8Array<ArrayBuffer> {
+  if (needed <= buffer.byteLength) return buffer;
+  const larger = new Uint8Array(Math.min(size, Math.max(needed, buffer.byteLength * 2)));
+  larger.set(buffer.subarray(0, filled));
+  return larger;
+}
 
 /** Where a file goes. */
 export interface UploadTarget {
-  side: DriveSide;
+  side: Drives;
   drive: string;
   name: string;
 }
@@ -46,8 +88,8 @@ export function stateKey(
  * Sends a file: up to 10 MB in one request, more in parts, several at once. An upload that was interrupted goes on with
  * the parts that the server does not have. What changes while it is read is not stored.
  *
- * @throws {Changed}
- * @throws {NotNew}
+ * @throws {FileChanged}
+ * @throws {FileExists}
  */
 export async function upload(
   target: UploadTarget,
@@ -102,12 +144,12 @@ class PartsUpload {
     const last = await this.#sendAll(state, first, letGo, others);
     if ([...this.#there.keys()].some((part) => part > last)) {
       await this.#giveUp(state);
-      throw new Changed("The upload that was to go on is one of a longer file: try again");
+      throw new FileChanged("The upload that was to go on is one of a longer file: try again");
     }
     try {
       await this.#source.verify();
     } catch (error) {
-      if (error instanceof Changed) await this.#giveUp(state);
+      if (error instanceof FileChanged) await this.#giveUp(state);
       throw error;
     }
     await this.#complete(state);
@@ -118,7 +160,7 @@ class PartsUpload {
   async #demandNew(): Promise<void> {
     const { side, drive, name } = this.#target;
     if (!this.#options.isNew || await side.stat(drive, name) === undefined) return;
-    throw new NotNew();
+    throw new FileExists();
   }
 
   /** The upload that was interrupted, if the server has it still, or a new one. */
@@ -178,7 +220,7 @@ class PartsUpload {
 
   async #sendPart(state: UploadState, { number, bytes }: CutPart): Promise<void> {
     const { side, drive, name } = this.#target;
-    const sha256 = digestOf(bytes);
+    const sha256 = sha256Of(bytes);
     const isThere = this.#there.get(number) === bytes.byteLength &&
       state.digests.get(number) === sha256;
     if (isThere) {
@@ -197,13 +239,13 @@ class PartsUpload {
     try {
       await side.complete(drive, name, state.id, { isNew });
     } catch (error) {
-      if (error instanceof NotNew) await this.#giveUp(state);
+      if (error instanceof FileExists) await this.#giveUp(state);
       throw error;
     }
     const stored = await side.stat(drive, name);
     await state.end(remembersEnd ? stored?.etag : undefined);
     if (stored?.size !== this.#size) {
-      throw new Changed("Somebody else wrote or deleted the file at the same time");
+      throw new FileChanged("Somebody else wrote or deleted the file at the same time");
     }
   }
 

@@ -1,6 +1,9 @@
 import { join } from "@std/path";
-import { UPLOAD_STATE_TIME } from "../drive/limits.ts";
-import { nameFor } from "./digest.ts";
+import { MINUTE } from "../rules/units.ts";
+import { stableName } from "./local_paths.ts";
+
+/** How long a client remembers an upload that was interrupted: no server keeps it for longer, as far as is known. */
+export const UPLOAD_STATE_TIME = 7 * 24 * 60 * MINUTE;
 
 /** What is remembered of an upload: its id, and the digests of the parts that were sent, in base64. */
 export interface UploadState {
@@ -45,13 +48,13 @@ export class UploadStates {
   }
 
   /** The version that came of an upload of the same bytes; `undefined` if that is not remembered. */
-  async doneAs(key: readonly string[], stamp: string): Promise<string | undefined> {
+  async storedVersion(key: readonly string[], stamp: string): Promise<string | undefined> {
     const [first] = await linesOf(this.#pathOf(key));
     return first !== undefined && "done" in first && first.stamp === stamp ? first.done : undefined;
   }
 
   /** Forgets what no server can go on with any more. */
-  async clean(): Promise<void> {
+  async removeExpired(): Promise<void> {
     if (this.#folder === undefined) return;
     try {
       for await (const { name } of Deno.readDir(this.#folder)) {
@@ -67,7 +70,9 @@ export class UploadStates {
   }
 
   #pathOf(key: readonly string[]): string | undefined {
-    return this.#folder === undefined ? undefined : join(this.#folder, `${nameFor(...key)}.jsonl`);
+    return this.#folder === undefined
+      ? undefined
+      : join(this.#folder, `${stableName(...key)}.jsonl`);
   }
 }
 

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { UPLOAD_STATE_TIME } from "../drive/limits.ts";
-import { UploadStates } from "./upload_states.ts";
+import { UPLOAD_STATE_TIME, UploadStates } from "./upload_states.ts";
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -44,8 +43,8 @@ Deno.test("The version that came of an upload is remembered where that is wanted
   await withFolder(async (folder) => {
     const states = new UploadStates(folder);
     await (await states.begin(KEY, "1", "ID")).end("etag");
-    assertEquals(await states.doneAs(KEY, "1"), "etag");
-    assertEquals(await states.doneAs(KEY, "2"), undefined);
+    assertEquals(await states.storedVersion(KEY, "1"), "etag");
+    assertEquals(await states.storedVersion(KEY, "2"), undefined);
     assertEquals(await states.find(KEY, "1"), undefined);
   });
 });
@@ -58,7 +57,7 @@ Deno.test("What is old is forgotten", async () => {
     const old = (Date.now() - UPLOAD_STATE_TIME) / 1000 - 60;
     const [{ name } = { name: "" }] = [...Deno.readDirSync(folder)];
     await Deno.utime(`${folder}/${name}`, old, old);
-    await states.clean();
+    await states.removeExpired();
     assertEquals([...Deno.readDirSync(folder)].length, 1);
   });
 });
@@ -68,6 +67,6 @@ Deno.test("Without a folder nothing is remembered, and nothing fails", async () 
   const begun = await states.begin(KEY, "1", "ID");
   await begun.note(1, "one");
   await begun.end();
-  await states.clean();
+  await states.removeExpired();
   assertEquals(await states.find(KEY, "1"), undefined);
 });

@@ -1,16 +1,16 @@
-import type { HostRules } from "../drive/hosts.ts";
-import type { TrustedProxies } from "../http/client_address.ts";
-import type { UpstreamRules } from "../http/upstream_rules.ts";
-import type { Watch } from "../http/watch.ts";
-import type { WrongKeys } from "../http/wrong_keys.ts";
+import type { TrustedProxies } from "../http/network/client_address.ts";
+import type { UpstreamRules } from "../http/network/upstream_rules.ts";
+import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
+import type { RequestObserver } from "../http/request_observer.ts";
+import type { Clock } from "../http1/connection_table.ts";
+import type { HostRules } from "../rules/hosts.ts";
 import type { Store } from "../store/store.ts";
-import type { Clock } from "../http1/clock.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 /** What the program gives to the gate. */
 export interface GateDeps {
   store: Pick<Store, "apps" | "appKeys" | "keys" | "sessions" | "revocations">;
-  wrongKeys: WrongKeys;
+  wrongKeys: WrongKeyLimiter;
   /** Proxies that are believed what they say of a caller, if any. */
   trustedProxies: TrustedProxies | undefined;
   /** Which host names applications may have. */
@@ -22,13 +22,13 @@ export interface GateDeps {
   /** How long an application may take to begin its answer, in milliseconds. */
   appsTimeout: number;
   /** Sees every request begin and end. */
-  watch: Watch;
+  watch: RequestObserver;
   /** Told of our own defects, with the id of the request. What is wrong with an application or a caller is none. */
   onError: (error: unknown, requestId?: string) => void;
 }
 
 /** What it needs to let somebody in. */
-export type Doorkeeper = Pick<
+export type AuthorizationContext = Pick<
   GateContext,
   "store" | "wrongKeys" | "trustedProxies" | "hosts" | "upstreams"
 >;

@@ -1,16 +1,17 @@
-import { READER_PATIENCE, REJUDGE_INTERVAL } from "../drive/limits.ts";
-import type { Client } from "../http1/client.ts";
-import type { Connections } from "../http1/connections.ts";
+import { READER_PATIENCE } from "../http/response_stream.ts";
+import type { ClientConnection } from "../http1/client_connection.ts";
+import type { ConnectionTable } from "../http1/connection_table.ts";
 import { type ListenAddress, Listener } from "../http1/listener.ts";
-import { Caller } from "./caller.ts";
+import { REAUTHORIZE_INTERVAL } from "./authorization.ts";
 import type { GateContext, GateDeps } from "./context.ts";
+import { GateConnection } from "./gate_connection.ts";
 import { Upstreams } from "./upstreams.ts";
 
 /** "Puts API keys in front of applications": lets callers in, and passes their requests on. */
 export class Gate {
   readonly #listener: Listener;
   readonly #ctx: GateContext;
-  readonly #callers = new Set<Caller>();
+  readonly #callers = new Set<GateConnection>();
   readonly #stopListening: () => void;
   #rejudged = 0;
   #onLast: (() => void) | undefined;
@@ -18,7 +19,7 @@ export class Gate {
   /** Listens from now on. @throws where the port cannot be listened on. */
   constructor(
     deps: GateDeps & { onExhausted: () => void },
-    connections: Connections,
+    connections: ConnectionTable,
     address: ListenAddress,
   ) {
     const { clock } = connections;
@@ -66,7 +67,7 @@ export class Gate {
     this.#ctx.upstreams.close();
   }
 
-  async #serve(client: Client): Promise<void> {
+  async #serve(client: ClientConnection): Promise<void> {
     const caller = this.#callerOf(client);
     this.#callers.add(caller);
     try {
@@ -77,19 +78,19 @@ export class Gate {
     }
   }
 
-  #callerOf(client: Client): Caller {
-    return new Caller(this.#ctx, client, this.#listener.isSecure);
+  #callerOf(client: ClientConnection): GateConnection {
+    return new GateConnection(this.#ctx, client, this.#listener.isSecure);
   }
 
   #tick(now: number): void {
     for (const { exchange } of this.#callers) exchange?.check(now);
     this.#ctx.upstreams.tick(now);
-    if (now < this.#rejudged + REJUDGE_INTERVAL) return;
+    if (now < this.#rejudged + REAUTHORIZE_INTERVAL) return;
     this.#rejudged = now;
     for (const { exchange } of this.#callers) exchange?.checkAccess(now);
   }
 
   #judgeAnew(): void {
-    for (const { exchange } of this.#callers) exchange?.judgeAnew();
+    for (const { exchange } of this.#callers) exchange?.reauthorize();
   }
 }

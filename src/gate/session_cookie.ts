@@ -1,4 +1,4 @@
-import type { Field } from "../http1/fields.ts";
+import { type Header, joinedHeader } from "../http1/headers.ts";
 
 const NAME = "kvdrive_session";
 
@@ -25,7 +25,7 @@ export function sessionName({ prefix, isSecure }: SessionScope): string {
 }
 
 /** The tokens of sessions that a caller sends. Browsers send one for each path that it was set for. */
-export function sessionTokens(fields: readonly Field[], names: readonly string[]): string[] {
+export function sessionTokens(fields: readonly Header[], names: readonly string[]): string[] {
   const tokens: string[] = [];
   for (const { lower, value } of fields) {
     if (lower !== "cookie" || !value.includes(NAME)) continue;
@@ -37,7 +37,7 @@ export function sessionTokens(fields: readonly Field[], names: readonly string[]
 }
 
 /** A Cookie header without the gate's cookies, and with every other one as it came; `undefined` where none is left. */
-export function withoutSession(cookies: string): string | undefined {
+export function withoutSessionCookie(cookies: string): string | undefined {
   if (!OURS_SOMEWHERE.test(cookies)) return cookies;
   const pairs = cookies.split(";");
   const others = pairs.filter((pair) => !isReserved(pair));
@@ -47,7 +47,7 @@ export function withoutSession(cookies: string): string | undefined {
 }
 
 /** Whether an application sets a cookie that a browser would send as one of the gate's. */
-export function setsSession(setCookie: string): boolean {
+export function setsSessionCookie(setCookie: string): boolean {
   if (!OURS_SOMEWHERE.test(setCookie)) return false;
   const semicolon = setCookie.indexOf(";");
   return isReserved(semicolon === -1 ? setCookie : setCookie.slice(0, semicolon));
@@ -82,4 +82,43 @@ const OURS = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${NAME}\\s*(?:=|$)`, "i");
 
 function isReserved(pair: string): boolean {
   return OURS.test(pair);
+}
+
+/** "Safe" methods ask for nothing but an answer (RFC 9110, 9.2.1). */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Whether a browser sends a request from a page of the same origin, as `Sec-Fetch-Site` says or, in older browsers and
+ * without TLS, `Origin`. Browsers send one of them with every request that is not safe, and pages can write neither.
+ *
+ * @param host The host that the caller called, with its port.
+ */
+export function isSameOrigin(fields: readonly Header[], host: string | undefined): boolean {
+  const site = joinedHeader(fields, "sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  return isSameHost(joinedHeader(fields, "origin") ?? "", host);
+}
+
+/**
+ * Whether the session of a browser counts for a request. A page of another host of the same site can make the browser send
+ * the cookie, but read no answer; so it must not be able to change anything, nor to open a connection.
+ */
+export function mayUseSession(
+  { method, fields, connection }: {
+    method: string;
+    fields: readonly Header[];
+    connection: readonly string[];
+  },
+  host: string | undefined,
+): boolean {
+  const isSafe = SAFE_METHODS.has(method) && !connection.includes("upgrade");
+  return isSafe || isSameOrigin(fields, host);
+}
+
+/** The scheme says nothing: a proxy before us may have taken TLS off. */
+function isSameHost(origin: string, host: string | undefined): boolean {
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const { protocol, host: from } = new URL(origin);
+  const own = `${protocol}//${host}`;
+  return from !== "" && URL.canParse(own) && new URL(own).host === from;
 }

@@ -3,7 +3,7 @@ import {
   SESSION_NAMES as NAMES,
   sessionCookie,
   sessionTokens,
-  withoutSession,
+  withoutSessionCookie,
 } from "./session_cookie.ts";
 
 Deno.test("Our cookie is cut out, and every other one stays byte by byte", () => {
@@ -27,7 +27,7 @@ Deno.test("Our cookie is cut out, and every other one stays byte by byte", () =>
     ["  a=b ;;c", "  a=b ;;c"],
     ["", ""],
   ];
-  for (const [given, wanted] of cases) assertEquals(withoutSession(given), wanted, given);
+  for (const [given, wanted] of cases) assertEquals(withoutSessionCookie(given), wanted, given);
 });
 
 Deno.test("The tokens of all cookies of ours are read", () => {

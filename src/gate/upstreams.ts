@@ -1,11 +1,21 @@
-import { MAX_IDLE_UPSTREAMS, MAX_UPSTREAMS, UPSTREAM_IDLE_TIME } from "../drive/limits.ts";
-import { targetOf, type UpstreamRules } from "../http/upstream_rules.ts";
-import type { Connections } from "../http1/connections.ts";
-import { isExhaustion } from "../http1/listener.ts";
-import { ConnectionLost, Wire } from "../http1/wire.ts";
+import { targetOf, type UpstreamRules } from "../http/network/upstream_rules.ts";
+import { Connection, ConnectionLost } from "../http1/connection.ts";
+import { type ConnectionTable, isOutOfDescriptors } from "../http1/connection_table.ts";
+import { SECOND } from "../rules/units.ts";
+
+/** How long an unused connection is taken for a request that must not be sent twice. */
+export const UPSTREAM_FRESH_TIME = SECOND;
+
+/** Unused connections to one application, and how long one is kept: Node.js ends them after 5 s. */
+const MAX_IDLE_UPSTREAMS = 256;
+
+const UPSTREAM_IDLE_TIME = 4 * SECOND;
+
+/** Applications whose unused connections are kept. */
+const MAX_UPSTREAMS = 1000;
 
 /** The descriptors of the process, of which each connection to an application takes one. */
-type Descriptors = Pick<Connections, "addOther" | "removeOther" | "makeRoom">;
+type Descriptors = Pick<ConnectionTable, "addOther" | "removeOther" | "makeRoom">;
 
 const UNCOUNTED: Descriptors = { addOther() {}, removeOther() {}, makeRoom: () => false };
 
@@ -26,7 +36,7 @@ export interface Upstream {
 }
 
 interface IdleWire {
-  wire: Wire;
+  wire: Connection;
   since: number;
   /** Whether it is still unused. */
   isIdle: boolean;
@@ -54,7 +64,7 @@ export class Upstreams {
   }
 
   /** A connection that was used before and has been free since that moment or later, if there is one. */
-  take({ idle }: Upstream, since: number): Wire | undefined {
+  take({ idle }: Upstream, since: number): Connection | undefined {
     const last = idle.at(-1);
     if (last === undefined || last.since < since) return undefined;
     idle.pop();
@@ -63,7 +73,7 @@ export class Upstreams {
   }
 
   /** Keeps a connection, on which everything was read, for the next request. */
-  release(upstream: Upstream, wire: Wire, now: number): void {
+  release(upstream: Upstream, wire: Connection, now: number): void {
     const { idle } = upstream;
     const isKnown = this.#known.get(upstream.address) === upstream;
     if (!isKnown || idle.length >= MAX_IDLE_UPSTREAMS) return wire.close();
@@ -83,14 +93,14 @@ export class Upstreams {
    * @throws {RefusedUpstream} where the gate does not connect to its address.
    * @throws {ConnectionLost} where that fails, or when the signal says so.
    */
-  async connect(upstream: Upstream, signal: AbortSignal): Promise<Wire> {
+  async connect(upstream: Upstream, signal: AbortSignal): Promise<Connection> {
     this.#descriptors.addOther();
     const free = () => this.#descriptors.removeOther();
     const options = { rules: this.#rules, signal, onClose: free };
     try {
       return await connectTo(upstream, options);
     } catch (error) {
-      if (!isExhaustion((error as Error).cause) || !this.#descriptors.makeRoom()) {
+      if (!isOutOfDescriptors((error as Error).cause) || !this.#descriptors.makeRoom()) {
         free();
         throw error;
       }
@@ -136,7 +146,7 @@ function discard(entry: IdleWire): void {
 async function connectTo(
   upstream: Upstream,
   { rules, signal, onClose }: { rules: UpstreamRules; signal: AbortSignal; onClose: () => void },
-): Promise<Wire> {
+): Promise<Connection> {
   const { hostname, port, isSecure } = upstream;
   if (rules.problemOf(upstream.address) !== undefined) throw new RefusedUpstream(upstream.address);
   try {
@@ -148,7 +158,7 @@ async function connectTo(
     connection.setNoDelay(true);
     connection.setKeepAlive(true);
     if (isSecure) return await secure(connection, hostname, signal, onClose);
-    return new Wire(connection, onClose);
+    return new Connection(connection, onClose);
   } catch (cause) {
     if (cause instanceof RefusedUpstream) throw cause;
     throw new ConnectionLost("The application cannot be connected to", { cause });
@@ -160,7 +170,7 @@ async function secure(
   name: string,
   signal: AbortSignal,
   onClose: () => void,
-): Promise<Wire> {
+): Promise<Connection> {
   const hostname = name.replace(/^\[|\]$/g, "");
   const connection = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
   const abort = () => closeQuietly(connection);
@@ -169,7 +179,7 @@ async function secure(
     signal.throwIfAborted();
     await connection.handshake();
     signal.throwIfAborted();
-    return new Wire(connection, onClose);
+    return new Connection(connection, onClose);
   } catch (error) {
     closeQuietly(connection);
     throw error;

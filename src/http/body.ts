@@ -1,5 +1,5 @@
 import { errors, type HttpError } from "./http_error.ts";
-import type { Visit } from "./visit.ts";
+import type { RequestContext } from "./request_context.ts";
 
 /** How long a sender may let us wait in all. What we do with the bytes does not count. */
 export interface Pace {
@@ -19,7 +19,7 @@ export interface BodyLimits {
   /** The error for more than the limit; that of a file, unless given. */
   tooLarge?: (limit: number) => HttpError;
   /** Whose bytes are counted there. */
-  visit?: Visit;
+  visit?: RequestContext;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface BodyLimits {
 export function announcedSize(
   headers: Headers,
   limit: number,
-  tooLarge: (limit: number) => HttpError = errors.tooLarge,
+  tooLarge: (limit: number) => HttpError = errors.payloadTooLarge,
 ): number | undefined {
   const text = headers.get("content-length");
   if (text === null) return undefined;
@@ -47,7 +47,7 @@ export function announcedSize(
  */
 export async function* readBody(
   request: Request,
-  { limit, idle, pace, tooLarge = errors.tooLarge, visit }: BodyLimits,
+  { limit, idle, pace, tooLarge = errors.payloadTooLarge, visit }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
@@ -58,7 +58,7 @@ export async function* readBody(
   try {
     while (true) {
       const began = performance.now();
-      const error = credit < idle ? errors.slowBody : errors.silentBody;
+      const error = credit < idle ? errors.bodyTooSlow : errors.bodyTimeout;
       const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, visit });
       ended = done;
       if (value === undefined) break;
@@ -68,7 +68,7 @@ export async function* readBody(
       if (size > limit) throw tooLarge(limit);
       yield value;
     }
-    if (announced !== undefined && announced !== size) throw errors.brokenBody();
+    if (announced !== undefined && announced !== size) throw errors.incompleteBody();
   } finally {
     // The connection may be gone already; then there is nothing left to cancel.
     if (!ended) reader.cancel().catch(() => {});
@@ -89,7 +89,7 @@ const BUSY = 100;
 async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   time: number,
-  { error, visit }: { error: () => HttpError; visit: Visit | undefined },
+  { error, visit }: { error: () => HttpError; visit: RequestContext | undefined },
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
   const began = performance.now();
@@ -103,7 +103,7 @@ async function readWithin(
   const next = reader.read().catch((error: unknown) => {
     // The runtime's way to say that the sender has left.
     if (visit !== undefined) visit.isAborted = true;
-    throw errors.brokenBody(error);
+    throw errors.incompleteBody(error);
   });
   // Whichever loses the race has nobody else to tell.
   next.catch(() => {});
@@ -112,4 +112,38 @@ async function readWithin(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A SHA-256 in base64: 32 bytes are 43 characters and one for padding. */
+const SHA_256 = /^:([A-Za-z0-9+/]{43}=):$/;
+
+/**
+ * The SHA-256 in base64 that `Content-Digest` (RFC 9530) names for the body; `undefined` where it names none. Other
+ * algorithms are passed over.
+ *
+ * @throws {HttpError} 400 where the header is not well formed.
+ */
+export function expectedDigest(headers: Headers): string | undefined {
+  const header = headers.get("content-digest");
+  let expected: string | undefined;
+  for (const member of header?.split(",") ?? []) {
+    const [, algorithm, value = ""] = /^\s*([a-z*][a-z0-9_.*-]*)=(\S+)\s*$/.exec(member) ?? [];
+    if (algorithm === undefined || !/^:[A-Za-z0-9+/]*={0,2}:$/.test(value)) {
+      throw errors.badDigest();
+    }
+    if (algorithm !== "sha-256") continue;
+    expected = SHA_256.exec(value)?.[1];
+    if (expected === undefined) throw errors.badDigest();
+  }
+  return expected;
+}
+
+/** @throws {HttpError} 400 where a digest was named and is not the one of the bytes that came. */
+export function assertDigest(expected: string | undefined, actual: string): void {
+  if (expected !== undefined && expected !== actual) throw errors.digestMismatch();
+}
+
+/** The value of `Repr-Digest` for a SHA-256 in base64. */
+export function formatDigest(sha256: string): string {
+  return `sha-256=:${sha256}:`;
 }

@@ -1,4 +1,5 @@
-import { PREFLIGHT_MAX_AGE } from "../drive/limits.ts";
+/** How long a browser may keep the answer to a preflight, in seconds. */
+const PREFLIGHT_MAX_AGE = 86_400;
 
 /** Which origins' pages may read the answers: all, or those of a list. */
 export type CorsOrigins = "*" | readonly string[];

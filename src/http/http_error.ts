@@ -1,4 +1,23 @@
-import { MAX_PAYLOAD, RETRY_AFTER } from "../drive/limits.ts";
+import { MAX_PAYLOAD } from "../rules/payloads.ts";
+import { StoreFull } from "../store/disk/disk_space.ts";
+import {
+  AccessIsOff,
+  AlreadyExists,
+  BeingDeleted,
+  isDiskFailure,
+  MemoryExhausted,
+  NoSuchApp,
+  NoSuchProject,
+  QuotaExceeded,
+  StoreUnavailable,
+  TooManyOpenUploads,
+  type UploadProblem,
+  UploadRefused,
+} from "../store/engine/errors.ts";
+import { json } from "./json_response.ts";
+
+/** What `Retry-After` says with 503, in seconds. */
+const RETRY_AFTER = 1;
 
 /** An answer that is not what the caller asked for. The message is for the caller, the cause for our log. */
 export class HttpError extends Error {
@@ -83,7 +102,7 @@ export const errors = {
   badField: (name: string, problem: string) => new HttpError(400, `The field "${name}" ${problem}`),
   badNames: (problem: string) =>
     new HttpError(400, `The names to delete must be 1 to 1000 strings: ${problem}`),
-  brokenBody: (cause?: unknown) =>
+  incompleteBody: (cause?: unknown) =>
     new HttpError(
       400,
       "The body ended before it was complete: nothing was stored, send it again",
@@ -91,9 +110,9 @@ export const errors = {
       cause,
     ),
   badParts: (problem: string) => new HttpError(400, problem),
-  otherName: (message: string) => new HttpError(400, message),
+  uploadNameMismatch: (message: string) => new HttpError(400, message),
 
-  noKey: () =>
+  missingKey: () =>
     new HttpError(401, "The X-Api-Key header is missing: send the project key", {
       "WWW-Authenticate": 'ApiKey realm="kvdrive"',
     }),
@@ -107,7 +126,7 @@ export const errors = {
       "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
       { "WWW-Authenticate": 'ApiKey realm="kvdrive"' },
     ),
-  noCredentials: () =>
+  missingCredentials: () =>
     new HttpError(
       401,
       "The credentials are missing: send the administrator's token as Authorization: Bearer, or the project key as X-Api-Key",
@@ -119,7 +138,7 @@ export const errors = {
       "The token in Authorization is not the administrator's: send that, or leave it out and send the project key as X-Api-Key",
       bothWays,
     ),
-  noMetricsToken: () =>
+  missingMetricsToken: () =>
     new HttpError(
       401,
       "The token is missing: send the one for metrics, or the administrator's, as Authorization: Bearer",
@@ -137,19 +156,19 @@ export const errors = {
       `Too many wrong keys came from this network: send the right one, or wait ${wait} seconds`,
       { "Retry-After": String(wait) },
     ),
-  otherProject: () =>
+  wrongProject: () =>
     new HttpError(403, "The key in X-Api-Key is of another project than the one in the path"),
   administratorOnly: () =>
     new HttpError(
       403,
       "A project key does not allow this: send the administrator's token as Authorization: Bearer",
     ),
-  foreignUpstream: () =>
+  upstreamNotAllowed: () =>
     new HttpError(
       403,
       'The upstream is the administrator\'s to set, as it says where this server connects to: leave "upstream" out',
     ),
-  foreignHost: (suffix: string | undefined) =>
+  hostNotAllowed: (suffix: string | undefined) =>
     new HttpError(
       403,
       suffix === undefined
@@ -157,29 +176,30 @@ export const errors = {
         : `A project key may only set a "host" below ${suffix}: choose such a name, or leave "host" out`,
     ),
 
-  noRoute: () =>
+  routeNotFound: () =>
     new HttpError(
       404,
       "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
     ),
-  noFile: (name: string) => new HttpError(404, `There is no file ${quote(name)} in this drive`),
-  noProject: (project: string) => new HttpError(404, `There is no project ${quote(project)}`),
-  noDrive: (drive: string) =>
+  fileNotFound: (name: string) =>
+    new HttpError(404, `There is no file ${quote(name)} in this drive`),
+  projectNotFound: (project: string) => new HttpError(404, `There is no project ${quote(project)}`),
+  driveNotFound: (drive: string) =>
     new HttpError(404, `There is no drive ${quote(drive)} in this project`),
-  noProjectKey: (prefix: string) =>
+  projectKeyNotFound: (prefix: string) =>
     new HttpError(404, `There is no key with the prefix ${quote(prefix)} in this project`),
-  noApplication: (app: string) =>
+  appNotFound: (app: string) =>
     new HttpError(404, `There is no application ${quote(app)} in this project`),
-  noAppKey: (name: string) =>
+  appKeyNotFound: (name: string) =>
     new HttpError(404, `There is no key ${quote(name)} of this application`),
-  noUpload: (message: string) => new HttpError(404, message),
-  badMethod: (method: string, allow: string) =>
+  uploadNotFound: (message: string) => new HttpError(404, message),
+  methodNotAllowed: (method: string, allow: string) =>
     new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
-  silentBody: () =>
+  bodyTimeout: () =>
     new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
       Connection: "close",
     }),
-  slowBody: () =>
+  bodyTooSlow: () =>
     new HttpError(408, "The body came too slowly: nothing was stored, send it again", {
       Connection: "close",
     }),
@@ -192,14 +212,14 @@ export const errors = {
       412,
       "The file is not in the state that the conditional headers demand: nothing was changed",
     ),
-  tooLarge: (limit = MAX_PAYLOAD) =>
+  payloadTooLarge: (limit = MAX_PAYLOAD) =>
     new HttpError(
       413,
       `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
     ),
-  tooLargeObject: (limit: number) =>
+  jsonTooLarge: (limit: number) =>
     new HttpError(413, `The body is larger than ${limit} bytes: send the fields alone`),
-  badRange: (size: number) =>
+  rangeNotSatisfiable: (size: number) =>
     new HttpError(
       416,
       `The Range header asks for bytes that a file of ${size} bytes does not have`,
@@ -217,76 +237,79 @@ export const errors = {
       `The request cannot be passed on: ${problem}`,
       status === 405 ? { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } : {},
     ),
-  climbingPath: () =>
+  dotSegments: () =>
     new HttpError(
       400,
       'The path has a backslash, or a segment "." or "..": write it without them',
     ),
   badSignIn: () =>
     new HttpError(400, 'The form must have the project key in "key": use the sign-in page'),
-  noKeyOfApp: () =>
+  missingAppKey: () =>
     new HttpError(401, "The X-API-Key header is missing: send a key of this application", keyAsked),
-  foreignPage: () =>
+  crossOriginSession: () =>
     new HttpError(
       401,
       "The session of this browser counts for requests from the application's own pages: send a key in X-API-Key",
       keyAsked,
     ),
-  wrongKeyOfApp: (wait?: number) =>
+  unknownAppKey: (wait?: number) =>
     new HttpError(
       401,
       "The key in X-API-Key does not open this application: send one of its own",
       wait === undefined ? keyAsked : { ...keyAsked, "Retry-After": String(wait) },
     ),
-  foreignForm: () =>
+  crossOriginForm: () =>
     new HttpError(403, "The form was not sent by the sign-in page here: open it and use that"),
-  nothingHosted: () =>
+  hostNotFound: () =>
     new HttpError(
       404,
       "There is no application here: one is at its own host name, or at /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
     ),
-  noGatePage: () =>
+  gatePageNotFound: () =>
     new HttpError(
       404,
       "There is nothing here: the pages of the gate are /.kvdrive/sign-in and /.kvdrive/sign-out",
     ),
-  silentCaller: () =>
+  requestTimeout: () =>
     new HttpError(408, "The request stopped coming: send it again", { Connection: "close" }),
-  tooLargeSignIn: (limit: number) =>
+  signInTooLarge: (limit: number) =>
     new HttpError(413, `The form has more than ${limit} bytes: use the sign-in page`),
-  noUpstream: () =>
+  upstreamMissing: () =>
     new HttpError(502, "The application has no upstream yet: its administrator has to set one"),
-  deadUpstream: () => new HttpError(502, "The application cannot be reached: try again later"),
-  refusedUpstream: () =>
+  upstreamUnreachable: () =>
+    new HttpError(502, "The application cannot be reached: try again later"),
+  upstreamForbidden: () =>
     new HttpError(
       502,
       "The application is at an address that this server does not connect to: its administrator has to change or allow it",
     ),
-  badUpstream: () => new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
+  upstreamInvalidResponse: () =>
+    new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
   gateFull: () => new HttpError(503, "Too many callers are connected: try again", retryLater),
-  slowUpstream: () => new HttpError(504, "The application did not answer in time: try again later"),
+  upstreamTimeout: () =>
+    new HttpError(504, "The application did not answer in time: try again later"),
 
-  internal: (cause: unknown) =>
+  internalError: (cause: unknown) =>
     new HttpError(
       500,
       "The server failed to answer this request: its log has the details under the X-Request-Id",
       {},
       cause,
     ),
-  unavailable: (cause: unknown) =>
+  storeUnavailable: (cause: unknown) =>
     new HttpError(503, "The store cannot be reached right now: try again", retryLater, cause),
-  noDatabase: () =>
+  databaseMissing: () =>
     new HttpError(
       503,
       "No database is attached to this server: attach a Deno KV database to it, in Deno Deploy's dashboard",
       retryLater,
     ),
   tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
-  noMemory: (part: string) =>
+  memoryExhausted: (part: string) =>
     new HttpError(503, `The server's memory for ${part} is in use: try again`, retryLater),
   shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
-  overQuota: (message: string) => new HttpError(507, message),
-  full: (cause: unknown) =>
+  quotaExceeded: (message: string) => new HttpError(507, message),
+  diskFull: (cause: unknown) =>
     new HttpError(
       507,
       "The server's disk is full: nothing was stored; delete files or ask its operator",
@@ -294,3 +317,42 @@ export const errors = {
       cause,
     ),
 } as const;
+
+/** What a refused call on an upload is in HTTP. */
+const UPLOAD_ERRORS: Record<UploadProblem, (message: string) => HttpError> = {
+  absent: errors.uploadNotFound,
+  "other name": errors.uploadNameMismatch,
+  completed: errors.uploadCompleted,
+  parts: errors.badParts,
+};
+
+/** The error that a caller gets for whatever was thrown: our own defects say nothing of their inside. */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof UploadRefused) return UPLOAD_ERRORS[error.problem](error.message);
+  // Its key let the caller in a moment ago.
+  if (error instanceof NoSuchProject) return errors.unknownKey();
+  if (error instanceof NoSuchApp) return errors.appNotFound(error.app);
+  if (error instanceof BeingDeleted && error.what === "drive") {
+    return errors.driveBeingRemoved(error.id);
+  }
+  if (isConflict(error)) return errors.conflict(error.message);
+  if (error instanceof StoreUnavailable || isDiskFailure(error)) {
+    return errors.storeUnavailable(error);
+  }
+  if (error instanceof MemoryExhausted) return errors.memoryExhausted(error.part);
+  if (error instanceof QuotaExceeded) return errors.quotaExceeded(error.message);
+  if (error instanceof StoreFull) return errors.diskFull(error);
+  return errors.internalError(error);
+}
+
+function isConflict(error: unknown): error is Error {
+  return [BeingDeleted, AlreadyExists, AccessIsOff, TooManyOpenUploads].some((kind) =>
+    error instanceof kind
+  );
+}
+
+/** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */
+export function renderError({ status, message, headers }: HttpError): Response {
+  return json(status, { errors: [message] }, headers);
+}

@@ -1,8 +1,11 @@
-import { announcedSize, type BodyLimits, readBody } from "./body.ts";
-import { assertDigest, expectedDigest } from "./content_digest.ts";
-import type { HttpError } from "./http_error.ts";
-import type { MemoryShare } from "../store/memory_budget.ts";
 import { createHash } from "node:crypto";
+import type { MemoryShare } from "../store/engine/memory_budget.ts";
+import { announcedSize, assertDigest, type BodyLimits, expectedDigest, readBody } from "./body.ts";
+import { errors, type HttpError } from "./http_error.ts";
+import type { RequestContext } from "./request_context.ts";
+
+/** A JSON body of the administration: its longest fields together have some 4000 characters. */
+export const MAX_ADMIN_BODY = 65_536;
 
 /** How long a body in JSON may take to come, in milliseconds: the largest one takes 50 s over 1 Mbit/s. */
 const JSON_BODY_TIME = 60_000;
@@ -28,7 +31,7 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
   const bytes = await gather(request, { ...limits, pace });
   assertDigest(expected, createHash("sha256").update(bytes).digest("base64"));
   if (bytes.byteLength === 0) return undefined;
-  const text = decode(bytes, limits);
+  const text = decodeUtf8(bytes, limits);
   try {
     return JSON.parse(text);
   } catch {
@@ -66,10 +69,106 @@ async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array>
   return buffer.subarray(0, size);
 }
 
-function decode(bytes: Uint8Array, { bad }: JsonLimits): string {
+function decodeUtf8(bytes: Uint8Array, { bad }: JsonLimits): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw bad("it is not UTF-8");
+  }
+}
+
+/** What is wrong with a text, as the end of a sentence that begins with the name of its field. */
+type ProblemOf = (text: string) => string | undefined;
+
+/** The fields of a JSON object that a caller sent. */
+export class Fields {
+  readonly #values: ReadonlyMap<string, unknown>;
+
+  private constructor(values: ReadonlyMap<string, unknown>) {
+    this.#values = values;
+  }
+
+  /**
+   * Reads a request's body; an empty one is an object without fields.
+   *
+   * @throws {HttpError} 400 where it is no JSON object or has a field that is none of the known ones, 413 where it is too large.
+   */
+  static async read(
+    { request, visit }: { request: Request; visit: RequestContext },
+    idle: number,
+    known: readonly string[],
+  ): Promise<Fields> {
+    const bad = (problem: string) => errors.badObject(known, problem);
+    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, visit };
+    const sent = await readJson(request, limits);
+    const body = sent === undefined ? {} : sent;
+    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+      throw bad("it is something else");
+    }
+    const values = new Map(Object.entries(body));
+    for (const name of values.keys()) {
+      if (!known.includes(name)) throw errors.unknownField(name, known);
+    }
+    return new Fields(values);
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** A text, without which the call makes no sense. @throws {HttpError} 400 naming the field. */
+  text(name: string, problemOf: ProblemOf): string {
+    const text = this.textOrNull(name, problemOf);
+    if (text === undefined || text === null) throw errors.missingField(name);
+    return text;
+  }
+
+  /** A text that may be left out, which `null` does too. @throws {HttpError} 400 naming the field. */
+  optionalText(name: string, problemOf: ProblemOf): string | undefined {
+    return this.textOrNull(name, problemOf) ?? undefined;
+  }
+
+  /** A text, `null` as it was sent, `undefined` where it was not. @throws {HttpError} 400 naming the field. */
+  textOrNull(name: string, problemOf: ProblemOf): string | null | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "string") throw errors.badField(name, "must be a string");
+    const problem = problemOf(value);
+    if (problem !== undefined) throw errors.badField(name, problem);
+    return value;
+  }
+
+  /** A number of bytes, `null` as it was sent, `undefined` where it was not. @throws {HttpError} 400 naming the field. */
+  sizeOrNull(name: string): number | null | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined || value === null) return value;
+    if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+    throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
+  }
+
+  /**
+   * The fields of an object inside of the object; `undefined` where there is none.
+   *
+   * @throws {HttpError} 400 where it is none or has a field that is none of the known ones.
+   */
+  object(name: string, known: readonly string[]): Fields | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw errors.badField(name, `must be an object with ${known.join(", ")}`);
+    }
+    const values = new Map<string, unknown>(Object.entries(value));
+    for (const inner of values.keys()) {
+      if (!known.includes(inner)) throw errors.unknownField(`${name}.${inner}`, known);
+    }
+    return new Fields(values);
+  }
+
+  /** `true` or `false`. @throws {HttpError} 400 naming the field. */
+  flag(name: string): boolean {
+    const value = this.#values.get(name);
+    if (value === undefined) throw errors.missingField(name);
+    if (typeof value !== "boolean") throw errors.badField(name, "must be true or false");
+    return value;
   }
 }

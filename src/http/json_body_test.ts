@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { MAX_JSON_BODY } from "../drive/limits.ts";
-import { MemoryExhausted } from "../store/errors.ts";
-import { MemoryPart } from "../store/memory_budget.ts";
+import { createHash } from "node:crypto";
+import { MAX_JSON_BODY } from "../api/files/delete_files.ts";
+import { MemoryExhausted } from "../store/engine/errors.ts";
+import { MemoryPart } from "../store/engine/memory_budget.ts";
 import { errors, HttpError } from "./http_error.ts";
 import { readJson } from "./json_body.ts";
 

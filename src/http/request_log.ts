@@ -1,7 +1,7 @@
-import { NO_ROUTE, type Visit } from "./visit.ts";
+import { NO_ROUTE, type RequestContext } from "./request_context.ts";
 
 /** How lines of the log look. */
-export type LogForm = "text" | "json";
+export type LogFormat = "text" | "json";
 
 /** What a container's health checks ask every few seconds. They are told of only where something is wrong. */
 const PROBES = new Set(["/healthz", "/readyz"]);
@@ -12,16 +12,16 @@ const PROBES = new Set(["/healthz", "/readyz"]);
  */
 export class RequestLog {
   readonly #write: (line: string) => void;
-  readonly #format: (visit: Visit, time: string, milliseconds: string) => string;
+  readonly #format: (visit: RequestContext, time: string, milliseconds: string) => string;
   #second = -1;
   #timeOfSecond = "";
 
-  constructor(form: LogForm, write: (line: string) => void) {
+  constructor(form: LogFormat, write: (line: string) => void) {
     this.#write = write;
     this.#format = form === "json" ? jsonLine : textLine;
   }
 
-  note(visit: Visit, milliseconds: number): void {
+  record(visit: RequestContext, milliseconds: number): void {
     if (visit.status === 200 && PROBES.has(visit.route)) return;
     // Microseconds: what is told below is noise.
     const took = String(Math.round(milliseconds * 1000) / 1000);
@@ -40,7 +40,7 @@ export class RequestLog {
 }
 
 /** Quotes are enough around ids, methods, routes and names of applications: they are checked to have plain characters. */
-function jsonLine(visit: Visit, time: string, took: string): string {
+function jsonLine(visit: RequestContext, time: string, took: string): string {
   const { id, method, route, app, status, received, sent, key } = visit;
   return `{"time":"${time}","level":"info","id":"${id}","method":"${method}","route":${
     route === NO_ROUTE ? "null" : `"${route}"`
@@ -51,7 +51,7 @@ function jsonLine(visit: Visit, time: string, took: string): string {
   }${visit.isAborted ? ',"aborted":true' : ""}}\n`;
 }
 
-function textLine(visit: Visit, time: string, took: string): string {
+function textLine(visit: RequestContext, time: string, took: string): string {
   const { id, method, route, app, status, received, sent, key = "-" } = visit;
   const place = app === undefined ? route : `${route} ${app}`;
   const end = visit.isAborted ? " aborted" : "";
@@ -61,7 +61,7 @@ function textLine(visit: Visit, time: string, took: string): string {
 }
 
 /** The line that tells how many lines could not be written. */
-export function droppedLine(form: LogForm, count: number): string {
+export function droppedLine(form: LogFormat, count: number): string {
   const time = new Date().toISOString();
   return form === "json"
     ? `{"time":"${time}","level":"warn","dropped":${count}}\n`

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { HttpError } from "./http_error.ts";
-import { UploadSlots } from "./upload_slots.ts";
+import { RunningUploads, UploadSlots } from "./upload_slots.ts";
 
 const LONG = 60_000;
 
@@ -105,4 +105,48 @@ Deno.test("A project has a limited number of uploads waiting, the others as many
   await endAll(uploads.slice(0, 2));
   assertEquals(await other, "in its turn");
   await endAll(uploads);
+});
+
+function upload(): Request {
+  return new Request("http://kv.example/", { method: "POST", body: "a" });
+}
+
+Deno.test("What the work gives or throws is what is seen", async () => {
+  const running = new RunningUploads();
+  for (const request of [upload(), new Request("http://kv.example/")]) {
+    assertEquals(await running.track(request, () => Promise.resolve(1)), 1);
+    const failure = new Error("no");
+    const failing = () => running.track(request, () => Promise.reject(failure));
+    assertEquals(await assertRejects(failing, Error), failure);
+  }
+  await running.whenIdle();
+});
+
+Deno.test("The wait is over when the last request with a body is, however it ends", async () => {
+  const running = new RunningUploads();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const log: string[] = [];
+  const works = [
+    running.track(upload(), () => first.promise),
+    running.track(upload(), () => second.promise).catch(() => {}),
+  ];
+  const waits = [running.whenIdle(), running.whenIdle()].map((wait) =>
+    wait.then(() => log.push("none"))
+  );
+  first.resolve();
+  await works[0];
+  log.push("first");
+  second.reject(new Error("no"));
+  await Promise.all([...works, ...waits]);
+  assertEquals(log, ["first", "none", "none"]);
+  await running.whenIdle();
+});
+
+Deno.test("A request without a body is not waited for", async () => {
+  const running = new RunningUploads();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const work = running.track(new Request("http://kv.example/"), () => promise);
+  await running.whenIdle();
+  resolve();
+  await work;
 });

@@ -1,5 +1,5 @@
-import { Client, isGone } from "./client.ts";
-import type { Connections } from "./connections.ts";
+import { ClientConnection, isGone } from "./client_connection.ts";
+import { type ConnectionTable, isOutOfDescriptors } from "./connection_table.ts";
 import { TlsAcceptor, type TlsConnection } from "./tls.ts";
 
 /** Where to listen. */
@@ -11,13 +11,13 @@ export interface ListenAddress {
 }
 
 export interface ListenerOptions {
-  connections: Connections;
+  connections: ConnectionTable;
   /** How long a client may take for 64 KiB of an answer, in milliseconds. */
   patience: number;
   /** Answers the requests of a connection, until it ends. */
-  serve: (client: Client) => Promise<void>;
+  serve: (client: ClientConnection) => Promise<void>;
   /** Sends away a client for which there is no room. */
-  refuse: (client: Client) => Promise<void>;
+  refuse: (client: ClientConnection) => Promise<void>;
   onError: (error: unknown) => void;
   /** Told at most once a minute that there are no descriptors left. */
   onExhausted: () => void;
@@ -42,7 +42,7 @@ export class Listener {
   /** Connections under TLS, up to the end of what they have to send. */
   readonly #secure = new Set<TlsConnection>();
   /** Those whose handshake is under way. */
-  readonly #handshakes = new Set<Client>();
+  readonly #handshakes = new Set<ClientConnection>();
   #onFlushed: (() => void) | undefined;
   #isClosed = false;
   #refused = 0;
@@ -88,7 +88,7 @@ export class Listener {
   async #recover(error: unknown): Promise<void> {
     // The client has left again.
     if (error instanceof Deno.errors.ConnectionAborted) return;
-    if (!isExhaustion(error)) return await pause(ACCEPT_PAUSE);
+    if (!isOutOfDescriptors(error)) return await pause(ACCEPT_PAUSE);
     const now = performance.now();
     if (this.#warnedAt + WARNING_INTERVAL < now) {
       this.#warnedAt = now;
@@ -132,9 +132,9 @@ export class Listener {
 
   async #serve(connection: Deno.TcpConn | TlsConnection, address: Deno.NetAddr): Promise<void> {
     const { connections, serve, onError } = this.#options;
-    const client = new Client(connection, address, this.#options);
+    const client = new ClientConnection(connection, address, this.#options);
     try {
-      if (!connections.admit(client, address.hostname)) return await this.#turnAway(client);
+      if (!connections.add(client, address.hostname)) return await this.#turnAway(client);
       if ("handshake" in connection) await this.#shakeHands(client, connection);
       client.awaitRequest();
       await serve(client);
@@ -147,7 +147,7 @@ export class Listener {
   }
 
   /** What goes wrong in a handshake is the client's affair, and reading will show it. */
-  async #shakeHands(client: Client, connection: TlsConnection): Promise<void> {
+  async #shakeHands(client: ClientConnection, connection: TlsConnection): Promise<void> {
     this.#handshakes.add(client);
     await connection.handshake().catch(() => {});
     this.#handshakes.delete(client);
@@ -155,7 +155,7 @@ export class Listener {
     if (this.#isClosed) client.close();
   }
 
-  async #turnAway(client: Client): Promise<void> {
+  async #turnAway(client: ClientConnection): Promise<void> {
     if (this.#refused >= MAX_REFUSED) return;
     this.#refused++;
     const timer = setInterval(() => client.check(performance.now()), ACCEPT_PAUSE);
@@ -166,13 +166,6 @@ export class Listener {
       this.#refused--;
     }
   }
-}
-
-/** Whether an error says that the process, or the system, has no descriptors left. */
-export function isExhaustion(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  return code === "EMFILE" || code === "ENFILE" || /os error (23|24)\)/.test(error.message);
 }
 
 /** Small answers go at once, and a client whose machine is gone is noticed. */

@@ -1,9 +1,8 @@
-import { MAX_READ_BUFFER } from "../drive/limits.ts";
-import type { Client } from "./client.ts";
-import type { Sending } from "./wire.ts";
+import type { ClientConnection } from "./client_connection.ts";
+import { MAX_READ_BUFFER, type MessagePart } from "./connection.ts";
 
 /** What the answer to a request depends on. */
-export interface Asked {
+export interface ResponseContext {
   method: string;
   minor: 0 | 1;
   /** Whether the connection ends with the answer. */
@@ -11,7 +10,7 @@ export interface Asked {
 }
 
 /** The body of an answer was not what its head says, or could not be read: the connection has to break. */
-export class BodyBroken extends Error {
+export class BrokenBody extends Error {
   override readonly name = "BodyBroken";
 }
 
@@ -66,9 +65,9 @@ const NOTHING = new Uint8Array(0);
  * @throws {ConnectionLost} where the client left, {BodyBroken} where the body did. Then the connection has to be closed.
  */
 export async function writeResponse(
-  client: Client,
+  client: ClientConnection,
   response: Response,
-  asked: Asked,
+  asked: ResponseContext,
 ): Promise<void> {
   const { status, headers } = response;
   const told = headers.get("content-length");
@@ -77,7 +76,7 @@ export async function writeResponse(
   }
   if (told !== null && Number(told) <= SMALL) {
     const piece = await bytesOf(response);
-    if (piece.length !== Number(told)) throw new BodyBroken("The body has another length");
+    if (piece.length !== Number(told)) throw new BrokenBody("The body has another length");
     const head = `${headText(response, asked)}\r\n`;
     return await client.send({ head, piece, chunked: false, isLast: true });
   }
@@ -95,7 +94,7 @@ export async function writeResponse(
 }
 
 /** Sends an answer without a body. */
-async function sendHead(client: Client, head: string): Promise<void> {
+async function sendHead(client: ClientConnection, head: string): Promise<void> {
   await client.send({ head, piece: NOTHING, chunked: false, isLast: true });
 }
 
@@ -103,16 +102,16 @@ async function bytesOf(response: Response): Promise<Uint8Array> {
   try {
     return await response.bytes();
   } catch (cause) {
-    throw new BodyBroken("The body cannot be read", { cause });
+    throw new BrokenBody("The body cannot be read", { cause });
   }
 }
 
 async function sendStream(
-  client: Client,
+  client: ClientConnection,
   body: ReadableStreamDefaultReader<Uint8Array>,
   length: number | undefined,
   text: string,
-  { minor }: Asked,
+  { minor }: ResponseContext,
 ): Promise<void> {
   // "HTTP/1.0 knows no Transfer-Encoding": there the end of the connection is the end of the body.
   const chunked = length === undefined && minor === 1;
@@ -125,9 +124,9 @@ async function sendStream(
     if (!done) reading = readPiece(body);
     rest -= piece.length;
     if (rest < 0 || done && rest > 0 && rest !== Infinity) {
-      throw new BodyBroken("The body has another length");
+      throw new BrokenBody("The body has another length");
     }
-    const sending: Sending = { head, piece, chunked, isLast: done };
+    const sending: MessagePart = { head, piece, chunked, isLast: done };
     if (head !== "" || piece.length > 0 || done && chunked) await client.send(sending);
     if (done) return;
     head = "";
@@ -138,7 +137,7 @@ function readPiece(
   body: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const reading = body.read().catch((cause: unknown) => {
-    throw new BodyBroken("The body cannot be read", { cause });
+    throw new BrokenBody("The body cannot be read", { cause });
   });
   // Where the client leaves first, nothing waits for it any more.
   reading.catch(() => {});
@@ -146,7 +145,7 @@ function readPiece(
 }
 
 /** The status line and the headers, without those of the framing and the empty line. */
-function headText({ status, headers }: Response, { closes }: Asked): string {
+function headText({ status, headers }: Response, { closes }: ResponseContext): string {
   let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n`;
   for (const [name, value] of headers) {
     if (!FRAMING.has(name)) text += `${name}: ${value}\r\n`;

@@ -1,13 +1,10 @@
-import { bodyReader } from "./body_reader.ts";
-import { type Client, isGone } from "./client.ts";
-import { IncomingBody } from "./incoming_body.ts";
-import { IncomingRequest } from "./incoming_request.ts";
+import { bodyReader, NO_BODY } from "./body.ts";
+import { type ClientConnection, isGone } from "./client_connection.ts";
+import { MalformedMessage } from "./headers.ts";
+import { IncomingBody, IncomingRequest } from "./incoming_request.ts";
 import { type ListenAddress, Listener, type ListenerOptions } from "./listener.ts";
-import { NO_BODY } from "./framing.ts";
-import { Malformed } from "./malformed.ts";
-import { readHead } from "./read_head.ts";
-import { parseRequestHead, type RequestHead } from "./request_head.ts";
-import { BodyBroken, writeResponse } from "./response_writer.ts";
+import { parseRequestHead, readHead, type RequestHead } from "./message_head.ts";
+import { BrokenBody, writeResponse } from "./response_writer.ts";
 
 export type Handler = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
 
@@ -15,7 +12,7 @@ export interface ServerOptions extends Omit<ListenerOptions, "serve" | "refuse">
   /** Answers requests. It must not throw. */
   handler: Handler;
   /** The answer to a message that is not one of HTTP. */
-  answerMalformed: (error: Malformed) => Response;
+  answerMalformed: (error: MalformedMessage) => Response;
   /** The answer to a client for which there is no room. */
   answerFull: () => Response;
 }
@@ -25,7 +22,7 @@ export class HttpServer {
   readonly #listener: Listener;
   readonly #options: ServerOptions;
   /** The connections, and whether a request is being answered. */
-  readonly #clients = new Map<Client, boolean>();
+  readonly #clients = new Map<ClientConnection, boolean>();
   #isDraining = false;
   #onQuiet: (() => void) | undefined;
 
@@ -67,7 +64,7 @@ export class HttpServer {
     return [...this.#clients.values()].includes(true);
   }
 
-  async #serve(client: Client): Promise<void> {
+  async #serve(client: ClientConnection): Promise<void> {
     this.#clients.set(client, false);
     try {
       while (await this.#serveOne(client));
@@ -77,8 +74,8 @@ export class HttpServer {
   }
 
   /** Gives whether another request may follow. */
-  async #serveOne(client: Client): Promise<boolean> {
-    const { reader } = client.wire;
+  async #serveOne(client: ClientConnection): Promise<boolean> {
+    const { reader } = client.connection;
     if (reader.length === 0 && !await reader.fill()) return false;
     client.awaitHead();
     const head = await this.#readHead(client);
@@ -103,27 +100,27 @@ export class HttpServer {
   }
 
   /** Gives `undefined` where there is no request, and the connection has to be closed. */
-  async #readHead(client: Client): Promise<RequestHead | undefined> {
+  async #readHead(client: ClientConnection): Promise<RequestHead | undefined> {
     try {
-      const text = await readHead(client.wire.reader);
+      const text = await readHead(client.connection.reader);
       return text === undefined ? undefined : parseRequestHead(text, "server");
     } catch (error) {
-      if (!(error instanceof Malformed)) throw error;
+      if (!(error instanceof MalformedMessage)) throw error;
       await this.#refuse(client, this.#options.answerMalformed(error));
       return undefined;
     }
   }
 
-  async #refuse(client: Client, response: Response): Promise<void> {
+  async #refuse(client: ClientConnection, response: Response): Promise<void> {
     await writeResponse(client, response, { method: "", minor: 1, closes: true });
     await client.linger();
   }
 
   /** Answers a request. Gives whether another one may follow. */
-  async #answer(client: Client, head: RequestHead): Promise<boolean> {
+  async #answer(client: ClientConnection, head: RequestHead): Promise<boolean> {
     const body = head.framing === NO_BODY ? undefined : new IncomingBody(
       client,
-      bodyReader(client.wire.reader, head.framing),
+      bodyReader(client.connection.reader, head.framing),
       expectsContinue(head),
     );
     const request = new IncomingRequest({
@@ -148,7 +145,7 @@ export class HttpServer {
       reject(error);
       request.abort(error);
       client.close();
-      if (!isGone(error) && !(error instanceof BodyBroken)) throw error;
+      if (!isGone(error) && !(error instanceof BrokenBody)) throw error;
       return false;
     }
   }

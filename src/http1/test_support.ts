@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { ByteReader, type ByteSource } from "./byte_reader.ts";
+import { ByteReader, type ByteSource } from "./connection.ts";
 
 /** The bytes of a text, one a character. */
 export function bytes(text: string): Uint8Array<ArrayBuffer> {

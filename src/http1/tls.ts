@@ -1,4 +1,4 @@
-import type { Connection } from "./wire.ts";
+import type { Transport } from "./connection.ts";
 
 /** Buffers of a relay: small while little comes, as idle connections hold two of them. */
 const MIN_BUFFER = 2048;
@@ -94,7 +94,7 @@ export class TlsAcceptor {
 }
 
 /** A client's connection under TLS: what is read and written here is plain. */
-export class TlsConnection implements Connection {
+export class TlsConnection implements Transport {
   readonly #client: Deno.TcpConn;
   readonly #relay: Deno.TcpConn;
   readonly #inner: Deno.TlsConn;

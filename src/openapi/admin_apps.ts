@@ -1,9 +1,8 @@
 import { changingFailures, jsonFailures, ofProject } from "./admin_projects.ts";
 import { TAGS } from "./info.ts";
 import { jsonBody, path } from "./operation.ts";
-import { schema } from "./references.ts";
 import { inJson } from "./responses.ts";
-import type { Paths } from "./types.ts";
+import { type Paths, schema } from "./types.ts";
 
 const APPS = "/admin/v1/projects/{project_id}/apps";
 const NO_APP = "There is no such application, or no such project.";

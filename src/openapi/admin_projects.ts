@@ -1,9 +1,9 @@
-import { MAX_ADMIN_BODY, MAX_REMOVED_DRIVES } from "../drive/limits.ts";
+import { MAX_ADMIN_BODY } from "../http/json_body.ts";
+import { MAX_DELETING_DRIVES } from "../store/accounts/projects.ts";
 import { forAdministrator, forOwner, TAGS } from "./info.ts";
 import { type Failures, jsonBody, path, type PathDescription } from "./operation.ts";
-import { parameter, schema } from "./references.ts";
 import { inJson } from "./responses.ts";
-import type { Paths } from "./types.ts";
+import { parameter, type Paths, schema } from "./types.ts";
 
 const ROOT = "/admin/v1/projects";
 
@@ -175,7 +175,7 @@ const drivePath = path(ofProject(TAGS.projects, "Drive"), {
       ...changingFailures,
       BadRequest: "The name cannot be one of a drive.",
       NotFound: "There is no such drive, or no such project.",
-      Conflict: `More than ${MAX_REMOVED_DRIVES} drives of the project are being removed.`,
+      Conflict: `More than ${MAX_DELETING_DRIVES} drives of the project are being removed.`,
     },
   },
 });

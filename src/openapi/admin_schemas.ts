@@ -1,17 +1,8 @@
-import {
-  APP_KEY_PREFIX,
-  KEY_PREFIX,
-  MAX_APP_NAME,
-  MAX_DESCRIPTION,
-  MAX_HOST,
-  MAX_HOST_LABEL,
-  MAX_KEY_HEADER,
-  MAX_KEY_NAME,
-  MAX_UPSTREAM,
-} from "../drive/limits.ts";
-import { schema } from "./references.ts";
+import { MAX_HOST, MAX_HOST_LABEL, MAX_UPSTREAM } from "../rules/hosts.ts";
+import { MAX_APP_NAME, MAX_DESCRIPTION, MAX_KEY_NAME } from "../rules/names.ts";
+import { APP_KEY_PREFIX_LENGTH, KEY_PREFIX_LENGTH, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { closed, count, listOf } from "./schemas.ts";
-import type { Schema } from "./types.ts";
+import { type Schema, schema } from "./types.ts";
 
 const HOST_LABEL = `[A-Za-z0-9]([A-Za-z0-9-]{0,${MAX_HOST_LABEL - 2}}[A-Za-z0-9])?`;
 
@@ -72,12 +63,12 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   },
   KeyPrefix: {
     type: "string",
-    pattern: `^[\\x21-\\x7e]{${KEY_PREFIX}}$`,
+    pattern: `^[\\x21-\\x7e]{${KEY_PREFIX_LENGTH}}$`,
     examples: ["k3JxQ0aB"],
   },
   AppKeyPrefix: {
     type: "string",
-    pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX}}$`,
+    pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX_LENGTH}}$`,
     examples: ["9fKq2LmX"],
   },
   AppName: {
@@ -259,7 +250,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
     api_key: {
       type: "string",
       description: "The key, in this answer and nowhere else: `<prefix>.<secret>`.",
-      pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX}}\\.[A-Za-z0-9]+$`,
+      pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX_LENGTH}}\\.[A-Za-z0-9]+$`,
     },
   }),
   AppKeyList: closed({ keys: listOf(closed(appKeyFields)) }),

@@ -1,9 +1,9 @@
-import { MAX_DELETE_NAMES, MAX_PAYLOAD } from "../drive/limits.ts";
+import { MAX_DELETE_NAMES } from "../rules/names.ts";
+import { MAX_PAYLOAD } from "../rules/payloads.ts";
 import { forOwner, TAGS } from "./info.ts";
 import { bytesBody, type Failures, jsonBody, path, type PathDescription } from "./operation.ts";
-import { header, parameter, schema } from "./references.ts";
 import { inJson, plain } from "./responses.ts";
-import type { HeaderObjects, Paths } from "./types.ts";
+import { header, type HeaderObjects, parameter, type Paths, schema } from "./types.ts";
 
 /** The errors that every call below `/v1` has. */
 const ownersFailures: Failures = {

@@ -1,8 +1,7 @@
-import { header, parameter } from "./references.ts";
 import { forCallers, TAGS } from "./info.ts";
 import { path } from "./operation.ts";
 import { plain } from "./responses.ts";
-import type { Paths } from "./types.ts";
+import { header, parameter, type Paths } from "./types.ts";
 
 export const forwardAuthPaths: Paths = {
   "/auth/{project_id}/{app}": path({

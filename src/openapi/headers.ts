@@ -1,6 +1,5 @@
-import { MAX_WRONG_KEYS } from "../drive/limits.ts";
-import { header } from "./references.ts";
-import type { HeaderObject, HeaderObjects, Schema } from "./types.ts";
+import { MAX_WRONG_KEYS } from "../http/network/wrong_keys.ts";
+import { header, type HeaderObject, type HeaderObjects, type Schema } from "./types.ts";
 
 /** "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7). */
 const HTTP_DATE =

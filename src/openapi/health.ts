@@ -1,9 +1,8 @@
 import { forEverybody, forMetrics, TAGS } from "./info.ts";
 import { path, type PathDescription } from "./operation.ts";
-import { header } from "./references.ts";
 import { inJson, plain } from "./responses.ts";
 import { closed } from "./schemas.ts";
-import type { Paths, Schema } from "./types.ts";
+import { header, type Paths, type Schema } from "./types.ts";
 
 /** The schemas of what is asked of the server itself. */
 export const healthSchemas: Readonly<Record<string, Schema>> = {

@@ -1,18 +1,20 @@
 import { forPages } from "./headers.ts";
 import { forEverybody } from "./info.ts";
-import { answer, header, parameter } from "./references.ts";
 import { type ErrorName, plain, responses, STATUS_OF } from "./responses.ts";
-import type {
-  Answer,
-  Body,
-  Json,
-  Method,
-  Operation,
-  Parameter,
-  PathItem,
-  Reference,
-  Schema,
-  Security,
+import {
+  type Answer,
+  answer,
+  type Body,
+  header,
+  type Json,
+  type Method,
+  type Operation,
+  type Parameter,
+  parameter,
+  type PathItem,
+  type Reference,
+  type Schema,
+  type Security,
 } from "./types.ts";
 
 /** The errors of a call, each with the sentence that says when. */

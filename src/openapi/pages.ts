@@ -1,8 +1,7 @@
 import { forEverybody, TAGS } from "./info.ts";
 import { path } from "./operation.ts";
-import { header, parameter } from "./references.ts";
 import { plain } from "./responses.ts";
-import type { Content, HeaderObjects, Paths } from "./types.ts";
+import { type Content, header, type HeaderObjects, parameter, type Paths } from "./types.ts";
 
 const pageHeaders: HeaderObjects = {
   "Cache-Control": header("AskAgain"),

@@ -1,6 +1,5 @@
-import { MAX_APP_NAME, MAX_LIST } from "../drive/limits.ts";
-import { schema } from "./references.ts";
-import type { Parameter } from "./types.ts";
+import { MAX_APP_NAME, MAX_LIST } from "../rules/names.ts";
+import { type Parameter, schema } from "./types.ts";
 
 /** A list of algorithms with their values (RFC 9530, 2). */
 const DIGEST = "\\s*[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/]*={0,2}:\\s*";

@@ -1,6 +1,12 @@
 import { everywhere, forPages } from "./headers.ts";
-import { header, schema } from "./references.ts";
-import type { Answer, Content, HeaderObjects, Json } from "./types.ts";
+import {
+  type Answer,
+  type Content,
+  header,
+  type HeaderObjects,
+  type Json,
+  schema,
+} from "./types.ts";
 
 /** An answer in JSON, as success is told. */
 export function inJson(

@@ -1,15 +1,13 @@
+import { MAX_CONTENT_TYPE } from "../rules/content_type.ts";
 import {
-  MAX_CONTENT_TYPE,
   MAX_DELETE_NAMES,
   MAX_DRIVE_NAME,
+  MAX_FILE_NAME,
   MAX_LIST,
-  MAX_NAME,
-  MAX_PARTS,
-  MAX_PAYLOAD,
   MAX_PROJECT_ID,
-} from "../drive/limits.ts";
-import { schema } from "./references.ts";
-import type { Json, Schema } from "./types.ts";
+} from "../rules/names.ts";
+import { MAX_PARTS, MAX_PAYLOAD } from "../rules/payloads.ts";
+import { type Json, type Schema, schema } from "./types.ts";
 
 /** An object that has these fields, all but the optional ones always, and no others. */
 export function closed(
@@ -62,9 +60,9 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
   FileName: {
     type: "string",
     description:
-      `1 to ${MAX_NAME} bytes of UTF-8, not blank, without NUL and without "/" at the end. Everything else is kept as it is.`,
+      `1 to ${MAX_FILE_NAME} bytes of UTF-8, not blank, without NUL and without "/" at the end. Everything else is kept as it is.`,
     minLength: 1,
-    maxLength: MAX_NAME,
+    maxLength: MAX_FILE_NAME,
     allOf: [{ pattern: NOT_BLANK }, { pattern: "^[^\\u0000]*[^/\\u0000]$" }],
     examples: ["pets/cat.jpg"],
   },
@@ -130,7 +128,7 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
     },
   }, { description: "Is there if and only if there is a further page." }),
   FileList: closed({
-    names: listOf({ type: "string", minLength: 1, maxLength: MAX_NAME }, {
+    names: listOf({ type: "string", minLength: 1, maxLength: MAX_FILE_NAME }, {
       maxItems: MAX_LIST,
       uniqueItems: true,
       description: 'In the order of their UTF-8 bytes. A directory ends with "/".',
@@ -154,7 +152,7 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
     modified: schema("Time"),
   }),
   DirectoryDetails: closed({
-    name: { type: "string", pattern: "/$", maxLength: MAX_NAME, examples: ["pets/"] },
+    name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
   }),
   NamesToDelete: {
     type: "object",

@@ -1,10 +1,9 @@
-import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../drive/limits.ts";
+import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../rules/payloads.ts";
 import { ofOwner, receivingFailures, writingFailures } from "./files.ts";
 import { TAGS } from "./info.ts";
 import { bytesBody, path } from "./operation.ts";
-import { parameter } from "./references.ts";
 import { inJson } from "./responses.ts";
-import type { Paths } from "./types.ts";
+import { parameter, type Paths } from "./types.ts";
 
 const NO_UPLOAD = "There is no such upload in this drive, or not any more.";
 const OTHER_NAME = "The name is missing, cannot be one, or is not that of the upload.";

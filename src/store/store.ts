@@ -1,31 +1,37 @@
-import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../drive/limits.ts";
-import { AppKeyStore } from "./app_key_store.ts";
-import { AppStore } from "./app_store.ts";
-import { type Damage, Damages } from "./damages.ts";
-import type { Database } from "./database.ts";
-import type { Compactor } from "./compactor.ts";
-import { Discarded } from "./discarded.ts";
-import type { DiskSpace } from "./disk_space.ts";
-import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./drive_store.ts";
-import { type StoreDamaged, StoreFull } from "./errors.ts";
-import { FileStore } from "./file_store.ts";
-import { KeyStore } from "./key_store.ts";
-import { KnownProjects } from "./known_projects.ts";
-import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing.ts";
-import { MemoryBudget, MIN_MEMORY_BUDGET } from "./memory_budget.ts";
-import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploads } from "./open_uploads.ts";
-import { OverdueUploads } from "./overdue_uploads.ts";
-import { ProjectStore } from "./project_store.ts";
-import { Quotas } from "./quotas.ts";
-import { Readers } from "./readers.ts";
-import type { Place } from "./records.ts";
-import { Remover } from "./remover.ts";
-import { Revocations } from "./revocations.ts";
-import { Scrub, type ScrubState } from "./scrub.ts";
-import { SessionStore } from "./session_store.ts";
-import type { StoreMeter } from "./store_meter.ts";
-import { Sweeper } from "./sweeper.ts";
-import { UploadStore } from "./upload_store.ts";
+import { MINUTE } from "../rules/units.ts";
+import { AppKeyStore } from "./accounts/app_keys.ts";
+import { AppStore } from "./accounts/apps.ts";
+import { Deletions } from "./accounts/deletions.ts";
+import { ProjectKeyStore } from "./accounts/project_keys.ts";
+import { ProjectStore } from "./accounts/projects.ts";
+import { Revocations } from "./accounts/revocations.ts";
+import { SessionStore } from "./accounts/sessions.ts";
+import { type DiskSpace, StoreFull } from "./disk/disk_space.ts";
+import type { Database } from "./engine/database.ts";
+import type { StoreDamaged } from "./engine/errors.ts";
+import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
+import { ProjectCache } from "./engine/project_cache.ts";
+import type { Place } from "./engine/records.ts";
+import type { StoreMeter } from "./engine/store_meter.ts";
+import { FileStore } from "./files/file_store.ts";
+import { listDirectory, listFiles, type ListPage, type ListQuery } from "./files/listing.ts";
+import { DiscardedBytes } from "./files/receive.ts";
+import { OpenVersions } from "./files/versions.ts";
+import type { Compactor } from "./maintenance/compactor.ts";
+import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
+import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
+import { Sweeper } from "./maintenance/sweeper.ts";
+import { Quotas } from "./quotas/quotas.ts";
+import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./quotas/usage.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
+import { OverdueUploads } from "./uploads/session.ts";
+import { UploadStore } from "./uploads/upload_store.ts";
+
+/** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
+export const DEFAULT_IDLE_TIMEOUT = MINUTE;
+
+/** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
+export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
 
 export interface StoreOptions {
   /** How long an upload session lives, in milliseconds. */
@@ -58,7 +64,7 @@ export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
   readonly projects: ProjectStore;
-  readonly keys: KeyStore;
+  readonly keys: ProjectKeyStore;
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
@@ -66,11 +72,11 @@ export class Store {
   readonly sweeper: Sweeper;
   readonly scrub: Scrub;
   readonly memory: MemoryBudget;
-  readonly #damages: Damages;
+  readonly #damages: DamagedFiles;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
-  readonly #known: KnownProjects;
-  readonly #openUploads: OpenUploads;
+  readonly #known: ProjectCache;
+  readonly #openUploads: OpenUploadLimit;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
@@ -82,22 +88,22 @@ export class Store {
     this.memory = options.memory ??
       new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
     const { memory } = this;
-    const readers = new Readers();
-    const known = new KnownProjects(db);
-    const remover = new Remover(db, known);
+    const readers = new OpenVersions();
+    const known = new ProjectCache(db);
+    const remover = new Deletions(db, known);
     this.#db = db;
     this.#known = known;
     const quotas = new Quotas(db);
-    this.#damages = new Damages(db);
+    this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
       void this.#damages.note(place, version, error.problem).then((isNew) => {
         if (isNew) this.scrub.wake();
       }).catch(onError);
-    const discarded = new Discarded(() => this.sweeper.wake());
+    const discarded = new DiscardedBytes(() => this.sweeper.wake());
     const shared = { projects: known, quotas, readers, memory, discarded };
     this.files = new FileStore(db, { ...shared, onDamage });
-    this.#openUploads = new OpenUploads(db, maxOpenUploads);
+    this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
     const { end } = new OverdueUploads(db, known, quotas);
     this.uploads = new UploadStore(db, known, quotas, this.files, {
       open: this.#openUploads,
@@ -110,7 +116,7 @@ export class Store {
     this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, remover, meter });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, known, revocations, remover, wake);
-    this.keys = new KeyStore(db, known, revocations);
+    this.keys = new ProjectKeyStore(db, known, revocations);
     this.apps = new AppStore(db, known, revocations, remover, wake);
     this.appKeys = new AppKeyStore(db, known, this.apps, revocations);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
@@ -118,7 +124,7 @@ export class Store {
 
   /** A page of a drive's files; up to the first slash behind the prefix unless `recursive`. */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
-    if (await this.#known.hides(query)) return { entries: [], more: false };
+    if (await this.#known.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
   }
 
@@ -128,9 +134,9 @@ export class Store {
    *
    * @throws {StoreFull} where only the reserve is left.
    */
-  async demandRoom(size: number): Promise<Disposable | undefined> {
+  async reserveDisk(size: number): Promise<Disposable | undefined> {
     try {
-      return await this.#disk?.demand(size);
+      return await this.#disk?.reserve(size);
     } catch (error) {
       if (error instanceof StoreFull) this.sweeper.wake();
       throw error;
@@ -142,12 +148,12 @@ export class Store {
     const known = await this.#known.find(project);
     if (known === undefined) return [];
     const drives = await listDrives(this.#db, project);
-    return drives.filter(({ name }) => !known.removing.includes(name));
+    return drives.filter(({ name }) => !known.deleting.includes(name));
   }
 
   /** What each project holds, in the order of their ids. */
   async usage(): Promise<ProjectUsage[]> {
-    return await listUsage(this.#db, await this.projects.listRemoving());
+    return await listUsage(this.#db, await this.projects.listDeletingDrives());
   }
 
   /** Which files are known to be damaged, and how far the scrub is. */

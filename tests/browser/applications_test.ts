@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { withKey } from "../support/admin.ts";
-import { UpstreamApp } from "../support/upstream_app.ts";
+import { UpstreamApp } from "../support/gate/upstream_app.ts";
 import { dialog, openSection, row, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
 import type { Scene } from "./support/scene.ts";
 import { stories } from "./support/stories.ts";

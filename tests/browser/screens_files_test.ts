@@ -1,12 +1,11 @@
 import { patternBytes, utf8 } from "../support/bytes.ts";
-import { Upload } from "../support/upload.ts";
+import { Upload } from "../support/drive.ts";
 import { dialog, openSection, row, signInAsOwner } from "./support/desk.ts";
+import { fillProject, LONG, openSample } from "./support/sample_project.ts";
 import type { Scene } from "./support/scene.ts";
 import { inspect } from "./support/screens.ts";
 import { stories } from "./support/stories.ts";
 import { choose, entry, file, openFolder, transfer } from "./support/uploads.ts";
-
-import { fillProject, LONG, openSample } from "./support/sample_project.ts";
 
 const story = stories("Every screen of files, wide and narrow, light and dark");
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { patternBytes } from "../support/bytes.ts";
-import { Upload } from "../support/upload.ts";
+import { Upload } from "../support/drive.ts";
 import { dialog, openSection, row, signInAsOwner } from "./support/desk.ts";
 import { stories } from "./support/stories.ts";
 import {

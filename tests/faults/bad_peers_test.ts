@@ -1,4 +1,3 @@
-import { delay } from "@std/async/delay";
 import {
   assert,
   assertEquals,
@@ -6,15 +5,14 @@ import {
   assertMatch,
   assertNotMatch,
 } from "@std/assert";
+import { delay } from "@std/async/delay";
 import type { Answer } from "../support/answer.ts";
-import { joinBytes } from "../support/bookkeeping.ts";
 import { assertSameBytes, MIB, patternBytes, streamOf } from "../support/bytes.ts";
-import { assertErrorAnswer } from "../support/cases.ts";
-import { Drive } from "../support/drive.ts";
-import { judgeRaw } from "../support/openapi/watch.ts";
+import { Drive, joinBytes, Upload, uploadParts } from "../support/drive.ts";
+import { checkRawAnswer } from "../support/openapi/watch.ts";
 import { rawRequest } from "../support/raw.ts";
 import { TestServer } from "../support/server.ts";
-import { Upload, uploadParts } from "../support/upload.ts";
+import { assertErrorAnswer } from "../support/suite.ts";
 import {
   BAD_CHUNKS,
   BAD_HEADS,
@@ -23,10 +21,16 @@ import {
   DOWNLOAD,
   type PeerCase,
   VICTIM,
-} from "./support/peer_cases.ts";
-import { Connection } from "./support/peer_connection.ts";
-import { assertAllThere, uploadPatiently } from "./support/peer_uploads.ts";
-import { beginDownload, beginUpload, residentBytes, trickle } from "./support/peer_slow.ts";
+} from "./support/peers/cases.ts";
+import {
+  assertAllThere,
+  beginDownload,
+  beginUpload,
+  Connection,
+  residentBytes,
+  trickle,
+  uploadPatiently,
+} from "./support/peers/connection.ts";
 
 const EARLIER = patternBytes(100_000, 7);
 
@@ -66,7 +70,7 @@ async function assertRefused(server: TestServer, one: PeerCase): Promise<void> {
   const status = answer?.status ?? 0;
   assert(one.right.includes(status), `The status ${status}: ${answer?.text.slice(0, 300)}`);
   if (answer?.headers.has("X-Request-Id")) assertErrorAnswer(answer);
-  if (answer !== undefined) await judgeRaw(server.port, one.send, answer);
+  if (answer !== undefined) await checkRawAnswer(server.port, one.send, answer);
   await assertAnswers(server);
 }
 

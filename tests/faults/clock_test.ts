@@ -1,12 +1,18 @@
+import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { assert, assertEquals } from "@std/assert";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { Drive } from "../support/drive.ts";
+import { Folder } from "../support/command.ts";
+import { Drive, Upload } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
-import { PROJECT_ID } from "../support/server.ts";
-import { statusWith, StoreCommands } from "../support/store_commands.ts";
-import { Upload } from "../support/upload.ts";
-import { ClockedServer, HOUR } from "./support/clock.ts";
+import { PROJECT_ID, TestServer } from "../support/server.ts";
+import { statusWith, StoreCommands } from "../support/store/commands.ts";
+import { auditStore } from "./support/audit/store_audit.ts";
+import { ClockedServer, FakeClock, HOUR } from "./support/clock.ts";
+import { sweepStore } from "./support/crash.ts";
+import { TRAFFIC, WRITES } from "./support/model/client.ts";
+import { assertCounts, makeSpots, readAll, runClients } from "./support/model/run.ts";
+import { World } from "./support/model/world.ts";
+import { announceSeed, isFull, Random } from "./support/random.ts";
 
 /** Longer than two sweeps of the server, in milliseconds. */
 const TWO_SWEEPS = 35_000;
@@ -87,3 +93,78 @@ Deno.test("An upload that has expired stays so when the clock is set back, and i
     assertEquals(await drive.text("a"), "after");
   });
 });
+
+const HOUR_SECONDS = 3600;
+const OFFSETS = [-HOUR_SECONDS, 0, HOUR_SECONDS];
+/** How long clients work, in milliseconds: longer than the time between two sweeps where there is time for that. */
+const RUN_TIME = isFull() ? 300_000 : 15_000;
+/** The longest time between two jumps, in milliseconds. */
+const LONGEST = 800;
+const CLIENTS = 6;
+
+Deno.test("A clock that jumps by hours changes no answer.", async () => {
+  const seed = announceSeed();
+  const random = new Random(seed);
+  await using clock = await FakeClock.make();
+  await using folder = await Folder.make();
+  const world = new World(makeSpots());
+  for (const mix of [TRAFFIC, WRITES]) {
+    // Each start sweeps at once, at whatever time it is by then.
+    await using server = await TestServer.start({ data: folder.path, env: clock.env });
+    world.servers = [server];
+    await readAll(world);
+    let goesOn = true;
+    const load = runClients(world, { seed, clients: CLIENTS, mix }, () => goesOn);
+    const jumps = jump(clock, random, RUN_TIME / 2);
+    await Promise.race([load, jumps]);
+    goesOn = false;
+    await Promise.all([load, jumps]);
+    await readAll(world);
+    await assertCounts(world);
+    assertNotMatch(server.text, /^\s+at .*:\d+:\d+|"status":5/m);
+    await server.stop();
+  }
+  await auditStore(folder.path, false);
+  // Deadlines that were set while the clock was ahead are an hour later.
+  await clock.set(2 * HOUR_SECONDS);
+  await sweepStore(folder.path, clock.env);
+  await auditStore(folder.path, true);
+});
+
+Deno.test("A second server whose clock is hours off loses nothing that the first acknowledged.", async () => {
+  const seed = announceSeed();
+  const random = new Random(seed);
+  await using clock = await FakeClock.make();
+  await using folder = await Folder.make();
+  const world = new World(makeSpots());
+  await using server = await TestServer.start({ data: folder.path });
+  world.servers = [server];
+  // An upload that runs may be given up and answered with 503. What was acknowledged stays.
+  world.mayFail = true;
+  let goesOn = true;
+  const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => goesOn);
+  load.catch(() => goesOn = false);
+  const end = performance.now() + RUN_TIME;
+  while (goesOn && performance.now() < end) {
+    await clock.set(random.pick(OFFSETS));
+    // It sweeps when it starts.
+    await using other = await TestServer.start({ data: folder.path, env: clock.env });
+    await delay(random.below(2 * LONGEST));
+    await other.stop();
+  }
+  goesOn = false;
+  await load;
+  world.mayFail = false;
+  await readAll(world);
+  await assertCounts(world);
+  await server.stop();
+  await auditStore(folder.path, false);
+});
+
+async function jump(clock: FakeClock, random: Random, time: number): Promise<void> {
+  const end = performance.now() + time;
+  while (performance.now() < end) {
+    await clock.set(random.pick(OFFSETS));
+    await delay(random.below(LONGEST));
+  }
+}

@@ -3,13 +3,12 @@ import { administer, ADMINISTERED, Project } from "../support/admin.ts";
 import type { Answer } from "../support/answer.ts";
 import { assertSameBytes, MIN_PART, patternBytes } from "../support/bytes.ts";
 import { Folder, runCommand } from "../support/command.ts";
-import { type Drive, query } from "../support/drive.ts";
+import { type Drive, query, Upload } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
-import { StoreCommands } from "../support/store_commands.ts";
-import { Upload } from "../support/upload.ts";
-import { sweepStore } from "./support/crash_sweep.ts";
-import { announceSeed, isFull, Random } from "./support/model_random.ts";
-import { auditStore } from "./support/store_audit.ts";
+import { StoreCommands } from "../support/store/commands.ts";
+import { auditStore } from "./support/audit/store_audit.ts";
+import { sweepStore } from "./support/crash.ts";
+import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const ROUNDS = isFull() ? 20 : 2;
 const CLIENTS = 6;

@@ -2,13 +2,12 @@ import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { MIB, patternBytes } from "../support/bytes.ts";
-import { Drive } from "../support/drive.ts";
-import { Gate } from "../support/gate.ts";
-import { RawClient } from "../support/gate_client.ts";
+import { Drive, uploadParts } from "../support/drive.ts";
+import { Gate } from "../support/gate/gate.ts";
+import { RawClient } from "../support/gate/raw_client.ts";
+import { answerEach, RawUpstream } from "../support/gate/upstream_raw.ts";
 import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { TlsFiles } from "../support/tls.ts";
-import { answerEach, RawUpstream } from "../support/upstream_raw.ts";
-import { uploadParts } from "../support/upload.ts";
 
 /** "answers a new client within 10 s" */
 const PROMISED = 10_000;

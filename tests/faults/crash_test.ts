@@ -2,14 +2,20 @@ import { assertGreater } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { Folder } from "../support/command.ts";
 import { TestServer } from "../support/server.ts";
-import { abortAll } from "./support/crash_abort.ts";
-import { breakSweep, sweepStore } from "./support/crash_sweep.ts";
-import { WRITES } from "./support/model_client.ts";
-import { LIMITED, limitProject, LIMITS } from "./support/model_limits.ts";
-import { announceSeed, isFull, Random } from "./support/model_random.ts";
-import { assertCounts, makeSpots, readAll, runClients } from "./support/model_run.ts";
-import { World } from "./support/model_world.ts";
-import { auditStore } from "./support/store_audit.ts";
+import { auditStore } from "./support/audit/store_audit.ts";
+import { abortAll, breakSweep, sweepStore } from "./support/crash.ts";
+import { WRITES } from "./support/model/client.ts";
+import {
+  assertCounts,
+  LIMITED,
+  limitProject,
+  LIMITS,
+  makeSpots,
+  readAll,
+  runClients,
+} from "./support/model/run.ts";
+import { World } from "./support/model/world.ts";
+import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const ROUNDS = isFull() ? 200 : 8;
 /** How often the store itself is looked at, in rounds. */

@@ -1,14 +1,12 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
-import { joinBytes } from "../support/bookkeeping.ts";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { assertErrorAnswer } from "../support/cases.ts";
 import { Folder } from "../support/command.ts";
-import { Drive, query } from "../support/drive.ts";
+import { Drive, joinBytes, query, uploadParts } from "../support/drive.ts";
 import { rawRequest } from "../support/raw.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
-import { uploadParts } from "../support/upload.ts";
-import { altered, removed, shortened, StoppedStore } from "./support/damage_store.ts";
-import { Connection } from "./support/peer_connection.ts";
+import { assertErrorAnswer } from "../support/suite.ts";
+import { altered, removed, shortened, StoppedStore } from "./support/edit_store.ts";
+import { Connection } from "./support/peers/connection.ts";
 
 const DAMAGES = { removed, shortened, altered };
 const DRIVE = "damage";

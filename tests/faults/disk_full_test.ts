@@ -1,15 +1,19 @@
-import { delay } from "@std/async/delay";
 import { assert, assertEquals, assertGreater, assertNotMatch } from "@std/assert";
-import { assertHolds } from "../support/bookkeeping.ts";
+import { delay } from "@std/async/delay";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
-import { Drive } from "../support/drive.ts";
+import { assertFiles, Drive, Upload, uploadParts } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
-import { Upload, uploadParts } from "../support/upload.ts";
-import { LongReader } from "./support/disk_reader.ts";
-import { fillDisk, SmallDisk } from "./support/disk_small.ts";
-import { assertFull, type Files, fill, uploadAsSoonAsPossible } from "./support/disk_steps.ts";
+import {
+  assertFull,
+  type Files,
+  fill,
+  fillDisk,
+  LongReader,
+  SmallDisk,
+  uploadAsSoonAsPossible,
+} from "./support/disk.ts";
 
 const RESERVE = ["--disk-reserve", String(8 * MIB)];
 const MORE_THAN_ANY_DISK = ["--disk-reserve", String(2 ** 52)];
@@ -31,11 +35,11 @@ Deno.test("Below its reserve the server takes no uploads, and all else goes on."
   const drive = new Drive(server, "disk");
   const upload = new Upload(drive, "open", id);
   for (const size of [0, 1, 100_000, 5 * MIB]) await assertFull(drive, upload, patternBytes(size));
-  await assertHolds(drive, files);
+  await assertFiles(drive, files);
   assertEquals(await upload.parts(), [{ part: 1, size: 10 }]);
   (await upload.abort()).expect(200);
   await drive.delete(["large"]);
-  await assertHolds(drive, { small: files["small"] ?? new Uint8Array() });
+  await assertFiles(drive, { small: files["small"] ?? new Uint8Array() });
   assertNotMatch(server.text, STACK_TRACE);
 });
 
@@ -58,7 +62,7 @@ for (const size of [100_000, MIB]) {
         assertNotMatch(server.text, STACK_TRACE);
       }
       await using server = await TestServer.start({ data, args: RESERVE });
-      await assertHolds(new Drive(server, "disk"), files);
+      await assertFiles(new Drive(server, "disk"), files);
     });
   });
 }
@@ -71,11 +75,11 @@ async function fillAndEmpty(drive: Drive, size: number): Promise<Files> {
   const names = Object.keys(files);
   assertGreater(names.length * size, 20 * MIB);
   await assertFull(drive, upload, patternBytes(5 * MIB));
-  await assertHolds(drive, files);
+  await assertFiles(drive, files);
   const gone = names.filter((_, index) => index % 2 === 0);
   assertEquals(await drive.delete(gone), { deleted: gone, failed: [] });
   for (const name of gone) delete files[name];
-  await assertHolds(drive, files);
+  await assertFiles(drive, files);
   const bytes = patternBytes(5 * MIB, 9);
   await uploadAsSoonAsPossible(drive, "new", bytes);
   (await upload.send(1, patternBytes(5))).expect(200);
@@ -124,14 +128,14 @@ Deno.test("Slow uploads side by side never take the last of the disk.", () => {
       const bytes = bodies[i];
       if (answer.status === 201 && bytes !== undefined) kept[`slow-${i}`] = bytes;
     }
-    await assertHolds(drive, kept);
+    await assertFiles(drive, kept);
     const gone = Object.keys(kept).filter((name) => name !== "kept");
     if (gone.length > 0) {
       assertEquals(await drive.delete(gone), { deleted: gone, failed: [] });
     }
     const again = patternBytes(2 * MIB, 99);
     await uploadAsSoonAsPossible(drive, "again", again);
-    await assertHolds(drive, { kept: patternBytes(MIB, 1), again });
+    await assertFiles(drive, { kept: patternBytes(MIB, 1), again });
     assertNotMatch(server.text, STACK_TRACE);
   });
 });
@@ -151,15 +155,15 @@ Deno.test("A disk that somebody else has filled works again once there is room."
         assert(answer.status === 507 || size < MIB && answer.status === 201, answer.text);
         if (answer.status === 201) files["new"] = patternBytes(size);
       }
-      await assertHolds(drive, files);
+      await assertFiles(drive, files);
       await Deno.remove(ballast);
       files["new"] = patternBytes(2 * MIB, 3);
       await uploadAsSoonAsPossible(drive, "new", files["new"]);
-      await assertHolds(drive, files);
+      await assertFiles(drive, files);
       assertNotMatch(server.text, STACK_TRACE);
     }
     await using server = await TestServer.start({ data });
-    await assertHolds(new Drive(server, "disk"), files);
+    await assertFiles(new Drive(server, "disk"), files);
   });
 });
 
@@ -212,13 +216,13 @@ for (const { disk, count, size } of READER_CASES) {
           delete kept[name];
         }
         kept["first"] = patternBytes(100);
-        await assertHolds(drive, kept);
+        await assertFiles(drive, kept);
         kept["new"] = patternBytes(5 * MIB, 7);
         await uploadAsSoonAsPossible(drive, "new", kept["new"]);
         assertNotMatch(server.text, STACK_TRACE);
       }
       await using server = await TestServer.start({ data, args: RESERVE });
-      await assertHolds(new Drive(server, "disk"), kept);
+      await assertFiles(new Drive(server, "disk"), kept);
       assertEquals((await Deno.stat(path)).isDirectory, true);
     }, disk * MIB);
   });
@@ -286,12 +290,12 @@ Deno.test("Deletions work on a disk that another program has filled, also after 
     assertEquals(await disk.free(), 0);
     await using server = await TestServer.start({ data, args: RESERVE });
     const drive = new Drive(server, "disk");
-    await assertHolds(drive, files);
+    await assertFiles(drive, files);
     await remove(drive, Object.keys(files).slice(0, 3));
     await Deno.remove(foreign);
     await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
     await ballastIsWhole(data);
-    await assertHolds(drive, files);
+    await assertFiles(drive, files);
     assertNotMatch(server.text, STACK_TRACE);
   }, 100 * MIB);
 });
@@ -310,7 +314,7 @@ Deno.test("Deletions alone make room again on a disk that another program keeps 
     }
     await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
     await ballastIsWhole(data);
-    await assertHolds(drive, files);
+    await assertFiles(drive, files);
   }, 150 * MIB);
 });
 
@@ -338,7 +342,7 @@ Deno.test("Another program that fills the disk beside a long reader takes nothin
     }
     await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
     await ballastIsWhole(data);
-    await assertHolds(drive, files);
+    await assertFiles(drive, files);
   }, 300 * MIB);
 });
 

@@ -1,10 +1,9 @@
-import { delay } from "@std/async/delay";
 import { assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { patternBytes } from "../support/bytes.ts";
-import { Drive } from "../support/drive.ts";
+import { Drive, uploadParts } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
-import { uploadParts } from "../support/upload.ts";
-import { fillDisk, SmallDisk } from "./support/disk_small.ts";
+import { fillDisk, SmallDisk } from "./support/disk.ts";
 
 /** How long uploads live here, and how often Deno KV looks for expired entries at least, in milliseconds. */
 const UPLOAD_TTL = 10_000;

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import type { Answer } from "../support/answer.ts";
-import { judgeRaw } from "../support/openapi/watch.ts";
+import { checkRawAnswer } from "../support/openapi/watch.ts";
 import { TestServer } from "../support/server.ts";
-import { Connection } from "./support/peer_connection.ts";
-import { chooseSeed, Random } from "./support/fuzz_random.ts";
-import { type FuzzRequest, makeRequest } from "./support/fuzz_request.ts";
-import { FuzzWorld, judge } from "./support/fuzz_world.ts";
+import { chooseSeed, Random } from "./support/fuzz/random.ts";
+import { type FuzzRequest, makeRequest } from "./support/fuzz/request.ts";
+import { FuzzWorld, judge } from "./support/fuzz/world.ts";
+import { Connection } from "./support/peers/connection.ts";
 
 const REQUESTS = Deno.env.get("KVDRIVE_FAULTS") === "full" ? 20_000 : 3000;
 /** Which share of the writes is watched for what it leaves behind where it is refused. */
@@ -64,7 +64,7 @@ class Line implements Disposable {
   async ask(request: FuzzRequest): Promise<Answer> {
     const answer = await this.tryOnce(request) ?? await this.tryOnce(request);
     assert(answer !== undefined, "The connection ended without an answer");
-    await judgeRaw(this.port, request.bytes, answer);
+    await checkRawAnswer(this.port, request.bytes, answer);
     return answer;
   }
 

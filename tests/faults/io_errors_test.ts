@@ -1,19 +1,18 @@
-import { delay } from "@std/async/delay";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { join } from "@std/path";
 import { administer, ADMINISTERED, PROJECTS } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
-import { Folder } from "../support/command.ts";
+import { Folder, programCommand } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
-import { programWords } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
-import { sweepStore } from "./support/crash_sweep.ts";
+import { auditStore } from "./support/audit/store_audit.ts";
+import { sweepStore } from "./support/crash.ts";
 import { canInject, FailingDisk, IO_FAULTS, type IoFault } from "./support/io_faults.ts";
-import { TRAFFIC, WRITES } from "./support/model_client.ts";
-import { announceSeed, isFull, Random } from "./support/model_random.ts";
-import { assertCounts, makeSpots, readAll, runClients } from "./support/model_run.ts";
-import { World } from "./support/model_world.ts";
-import { auditStore } from "./support/store_audit.ts";
+import { TRAFFIC, WRITES } from "./support/model/client.ts";
+import { assertCounts, makeSpots, readAll, runClients } from "./support/model/run.ts";
+import { World } from "./support/model/world.ts";
+import { announceSeed, isFull, Random } from "./support/random.ts";
 
 /** How often each fault is injected. */
 const ROUNDS = isFull() ? 20 : 1;
@@ -83,7 +82,10 @@ Deno.test("A read that fails once is no damage, neither to verify nor to the scr
   await server.stop();
   for (const call of [10, 30, 100]) {
     await t.step(`read ${call} of verify`, async () => {
-      const [program, ...args] = programWords(["verify", "--data", data]) as [string, ...string[]];
+      const [program, ...args] = programCommand(["verify", "--data", data]) as [
+        string,
+        ...string[],
+      ];
       const inject = ["-e", "trace=pread64", "-e", `inject=pread64:error=EIO:when=${call}`];
       const { code, stdout, stderr } = await new Deno.Command("strace", {
         args: [

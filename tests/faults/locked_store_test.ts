@@ -4,7 +4,7 @@ import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
-import { StoreLock } from "./support/store_lock.ts";
+import { StoreLock } from "./support/store_file.ts";
 
 /** Milliseconds in which each of many uploads is answered: the lock is waited for 5 s, once for all of them. */
 const ANSWER_TIME = 30_000;

@@ -1,14 +1,13 @@
-import { delay } from "@std/async/delay";
 import { assert, assertEquals, assertGreater } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { administer, ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
-import { assertErrorAnswer } from "../support/cases.ts";
 import { Drive } from "../support/drive.ts";
 import { rawRequest } from "../support/raw.ts";
-import { residentBytes } from "../support/resident.ts";
-import { TestServer } from "../support/server.ts";
-import { DOWNLOAD, VICTIM } from "./support/peer_cases.ts";
-import { Connection } from "./support/peer_connection.ts";
+import { residentBytes, TestServer } from "../support/server.ts";
+import { assertErrorAnswer } from "../support/suite.ts";
+import { DOWNLOAD, VICTIM } from "./support/peers/cases.ts";
+import { Connection } from "./support/peers/connection.ts";
 
 /** The smallest budget: 24 MiB for uploads and as much for downloads, 8 MiB for JSON and as much for caches. */
 const BUDGET = ["--memory-budget", "64MiB"];

@@ -4,12 +4,11 @@ import { administer, ADMINISTERED, administrator, Project } from "../support/adm
 import type { Answer } from "../support/answer.ts";
 import { patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
-import { type Drive, query } from "../support/drive.ts";
+import { type Drive, query, Upload } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
-import { Upload } from "../support/upload.ts";
-import { sweepStore } from "./support/crash_sweep.ts";
-import { announceSeed, isFull, Random } from "./support/model_random.ts";
-import { auditStore } from "./support/store_audit.ts";
+import { auditStore } from "./support/audit/store_audit.ts";
+import { sweepStore } from "./support/crash.ts";
+import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const CLIENTS = 16;
 const LOW = 400_000;

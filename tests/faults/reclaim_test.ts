@@ -1,12 +1,11 @@
-import { delay } from "@std/async/delay";
 import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
-import { Drive } from "../support/drive.ts";
+import { Drive, Upload } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
-import { Upload } from "../support/upload.ts";
-import { pagesIn } from "./support/store_pages.ts";
+import { pagesIn } from "./support/store_file.ts";
 
 /** "Replaced bytes are reclaimed at most 90 s after they were replaced", in milliseconds. */
 const RECLAIMED_WITHIN = 90_000;

@@ -2,11 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { administer, ADMINISTERED, Project, PROJECTS } from "../support/admin.ts";
 import type { Answer } from "../support/answer.ts";
-import { assertHolds } from "../support/bookkeeping.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
+import { assertFiles, Upload, uploadParts } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
-import { Upload, uploadParts } from "../support/upload.ts";
-import { assertNoTraceOf } from "./support/project_traces.ts";
+import { assertNoTraceOf } from "./support/audit/store_audit.ts";
 
 const FULL = Deno.env.get("KVDRIVE_FAULTS") === "full";
 
@@ -82,7 +81,7 @@ async function finishRemoval(
     (await again.call("DELETE", "/drives/photos")).expect(202);
   }
   const whole = new Uint8Array([...LARGE, ...LARGE]);
-  await assertHolds(new Project(server, other.id, other.key).drive("photos"), {
+  await assertFiles(new Project(server, other.id, other.key).drive("photos"), {
     ...Object.fromEntries(NAMES.map((name) => [name, new TextEncoder().encode(name)])),
     chunks: LARGE,
     parts: whole,

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { assertErrorAnswer } from "../support/cases.ts";
 import { Drive } from "../support/drive.ts";
 import { rawRequest } from "../support/raw.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
-import { Connection } from "./support/peer_connection.ts";
+import { assertErrorAnswer } from "../support/suite.ts";
+import { Connection } from "./support/peers/connection.ts";
 
 /** How long an upload may be below its rate, and how long a body in JSON may take, in milliseconds. */
 const GRACE = 30_000;

@@ -2,11 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
 import type { Answer } from "../support/answer.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
-import { assertErrorAnswer } from "../support/cases.ts";
-import { Drive } from "../support/drive.ts";
+import { Drive, Upload } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
-import { residentBytes } from "../support/resident.ts";
-import { Upload } from "../support/upload.ts";
+import { residentBytes } from "../support/server.ts";
+import { assertErrorAnswer } from "../support/suite.ts";
 import { SharedStore } from "./support.ts";
 
 /** When the server gives up a commit, how long it waits until it asks a silent store again, and what a slow machine needs. */

@@ -1,10 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { administer, type NewProject, Project, PROJECTS } from "../support/admin.ts";
 import { MIN_PART, patternBytes } from "../support/bytes.ts";
-import { Drive } from "../support/drive.ts";
-import { StoreGateway } from "../support/store_gateway.ts";
-import { Upload } from "../support/upload.ts";
-import { SharedStore } from "./support.ts";
+import { Drive, Upload } from "../support/drive.ts";
+import { SharedStore, StoreGateway } from "./support.ts";
 
 Deno.test("Writes whose answers are lost on the way from the store are answered as they ended.", async (t) => {
   await using shared = await SharedStore.start();

@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { assertRefused, Folder, runCommand } from "../support/command.ts";
-import { Denokv, DENOKV_TOKEN } from "../support/denokv.ts";
-import { Launched } from "../support/launch.ts";
-import { StoreLink } from "../support/store_link.ts";
-import { SharedStore } from "./support.ts";
+import { LaunchedServer } from "../support/launch.ts";
+import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
+import { SharedStore, StoreLink } from "./support.ts";
 
 const TOKEN = { DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN };
 
@@ -44,7 +43,7 @@ Deno.test("A command on a store that is not there says so, and a start after som
 Deno.test("A server that is started before its store waits for it.", async () => {
   await using folder = await Folder.make();
   const url = nowhere();
-  const starting = Launched.start(["serve", "--port", "0", "--kv", url], TOKEN);
+  const starting = LaunchedServer.start(["serve", "--port", "0", "--kv", url], TOKEN);
   await using denokv = await Denokv.start(folder.at("late.db"), Number(new URL(url).port));
   await using server = await starting;
   assertEquals((await fetch(`${server.origin}/`)).status, 200);
@@ -54,7 +53,10 @@ Deno.test("A server that is started before its store waits for it.", async () =>
 Deno.test("A server whose store went away ends in time.", async () => {
   await using shared = await SharedStore.start();
   await using link = new StoreLink(shared.denokv.port);
-  await using server = await Launched.start(["serve", "--port", "0", "--kv", link.url], TOKEN);
+  await using server = await LaunchedServer.start(
+    ["serve", "--port", "0", "--kv", link.url],
+    TOKEN,
+  );
   link.state = "silent";
   assertEquals((await server.stop()).code, 0);
 });
@@ -72,7 +74,7 @@ Deno.test("Commands work on the store that --kv or KVDRIVE_KV names.", async () 
   // A folder on the command line wins over the variable.
   const folder = shared.folder.at("none");
   assertRefused(await runCommand(["project", "list", "--data", folder], env), 1, /no store in/);
-  await using server = await Launched.start(["serve", "--port", "0"], env);
+  await using server = await LaunchedServer.start(["serve", "--port", "0"], env);
   const key = /\bshop_[A-Za-z0-9]+/.exec(made.stdout)?.[0] ?? "";
   const answer = await fetch(`${server.origin}/v1/shop`, { headers: { "X-Api-Key": key } });
   assertEquals(await answer.json(), { project_id: "shop", drives: [] });
@@ -91,16 +93,16 @@ Deno.test("A store that was a file of its own is shared by serving the file.", a
     return await answer.text();
   };
   {
-    await using alone = await Launched.start(["serve", "--port", "0", "--data", data]);
+    await using alone = await LaunchedServer.start(["serve", "--port", "0", "--data", data]);
     await call(alone.origin, "POST", "?name=before");
   }
   {
     await using denokv = await Denokv.start(`${data}/kvdrive.db`);
     const serve = ["serve", "--port", "0", "--kv", denokv.url];
-    await using server = await Launched.start(serve, TOKEN);
+    await using server = await LaunchedServer.start(serve, TOKEN);
     assertEquals(await call(server.origin, "GET", "/download?name=before"), "Hello!");
     await call(server.origin, "POST", "?name=after");
   }
-  await using again = await Launched.start(["serve", "--port", "0", "--data", data]);
+  await using again = await LaunchedServer.start(["serve", "--port", "0", "--data", data]);
   assertEquals(await call(again.origin, "GET", ""), '{"names":["after","before"]}');
 });

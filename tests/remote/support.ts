@@ -1,8 +1,93 @@
-import { Folder } from "../support/command.ts";
-import { Denokv, DENOKV_TOKEN } from "../support/denokv.ts";
-import { TestServer } from "../support/server.ts";
-import { StoreLink } from "../support/store_link.ts";
 import { ADMIN_TOKEN } from "../support/admin.ts";
+import { Folder } from "../support/command.ts";
+import { TestServer } from "../support/server.ts";
+import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
+
+/** What happens to what passes. */
+export type LinkState =
+  | "whole"
+  /** What is sent arrives nowhere, and nobody is told. */
+  | "silent"
+  /** Connections end, and new ones too. */
+  | "cut";
+
+/** The network between a server and its shared store, to be broken by a test. */
+export class StoreLink implements AsyncDisposable {
+  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  readonly #port: number;
+  readonly #connections = new Set<Deno.TcpConn>();
+  readonly #running: Promise<void>;
+  #state: LinkState = "whole";
+
+  /** @param port Where the store is. */
+  constructor(port: number) {
+    this.#port = port;
+    this.#running = this.#serve();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#listener.addr.port}`;
+  }
+
+  set state(state: LinkState) {
+    this.#state = state;
+    if (state === "cut") this.#endAll();
+  }
+
+  async #serve(): Promise<void> {
+    const ends: Promise<void>[] = [];
+    for await (const near of this.#listener) {
+      if (this.#state === "cut") near.close();
+      else ends.push(this.#join(near));
+    }
+    await Promise.all(ends);
+  }
+
+  async #join(near: Deno.TcpConn): Promise<void> {
+    let far: Deno.TcpConn;
+    try {
+      far = await Deno.connect({ hostname: "127.0.0.1", port: this.#port });
+    } catch {
+      // The store is not there.
+      return near.close();
+    }
+    for (const end of [near, far]) this.#connections.add(end);
+    await Promise.all([this.#copy(near, far), this.#copy(far, near)]);
+  }
+
+  /** Ends both where one of them ends. */
+  async #copy(from: Deno.TcpConn, to: Deno.TcpConn): Promise<void> {
+    const buffer = new Uint8Array(65_536);
+    try {
+      while (true) {
+        const length = await from.read(buffer);
+        if (length === null) break;
+        if (this.#state !== "silent") await writeAll(to, buffer.subarray(0, length));
+      }
+    } catch {
+      // One of the two is gone, and so will be the other.
+    }
+    for (const end of [from, to]) this.#end(end);
+  }
+
+  #end(connection: Deno.TcpConn): void {
+    if (this.#connections.delete(connection)) connection.close();
+  }
+
+  #endAll(): void {
+    for (const connection of this.#connections) this.#end(connection);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    this.#endAll();
+    await this.#running;
+  }
+}
+
+async function writeAll(to: Deno.TcpConn, piece: Uint8Array<ArrayBuffer>): Promise<void> {
+  for (let at = 0; at < piece.byteLength;) at += await to.write(piece.subarray(at));
+}
 
 /** A shared store, and the network between it and its servers. `await using` ends all of it. */
 export class SharedStore implements AsyncDisposable {
@@ -40,4 +125,56 @@ export class SharedStore implements AsyncDisposable {
     await this.denokv.stop();
     await this.folder[Symbol.asyncDispose]();
   }
+}
+
+/**
+ * A gateway in front of a shared store that loses answers: of three commits that the store has done, it says of one that
+ * something is wrong with the gateway, breaks off the answer of another one, and passes on the third.
+ */
+export class StoreGateway implements AsyncDisposable {
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #store: string;
+  #commits = 0;
+  /** How many answers were lost. */
+  lost = 0;
+
+  /** @param store Its address. */
+  constructor(store: string) {
+    this.#store = store;
+    const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+    this.#server = Deno.serve(quiet, (request) => this.#pass(request));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  async #pass(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const { method, headers } = request;
+    const body = await request.bytes();
+    const answer = await fetch(this.#store + pathname, { method, headers, body });
+    const bytes = await answer.bytes();
+    const init = { status: answer.status, headers: answer.headers };
+    const turn = pathname.endsWith("/atomic_write") ? this.#commits++ % 3 : 2;
+    if (turn < 2) this.lost++;
+    if (turn === 0) return new Response("The gateway lost the answer", { status: 502 });
+    return new Response(turn === 1 ? broken(bytes) : bytes, init);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
+
+/** A body that ends before all of it came. */
+function broken(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let isBegun = false;
+  return new ReadableStream({
+    pull(controller) {
+      if (isBegun) return controller.error(new Error("The gateway lost the rest"));
+      isBegun = true;
+      controller.enqueue(bytes.slice(0, 1));
+    },
+  }, { highWaterMark: 0 });
 }

@@ -3,13 +3,13 @@
  *
  * @module
  */
+
 import { assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
+import type { Random } from "../faults/support/random.ts";
 import type { Answer } from "../support/answer.ts";
 import { KIB, MIB } from "../support/bytes.ts";
-import { type Drive, query } from "../support/drive.ts";
-import { Upload } from "../support/upload.ts";
-import type { Random } from "../faults/support/model_random.ts";
+import { type Drive, query, Upload } from "../support/drive.ts";
 import { bytesOf, type Content, type Ledger } from "./ledger.ts";
 
 /** Repeats some work until the soak ends. */

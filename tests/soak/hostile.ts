@@ -3,11 +3,12 @@
  *
  * @module
  */
+
 import { delay } from "@std/async/delay";
+import { Connection } from "../faults/support/peers/connection.ts";
+import type { Random } from "../faults/support/random.ts";
 import { KIB, MIB, patternBytes } from "../support/bytes.ts";
 import { rawRequest } from "../support/raw.ts";
-import { Connection } from "../faults/support/peer_connection.ts";
-import type { Random } from "../faults/support/model_random.ts";
 import type { Loop } from "./clients.ts";
 
 export interface HostileOptions {

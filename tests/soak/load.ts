@@ -1,9 +1,9 @@
+import { Random } from "../faults/support/random.ts";
 import { Project } from "../support/admin.ts";
 import { MIB } from "../support/bytes.ts";
 import type { Folder } from "../support/command.ts";
+import { uploadParts } from "../support/drive.ts";
 import type { TestServer } from "../support/server.ts";
-import { uploadParts } from "../support/upload.ts";
-import { Random } from "../faults/support/model_random.ts";
 import * as clients from "./clients.ts";
 import * as hostile from "./hostile.ts";
 import { bytesOf, Ledger } from "./ledger.ts";

@@ -6,19 +6,20 @@
  *
  * @module
  */
+
 import { delay } from "@std/async/delay";
+import { announceSeed, Random } from "../faults/support/random.ts";
+import { pagesIn } from "../faults/support/store_file.ts";
 import { ADMINISTERED, Project } from "../support/admin.ts";
 import { MIB } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
-import { announceSeed, Random } from "../faults/support/model_random.ts";
-import { pagesIn } from "../faults/support/store_pages.ts";
 import type { Ledger } from "./ledger.ts";
 import { runLoad } from "./load.ts";
 import { Monitor, type Sample } from "./monitor.ts";
 import { checkOwnBackup } from "./operator.ts";
-import { judgeAnswers, megabytes, Verdict } from "./verdict.ts";
+import { checkAnswers, megabytes, Verdict } from "./verdict.ts";
 
 const DEFAULT_MINUTES = 30;
 /** Bytes of a page of the store's file. */
@@ -67,7 +68,7 @@ async function soak(minutes: number): Promise<boolean> {
     judgeMachine(verdict, { before, most, after: await monitor.sample() });
     verdict.bound(`store for ${megabytes(live)}, after`, used, bound, megabytes);
     judgeLatency(verdict, monitor);
-    await judgeAnswers(verdict, server);
+    await checkAnswers(verdict, server);
     await checkLedgers(verdict, ledgers, server);
     await verdict.holds("the server's own backups", () => {
       return checkOwnBackup(folder.at("backups"), folder.path);

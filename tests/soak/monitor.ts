@@ -1,7 +1,6 @@
 import { delay } from "@std/async/delay";
 import type { Drive } from "../support/drive.ts";
-import { residentBytes } from "../support/resident.ts";
-import type { TestServer } from "../support/server.ts";
+import { residentBytes, type TestServer } from "../support/server.ts";
 import type { Loop } from "./clients.ts";
 
 /** What a server takes of its machine at one moment. */

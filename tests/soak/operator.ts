@@ -3,9 +3,10 @@
  *
  * @module
  */
+
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { programWords } from "../support/program.ts";
+import { programCommand } from "../support/command.ts";
 import type { Loop } from "./clients.ts";
 
 /**
@@ -54,7 +55,7 @@ export async function checkOwnBackup(backups: string, folder: string): Promise<v
 }
 
 async function command(...args: string[]): Promise<void> {
-  const [program, ...words] = programWords(args);
+  const [program, ...words] = programCommand(args);
   const { code, stdout, stderr } = await new Deno.Command(program, {
     args: words,
     env: { NO_COLOR: "1" },

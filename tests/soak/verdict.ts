@@ -59,7 +59,7 @@ export function megabytes(bytes: number): string {
 }
 
 /** What the server says of all its answers: none may be a 5xx but those that a tenant without room gets. */
-export async function judgeAnswers(verdict: Verdict, server: TestServer): Promise<void> {
+export async function checkAnswers(verdict: Verdict, server: TestServer): Promise<void> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   const page = await (await fetch(`${server.origin}/metrics`, { headers })).text();
   const counts = new Map<string, number>();

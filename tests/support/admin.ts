@@ -1,8 +1,7 @@
 import { assert, assertMatch } from "@std/assert";
 import { Answer } from "./answer.ts";
 import { Drive } from "./drive.ts";
-import type { ServerOptions, TestServer } from "./server.ts";
-import { strangerAddress } from "./stranger.ts";
+import { newAddress, type ServerOptions, type TestServer } from "./server.ts";
 
 export const ADMIN_TOKEN = "token-of-the-administrator-0123456789";
 
@@ -41,8 +40,8 @@ export function withKey(key: string): Caller {
 }
 
 /** A call that is wrong comes from an address of its own, so that it does not count with others. */
-export function stranger(headers: Caller): Caller {
-  return { ...headers, "X-Forwarded-For": strangerAddress() };
+export function fromNewAddress(headers: Caller): Caller {
+  return { ...headers, "X-Forwarded-For": newAddress() };
 }
 
 /** One call of the administration. A body that is no text is sent as JSON. */

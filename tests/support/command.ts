@@ -1,11 +1,37 @@
-import { deadline } from "@std/async/deadline";
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { programWords } from "./program.ts";
+import { deadline } from "@std/async/deadline";
+import { fromFileUrl } from "@std/path";
+
+/** Where the sources begin, for those who start them in another way. */
+export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
+
+/** An executable that stands for the sources: what `deno task pack` or `deno task compile` makes. */
+export const EXECUTABLE = Deno.env.get("KVDRIVE_TEST_PROGRAM");
+
+/**
+ * Whether it runs on the oldest Deno, which does not tell the certificate of a server that is none of an authority, nor
+ * that a reader has left.
+ */
+export const IS_OLDEST = Deno.env.has("KVDRIVE_TEST_OLDEST");
+
+/**
+ * The words that start the program under test with these arguments. The tests know nothing else of the project.
+ *
+ * @param runtime The runtime's options, which grant all permissions unless given. An executable has its own inside.
+ */
+export function programCommand(
+  args: readonly string[],
+  runtime: readonly string[] = ["-A"],
+): [string, ...string[]] {
+  return EXECUTABLE === undefined
+    ? [Deno.execPath(), "run", ...runtime, MAIN, ...args]
+    : [EXECUTABLE, ...args];
+}
 
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
 
-export interface Finished {
+export interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -17,7 +43,7 @@ export function spawnProgram(
   env: Record<string, string>,
   runtime?: readonly string[],
 ): Deno.ChildProcess {
-  const [program, ...words] = programWords(args, runtime);
+  const [program, ...words] = programCommand(args, runtime);
   return new Deno.Command(program, {
     args: words,
     env: environment(env),
@@ -37,7 +63,7 @@ export async function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   runtime?: readonly string[],
-): Promise<Finished> {
+): Promise<CommandResult> {
   const process = spawnProgram(args, env, runtime);
   const output = process.output();
   try {
@@ -52,7 +78,7 @@ export async function runCommand(
 }
 
 /** Fails unless the program refused with one sentence on standard error, and said nothing else. */
-export function assertRefused(run: Finished, code: number, names: RegExp): void {
+export function assertRefused(run: CommandResult, code: number, names: RegExp): void {
   assertEquals(run.code, code, `${run.stdout}${run.stderr}`);
   assertEquals(run.stdout, "");
   assertMatch(run.stderr, names);

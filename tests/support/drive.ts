@@ -1,8 +1,8 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { equals } from "@std/bytes/equals";
 import { Answer } from "./answer.ts";
-import { utf8 } from "./bytes.ts";
-import { PROJECT_ID, PROJECT_KEY, type TestServer } from "./server.ts";
-import { strangerHeader } from "./stranger.ts";
+import { assertSameBytes, utf8 } from "./bytes.ts";
+import { newAddressHeader, PROJECT_ID, PROJECT_KEY, type TestServer } from "./server.ts";
 
 export interface SendOptions {
   headers?: Record<string, string>;
@@ -140,7 +140,7 @@ export async function send(
   path: string,
   options: { headers?: Record<string, string>; key?: string | null } = {},
 ): Promise<Answer> {
-  const headers = new Headers({ ...strangerHeader(options.key), ...options.headers });
+  const headers = new Headers({ ...newAddressHeader(options.key), ...options.headers });
   if (options.key !== null) headers.set("X-Api-Key", options.key ?? PROJECT_KEY);
   return await Answer.of(await fetch(`${server.origin}${path}`, { method, headers }));
 }
@@ -157,4 +157,118 @@ export async function drives(
   };
   assertEquals(body.project_id, project);
   return new Map(body.drives.map(({ drive_name, files, bytes }) => [drive_name, { files, bytes }]));
+}
+
+export interface UploadDetails {
+  name: string;
+  upload_id: string;
+  project_id: string;
+  drive_name: string;
+  created: string;
+  expires: string;
+  parts: { part: number; size: number }[];
+}
+
+/** One upload in parts. The calls answer whatever the server says: the caller expects a status. */
+export class Upload {
+  constructor(readonly drive: Drive, readonly name: string, readonly id: string) {}
+
+  static async start(
+    drive: Drive,
+    name: string,
+    headers: Record<string, string> = {},
+  ): Promise<Upload> {
+    const answer = await drive.send("POST", `/uploads${query({ name })}`, { headers });
+    const { upload_id } = answer.expect(202).json as { upload_id: string };
+    return new Upload(drive, name, upload_id);
+  }
+
+  /** The same upload as a client that is wrong about its drive or name would call it. */
+  as(change: { drive?: Drive; name?: string; id?: string }): Upload {
+    return new Upload(change.drive ?? this.drive, change.name ?? this.name, change.id ?? this.id);
+  }
+
+  get path(): string {
+    return `/uploads/${encodeURIComponent(this.id)}`;
+  }
+
+  async send(
+    part: number | string,
+    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const path = `${this.path}/parts${query({ name: this.name, part })}`;
+    return await this.drive.send("POST", path, { body, headers });
+  }
+
+  async complete(headers: Record<string, string> = {}): Promise<Answer> {
+    return await this.drive.send("PATCH", this.path + query({ name: this.name }), { headers });
+  }
+
+  async abort(): Promise<Answer> {
+    return await this.drive.send("DELETE", this.path + query({ name: this.name }));
+  }
+
+  async lookUp(): Promise<Answer> {
+    return await this.drive.send("GET", this.path + query({ name: this.name }));
+  }
+
+  async parts(): Promise<{ part: number; size: number }[]> {
+    return ((await this.lookUp()).expect(200).json as UploadDetails).parts;
+  }
+}
+
+/** Uploads the parts one after another and completes the upload. */
+export async function uploadParts(
+  drive: Drive,
+  name: string,
+  parts: readonly Uint8Array<ArrayBuffer>[],
+  headers: Record<string, string> = {},
+): Promise<Upload> {
+  const upload = await Upload.start(drive, name, headers);
+  for (const [index, bytes] of parts.entries()) (await upload.send(index + 1, bytes)).expect(200);
+  (await upload.complete()).expect(200);
+  return upload;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export function joinBytes(pieces: readonly Bytes[]): Bytes {
+  const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    joined.set(piece, offset);
+    offset += piece.length;
+  }
+  return joined;
+}
+
+/**
+ * "Names, counts and bytes used agree with each other": the drive holds exactly these files, by
+ * its list, by its counts and by what it gives back.
+ */
+export async function assertFiles(
+  drive: Drive,
+  files: Record<string, Uint8Array>,
+): Promise<void> {
+  const names = Object.keys(files);
+  assertEquals(new Set(await drive.names()), new Set(names));
+  for (const [name, bytes] of Object.entries(files)) {
+    assertSameBytes((await drive.get(name)).expect(200).bytes, bytes);
+  }
+  const bytes = Object.values(files).reduce((sum, one) => sum + one.length, 0);
+  const usage = await drive.usage() ?? { files: 0, bytes: 0 };
+  assertEquals(usage, { files: names.length, bytes });
+}
+
+/** The one of the candidates that a file has become; fails when it is none of them. */
+export async function findContent(
+  drive: Drive,
+  name: string,
+  candidates: readonly Uint8Array[],
+): Promise<Uint8Array> {
+  const { bytes } = (await drive.get(name)).expect(200);
+  const found = candidates.find((one) => equals(one, bytes));
+  assert(found !== undefined, `${bytes.length} bytes that nobody has sent as a whole`);
+  return found;
 }

@@ -1,6 +1,6 @@
 import { deadline } from "@std/async/deadline";
 import { spawnProgram } from "./command.ts";
-import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
+import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
 
 const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
 
@@ -8,7 +8,7 @@ const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
  * The program started with exactly these arguments and settings, once it says that it is ready.
  * `TestServer` chooses the port, the data folder and the key itself; here the test chooses.
  */
-export class Launched implements AsyncDisposable {
+export class LaunchedServer implements AsyncDisposable {
   private constructor(
     readonly process: Deno.ChildProcess,
     readonly origin: string,
@@ -18,13 +18,13 @@ export class Launched implements AsyncDisposable {
   static async start(
     args: readonly string[],
     env: Record<string, string> = {},
-  ): Promise<Launched> {
+  ): Promise<LaunchedServer> {
     const process = spawnProgram(args, env);
     const output = new Output(process);
     try {
       const origin = await deadline(output.ready, 30_000);
-      await watchAnswers(origin);
-      return new Launched(process, origin, output);
+      await checkAnswersOf(origin);
+      return new LaunchedServer(process, origin, output);
     } catch (cause) {
       await endNow(process);
       await output.drained;
@@ -47,7 +47,7 @@ export class Launched implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await endNow(this.process);
     await this.output.drained;
-    unwatchAnswers(this.origin);
+    endChecksOf(this.origin);
   }
 }
 

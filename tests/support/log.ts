@@ -18,7 +18,7 @@ export interface LogLine {
 }
 
 /** Waits for a condition. */
-export async function until<T>(what: string, look: () => T | undefined): Promise<T> {
+export async function waitFor<T>(what: string, look: () => T | undefined): Promise<T> {
   const end = Date.now() + 30_000;
   for (;;) {
     const found = look();
@@ -37,7 +37,7 @@ export function linesOf(server: { text: string }): string[] {
 
 /** The line about the request with this id. */
 export async function lineOf(server: { text: string }, id: string): Promise<LogLine> {
-  const line = await until(
+  const line = await waitFor(
     `the line of ${id}`,
     () => linesOf(server).find((line) => line.includes(`"id":"${id}","method"`)),
   );

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
-import { joinBytes } from "./bookkeeping.ts";
 import { PIECE } from "./bytes.ts";
+import { joinBytes } from "./drive.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

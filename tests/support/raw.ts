@@ -1,9 +1,8 @@
 import { deadline } from "@std/async/deadline";
 import { Answer } from "./answer.ts";
 import { utf8 } from "./bytes.ts";
-import { judgeRaw } from "./openapi/watch.ts";
-import { PROJECT_KEY } from "./server.ts";
-import { strangerHeader } from "./stranger.ts";
+import { checkRawAnswer } from "./openapi/watch.ts";
+import { newAddressHeader, PROJECT_KEY } from "./server.ts";
 
 /**
  * A request line and headers as they stand: `fetch` folds `..`, repairs targets and adds headers.
@@ -19,7 +18,7 @@ export function rawRequest(
     "Host": "localhost",
     "Connection": "close",
     "X-Api-Key": PROJECT_KEY,
-    ...strangerHeader(headers["X-Api-Key"]),
+    ...newAddressHeader(headers["X-Api-Key"]),
     ...headers,
   };
   const lines = Object.entries(all).flatMap(([k, v]) => v === null ? [] : [`${k}: ${v}`]);
@@ -31,12 +30,12 @@ export async function sendRaw(port: number, request: string): Promise<Answer> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await writeAll(connection, utf8(request));
   const answer = await deadline(readAnswer(connection, request.startsWith("HEAD ")), 15_000);
-  await judgeRaw(port, request, answer);
+  await checkRawAnswer(port, request, answer);
   return answer;
 }
 
 /** Sends bytes over TCP and leaves at once, as a client does that loses its network. */
-export async function sendAndLeave(port: number, request: string): Promise<void> {
+export async function sendAndDisconnect(port: number, request: string): Promise<void> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await writeAll(connection, utf8(request));
 }
@@ -76,4 +75,43 @@ function parse(bytes: Uint8Array<ArrayBuffer>): Answer | undefined {
   }
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
   return new Answer(status, headers, bytes.slice(end + 4));
+}
+
+/**
+ * Announces a body, sends only its beginning, and says that no more will come. Waits until the
+ * server has hung up, so that it has certainly seen the end.
+ */
+export async function sendTruncatedBody(
+  port: number,
+  target: string,
+  announced: number,
+  sent: Uint8Array,
+): Promise<void> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  const head = [
+    `POST ${target} HTTP/1.1`,
+    "Host: localhost",
+    `X-Api-Key: ${PROJECT_KEY}`,
+    `Content-Length: ${announced}`,
+    "",
+    "",
+  ].join("\r\n");
+  await writeBytes(connection, new TextEncoder().encode(head));
+  await writeBytes(connection, sent);
+  await connection.closeWrite();
+  await readToEnd(connection);
+}
+
+async function writeBytes(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+  for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+}
+
+async function readToEnd(connection: Deno.TcpConn): Promise<void> {
+  const buffer = new Uint8Array(65_536);
+  try {
+    while (await connection.read(buffer) !== null);
+  } catch (error) {
+    // A server may also reset a connection whose body it never read.
+    if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
+  }
 }

@@ -1,7 +1,20 @@
-import { unwatchAnswers, watchAnswers } from "./openapi/watch.ts";
-import { programWords } from "./program.ts";
-import { joinStore, type Membership } from "./shared_store.ts";
-import { strangerHeader } from "./stranger.ts";
+import { programCommand } from "./command.ts";
+import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
+import { joinStore, type StoreMembership } from "./store/denokv.ts";
+
+/**
+ * An address that nobody has called from. The servers of the tests believe it of this machine, so that wrong keys of
+ * one test are not counted with those of another.
+ */
+export function newAddress(): string {
+  return `10.${crypto.getRandomValues(new Uint8Array(3)).join(".")}`;
+}
+
+/** The header that makes a stranger of whoever sends another key than that of the tests' project. */
+export function newAddressHeader(key: string | null | undefined): Record<string, string> {
+  if (key === undefined || key === null || key === PROJECT_KEY) return {};
+  return { "X-Forwarded-For": newAddress() };
+}
 
 export const PROJECT_ID = "test-project";
 export const PROJECT_KEY = `${PROJECT_ID}_0123456789abcdefghijABCDEFGHIJ`;
@@ -37,7 +50,7 @@ export class TestServer implements AsyncDisposable {
     readonly ownsData: boolean,
     readonly origin: string,
     private readonly drained: Promise<unknown>,
-    private readonly store: Membership,
+    private readonly store: StoreMembership,
     chunks: string[],
   ) {
     this.output = chunks;
@@ -50,7 +63,7 @@ export class TestServer implements AsyncDisposable {
     const args = ["serve", "--port", port, "--data", data, ...store.args, ...(options.args ?? [])];
     const [program, ...words] = [
       ...options.descriptors === undefined ? [] : ["prlimit", `--nofile=${options.descriptors}`],
-      ...programWords(args, options.runtime),
+      ...programCommand(args, options.runtime),
     ] as [string, ...string[]];
     const process = new Deno.Command(program, {
       args: words,
@@ -84,7 +97,7 @@ export class TestServer implements AsyncDisposable {
     const owns = options.data === undefined;
     try {
       const origin = await ready.promise;
-      await watchAnswers(origin);
+      await checkAnswersOf(origin);
       const server = new TestServer(process, data, owns, origin, drained, store, chunks);
       if (options.twin && store.isShared) {
         server.#twin = await TestServer.start({ ...options, data, twin: false });
@@ -127,7 +140,7 @@ export class TestServer implements AsyncDisposable {
     } = {},
   ): Promise<Response> {
     const { key = PROJECT_KEY, project = PROJECT_ID, ...rest } = init;
-    const headers = new Headers({ ...strangerHeader(key), ...rest.headers });
+    const headers = new Headers({ ...newAddressHeader(key), ...rest.headers });
     if (key !== null) headers.set("X-Api-Key", key);
     return await fetch(this.url(drive, path, project), { ...rest, headers });
   }
@@ -144,7 +157,7 @@ export class TestServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
     if (this.ownsData) await Deno.remove(this.data, { recursive: true });
-    unwatchAnswers(this.origin);
+    endChecksOf(this.origin);
   }
 }
 
@@ -173,4 +186,10 @@ async function collect(
     // Each request writes a line: only what comes before the server is ready is looked at.
     if (!found) found = isReady(seen += text);
   }
+}
+
+/** The resident memory of a process, in bytes. */
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }

@@ -1,6 +1,5 @@
 import { deadline } from "@std/async/deadline";
-import { environment } from "./command.ts";
-import { programWords } from "./program.ts";
+import { environment, programCommand } from "./command.ts";
 
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
@@ -12,7 +11,7 @@ const QUESTION = "[y/N] ";
 const PYTHON = `import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))`;
 
-export interface Typed {
+export interface TerminalResult {
   code: number;
   /** All that the terminal showed, the typed answer too. */
   text: string;
@@ -30,8 +29,8 @@ export async function runOnTerminal(
     env?: Record<string, string>;
     redirect?: string;
   } = {},
-): Promise<Typed> {
-  const words = programWords(args).map(shellQuoted);
+): Promise<TerminalResult> {
+  const words = programCommand(args).map(shellQuoted);
   const [program, ...programArgs] = await onTerminal(`exec ${words.join(" ")} ${redirect}`);
   const process = new Deno.Command(program, {
     args: programArgs,
@@ -71,7 +70,7 @@ export class TerminalProgram {
     args: readonly string[],
     { columns, env = {} }: { columns: number; env?: Record<string, string> },
   ): Promise<TerminalProgram> {
-    const words = programWords(args).map(shellQuoted);
+    const words = programCommand(args).map(shellQuoted);
     const line = `stty cols ${columns}; tty; exec ${words.join(" ")}`;
     const [program, ...programArgs] = await onTerminal(line);
     return new TerminalProgram(
@@ -135,7 +134,7 @@ export class TerminalProgram {
   }
 }
 
-async function converse(process: Deno.ChildProcess, answer: string): Promise<Typed> {
+async function converse(process: Deno.ChildProcess, answer: string): Promise<TerminalResult> {
   const keyboard = process.stdin.getWriter();
   let text = "";
   let asked = false;
@@ -172,4 +171,32 @@ async function versionOf(program: string): Promise<string> {
 
 function shellQuoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+const ESCAPE = "\x1b";
+const SEQUENCE_OR_CHARACTER = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-z]|[^${ESCAPE}]`, "gsu");
+
+/** What a terminal shows of what a program writes: lines, and the sequences that clear. */
+export class Screen {
+  lines: string[] = [""];
+  /** The longest text that stood in a line at any time. */
+  widest = 0;
+  #row = 0;
+  #column = 0;
+
+  write(text: string): void {
+    for (const [piece] of text.matchAll(SEQUENCE_OR_CHARACTER)) this.#put(piece);
+  }
+
+  #put(piece: string): void {
+    const line = this.lines[this.#row] ?? "";
+    if (piece === "\r") this.#column = 0;
+    else if (piece === "\n") this.lines[++this.#row] ??= "";
+    else if (piece === "\x1b[K" || piece === "\x1b[J") {
+      this.lines[this.#row] = line.slice(0, this.#column);
+    } else if (piece.length === 1) {
+      this.lines[this.#row] = line.slice(0, this.#column) + piece + line.slice(++this.#column);
+      this.widest = Math.max(this.widest, (this.lines[this.#row] ?? "").length);
+    }
+  }
 }

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Exposition, only } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
+import { Exposition, Histogram, only } from "./exposition.ts";
 
 Deno.test("Figures are written with their help, type and labels, whatever stands in those", () => {
   const to = new Exposition();

@@ -1,6 +1,5 @@
-import type { Visit, VisitKind } from "../visit.ts";
-import type { Exposition, Sample } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
+import type { RequestContext, RequestKind } from "../request_context.ts";
+import { type Exposition, Histogram, type Sample } from "./exposition.ts";
 
 /** Seconds: from an answer out of memory to a large transfer over a slow line. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -34,14 +33,14 @@ class RouteFigures {
  */
 export class HttpMetrics {
   readonly #routes = new Map<string, RouteFigures>();
-  readonly #running: Record<VisitKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
+  readonly #running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();
 
-  begin(kind: VisitKind): void {
+  begin(kind: RequestKind): void {
     this.#running[kind]++;
   }
 
-  end(visit: Visit, milliseconds: number): void {
+  end(visit: RequestContext, milliseconds: number): void {
     if (visit.isRunning) this.#running[visit.kind]--;
     let route = this.#routes.get(visit.route);
     if (route === undefined) this.#routes.set(visit.route, route = new RouteFigures());
@@ -108,7 +107,7 @@ export class HttpMetrics {
   }
 }
 
-function outcomeOf({ isAborted, isForwarded, status }: Visit): string {
+function outcomeOf({ isAborted, isForwarded, status }: RequestContext): string {
   if (isAborted) return "aborted";
   if (isForwarded) return "forwarded";
   if (status >= 500) return "failed";

@@ -1,13 +1,19 @@
 import process from "node:process";
-import { MAX_MEASURED_PROJECTS, USAGE_KEPT } from "../../drive/limits.ts";
-import type { BackupStatus } from "../../store/backup_health.ts";
-import type { AskVolume } from "../../store/disk_space.ts";
-import type { ProjectUsage } from "../../store/drive_store.ts";
-import type { MemoryUse } from "../../store/memory_budget.ts";
+import { SECOND } from "../../rules/units.ts";
+import type { BackupStatus } from "../../store/backup/backup_health.ts";
+import type { VolumeQuery } from "../../store/disk/volume.ts";
+import type { MemoryUse } from "../../store/engine/memory_budget.ts";
+import type { ProjectUsage } from "../../store/quotas/usage.ts";
 import type { Integrity } from "../../store/store.ts";
 import { Exposition, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
 import type { StoreMetrics } from "./store_metrics.ts";
+
+/** How long the figures of projects are believed, each of which costs reading all counters. */
+const USAGE_KEPT = 10 * SECOND;
+
+/** Projects whose figures are told one by one, those with the most bytes. Each is two series for whoever gathers them. */
+const MAX_MEASURED_PROJECTS = 10_000;
 
 /** What the figures are gathered from. */
 export interface MetricsSources {
@@ -21,7 +27,7 @@ export interface MetricsSources {
   integrity: () => Promise<Integrity>;
   /** Bytes of the store's file and its log; `undefined` where that cannot be found out. */
   storeSize: () => Promise<number | undefined>;
-  volume: AskVolume;
+  volume: VolumeQuery;
   /** How the server's backups are; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
   /** Lines of the log that nobody took. */

@@ -3,9 +3,8 @@ import type {
   ScrubOutcome,
   StoreMeter,
   SweptKind,
-} from "../../store/store_meter.ts";
-import { type Exposition, only } from "./exposition.ts";
-import { Histogram } from "./histogram.ts";
+} from "../../store/engine/store_meter.ts";
+import { type Exposition, Histogram, only } from "./exposition.ts";
 
 /** Operations in one commit: its limits allow some hundred. */
 const MEMBERS = [1, 2, 4, 8, 16, 32, 64, 128];

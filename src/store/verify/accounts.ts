@@ -1,12 +1,20 @@
-import { keys, prefixes } from "../keys.ts";
-import { Operation } from "../operation.ts";
-import type { AppHostRecord, AppKeyRecord, AppRecord, ProjectKeyRecord } from "../records.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { keys, prefixes } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type {
+  AppHostRecord,
+  AppKeyRecord,
+  AppRecord,
+  ProjectKeyRecord,
+} from "../engine/records.ts";
+import type { PendingRemovals } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
-import type { Removals } from "./removals.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Keys and applications of what is not there, and indexes that don't say what they have to. */
-export function* accountProblems(snapshot: Snapshot, removals: Removals): Generator<Problem> {
+export function* accountProblems(
+  snapshot: Snapshot,
+  removals: PendingRemovals,
+): Generator<Problem> {
   yield* lostProjects(snapshot, removals);
   yield* projectKeys(snapshot, removals);
   yield* appKeys(snapshot, removals);
@@ -16,7 +24,7 @@ export function* accountProblems(snapshot: Snapshot, removals: Removals): Genera
 const IN_PROJECTS = ["file", "upload", "usage", "app"] as const;
 
 /** What has no project is kept, as making the project again brings it back. */
-function* lostProjects(snapshot: Snapshot, removals: Removals): Generator<Problem> {
+function* lostProjects(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
   const told = new Set<string>();
   for (const kind of IN_PROJECTS) {
     for (const [, id] of snapshot.heads(prefixes.all(kind), 2)) {
@@ -31,7 +39,7 @@ function* lostProjects(snapshot: Snapshot, removals: Removals): Generator<Proble
   }
 }
 
-function* projectKeys(snapshot: Snapshot, removals: Removals): Generator<Problem> {
+function* projectKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
   const all = snapshot.list<ProjectKeyRecord>(prefixes.all("project_key"));
   for (const { key, value, versionstamp } of all) {
     const { project, prefix } = value;
@@ -65,7 +73,7 @@ function* projectKeys(snapshot: Snapshot, removals: Removals): Generator<Problem
   }
 }
 
-function* appKeys(snapshot: Snapshot, removals: Removals): Generator<Problem> {
+function* appKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
   for (const { key, value, versionstamp } of snapshot.list<AppKeyRecord>(prefixes.all("app_key"))) {
     const { project, app, prefix, name } = value;
     if (removals.hasApp(project, app)) continue;
@@ -106,7 +114,7 @@ function* appKeys(snapshot: Snapshot, removals: Removals): Generator<Problem> {
   }
 }
 
-function* hosts(snapshot: Snapshot, removals: Removals): Generator<Problem> {
+function* hosts(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
   for (const { key, value, versionstamp } of snapshot.list<AppRecord>(prefixes.all("app"))) {
     const [, project = "", app = ""] = key.map(String);
     if (value.host === undefined || removals.hasProject(project)) continue;

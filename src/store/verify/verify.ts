@@ -1,19 +1,17 @@
-import { MAX_PROBLEMS } from "../../drive/limits.ts";
-import { prefixes } from "../keys.ts";
-import { Snapshot } from "../snapshot.ts";
+import { prefixes } from "../engine/keys.ts";
 import { accountProblems } from "./accounts.ts";
+import { quotaProblems, UsageCheck } from "./counters.ts";
 import { type FileCount, fileProblems } from "./files.ts";
-import { journalProblems } from "./journal.ts";
-import { openUploadProblems } from "./open_uploads.ts";
-import { orphanProblems } from "./orphans.ts";
-import { Owners } from "./owners.ts";
+import { journalProblems, orphanProblems } from "./orphans.ts";
+import { PendingRemovals, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
-import { quotaProblems } from "./quotas.ts";
-import { Removals } from "./removals.ts";
-import { uploadProblems } from "./uploads.ts";
-import { UsageCheck } from "./usage.ts";
+import { Snapshot } from "./snapshot.ts";
+import { openUploadProblems, uploadProblems } from "./uploads.ts";
 
-export interface Verdict {
+/** What `kvdrive verify` finds wrong before it stops to look for more, so that memory is bounded: some megabytes. */
+const MAX_PROBLEMS = 10_000;
+
+export interface VerifyReport {
   problems: Problem[];
   /** Whether there may be more of them. */
   more: boolean;
@@ -46,9 +44,12 @@ const KINDS = new Set([
  *
  * @param path The store's file. Throws what SQLite throws where that is no store.
  */
-export async function verifyStore(path: string, options: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyStore(
+  path: string,
+  options: VerifyOptions = {},
+): Promise<VerifyReport> {
   using snapshot = await Snapshot.take(path, options.isOurs);
-  const verdict: Verdict = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
+  const verdict: VerifyReport = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
   for (const problem of allProblems(snapshot, verdict, options)) {
     if (verdict.problems.length >= MAX_PROBLEMS) return { ...verdict, more: true };
     verdict.problems.push(problem);
@@ -74,14 +75,14 @@ export async function verifyBackup(
   const looked = ({ byteLength }: Uint8Array) => onBytes(byteLength);
   const found = [
     ...fileProblems(snapshot, { onFile: () => {}, onBytes: looked }),
-    ...uploadProblems(snapshot, new Removals(snapshot), looked),
+    ...uploadProblems(snapshot, new PendingRemovals(snapshot), looked),
   ];
   return found.filter(({ kind }) => DAMAGE.has(kind));
 }
 
 function* allProblems(
   snapshot: Snapshot,
-  verdict: Verdict,
+  verdict: VerifyReport,
   { onBytes }: VerifyOptions,
 ): Generator<Problem> {
   const damage = snapshot.damage();
@@ -97,12 +98,12 @@ function* allProblems(
 
 function* entryProblems(
   snapshot: Snapshot,
-  verdict: Verdict,
+  verdict: VerifyReport,
   onBytes: VerifyOptions["onBytes"],
 ): Generator<Problem> {
   const total = bytesOf(snapshot);
-  const removals = new Removals(snapshot);
-  const owners = new Owners(snapshot);
+  const removals = new PendingRemovals(snapshot);
+  const owners = new VersionOwners(snapshot);
   const usage = new UsageCheck(snapshot, removals);
   const looked = ({ byteLength }: Uint8Array): void => {
     verdict.bytes += byteLength;

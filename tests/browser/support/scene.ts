@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { ADMIN_TOKEN, Project } from "../../support/admin.ts";
-import type { Gate } from "../../support/gate.ts";
+import type { Gate } from "../../support/gate/gate.ts";
 import type { TestServer } from "../../support/server.ts";
 import { Watch } from "./watch.ts";
 

@@ -1,6 +1,6 @@
 import { assertNotMatch } from "@std/assert";
 import type { Browser } from "playwright-core";
-import { Gate } from "../../support/gate.ts";
+import { Gate } from "../../support/gate/gate.ts";
 import type { ServerOptions } from "../../support/server.ts";
 import { startChromium } from "./chromium.ts";
 import { Scene } from "./scene.ts";

@@ -1,5 +1,5 @@
 import { PROJECT_ID } from "../../support/server.ts";
-import { DRIVE } from "../../support/stocked_store.ts";
+import { DRIVE } from "../../support/store/stocked_store.ts";
 import { changeFirst, deleteFirst, type Edit, firstOf } from "./edit_store.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

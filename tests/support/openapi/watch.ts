@@ -7,11 +7,20 @@
  *
  * @module
  */
+
 import { AssertionError } from "@std/assert";
 import type { Answer } from "../answer.ts";
+import { checkExchange, type Exchange, isJson } from "./checks.ts";
 import { Description } from "./description.ts";
-import { type Exchange, isJson, judge } from "./judge.ts";
-import { tally } from "./tally.ts";
+
+/** Names the file that says what was judged: `scripts/openapi_report.ts` reads it. */
+const FILE = "KVDRIVE_TALLY";
+
+/** Notes that one answer was judged. */
+function countAnswer(pair: string): void {
+  const file = Deno.env.get(FILE);
+  if (file !== undefined) Deno.writeTextFileSync(file, `${pair}\n`, { append: true });
+}
 
 type Input = URL | Request | string;
 type Init = RequestInit & { client?: Deno.HttpClient };
@@ -22,7 +31,7 @@ const plainFetch: (input: Input, init?: Init) => Promise<Response> = globalThis.
 let description: Promise<Description> | undefined;
 
 /** Judges the answers of a server from now on. */
-export async function watchAnswers(origin: string): Promise<void> {
+export async function checkAnswersOf(origin: string): Promise<void> {
   globalThis.fetch = judgedFetch;
   watched.set(portOf(origin), []);
   // Of one that speaks TLS it is read with the client of the first call, which trusts it.
@@ -30,7 +39,7 @@ export async function watchAnswers(origin: string): Promise<void> {
 }
 
 /** The server has ended: its port may be another's soon. @throws {AssertionError} what a test has not heard. */
-export function unwatchAnswers(origin: string): void {
+export function endChecksOf(origin: string): void {
   const port = portOf(origin);
   const problems = watched.get(port) ?? [];
   watched.delete(port);
@@ -38,7 +47,7 @@ export function unwatchAnswers(origin: string): void {
 }
 
 /** Judges an answer that came over a connection of the test's own to a request of these bytes. */
-export async function judgeRaw(
+export async function checkRawAnswer(
   port: number,
   request: string | Uint8Array,
   answer: Answer,
@@ -69,8 +78,8 @@ async function judgedFetch(input: Input, init?: Init): Promise<Response> {
 
 /** @throws {AssertionError} where an answer is not as it is described. */
 function settle(port: number, own: Description, exchange: Exchange): void {
-  const { pair, problems } = judge(own, exchange);
-  tally(pair);
+  const { pair, problems } = checkExchange(own, exchange);
+  countAnswer(pair);
   if (problems.length === 0) return;
   const { method, target, status } = exchange;
   const asked = `${method} ${target.slice(0, 200)}`;

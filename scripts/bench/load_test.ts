@@ -1,0 +1,28 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type ClientInput, wrkScript } from "./load.ts";
+
+const input: ClientInput = {
+  origin: "http://127.0.0.1:1",
+  method: "POST",
+  target: "/files?name=a",
+  headers: { "X-Api-Key": "key" },
+  connections: 1,
+  seconds: 1,
+};
+
+Deno.test("wrkScript() makes one request where all are the same", () => {
+  const script = wrkScript(input, "/body");
+  assertEquals(script.includes("function request()"), false);
+  assertEquals(script.includes("io.open"), false);
+  assertStringIncludes(script, 'wrk.headers["X-Api-Key"] = "key"');
+});
+
+Deno.test("wrkScript() counts requests, and starts over where that is wanted", () => {
+  const counting = { ...input, target: "/files?name={n}" };
+  assertStringIncludes(wrkScript(counting, "/body"), "tostring(n)");
+  assertStringIncludes(wrkScript({ ...counting, cycle: 100 }, "/body"), "tostring(n % 100)");
+});
+
+Deno.test("wrkScript() reads the body from its file", () => {
+  assertStringIncludes(wrkScript({ ...input, body: 5 }, "/a body"), 'io.open("/a body", "rb")');
+});

@@ -1,0 +1,166 @@
+import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { HttpError } from "../../http/http_error.ts";
+import { AllowedUpstreams, UpstreamRules } from "../../http/network/upstream_rules.ts";
+import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
+import { Query } from "../../http/request_target.ts";
+import { PageFiles } from "../../http/static_files.ts";
+import { RunningUploads, UploadSlots } from "../../http/upload_slots.ts";
+import { HostRules } from "../../rules/hosts.ts";
+import { type Database, openMemoryDatabase } from "../../store/engine/database.ts";
+import { StoreDamaged } from "../../store/engine/errors.ts";
+import { keys } from "../../store/engine/keys.ts";
+import { Operation } from "../../store/engine/operation.ts";
+import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
+import { GARBAGE_GRACE } from "../../store/files/garbage.ts";
+import { MAX_READ_BATCH } from "../../store/files/read_ahead.ts";
+import { Store } from "../../store/store.ts";
+import type { DriveCall } from "../drive_call.ts";
+import type { Deps } from "../router.ts";
+import { someVisit, unobserved } from "../test_support.ts";
+import { downloadFile } from "./download_file.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
+const SIZE = 20 * CHUNK_SIZE;
+
+/** A server with one file of some chunks. */
+interface Scene {
+  db: Database;
+  store: Store;
+  record: FileRecord;
+  failures: unknown[];
+  download(method: string, headers: Record<string, string>): Promise<Response>;
+}
+
+async function put(store: Store, byte: number, size = SIZE): Promise<FileRecord> {
+  async function* body(): AsyncGenerator<Uint8Array> {
+    yield await Promise.resolve(new Uint8Array(size).fill(byte));
+  }
+  const record = await store.files.put(PLACE, body(), {
+    type: "text/plain",
+    condition: () => true,
+    accept: () => {},
+  });
+  if (record === "refused") throw new Error("Nothing was asked for");
+  return record;
+}
+
+async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
+  const db = await openMemoryDatabase();
+  const store = new Store(db, { onError: () => {} });
+  const failures: unknown[] = [];
+  const deps: Deps = {
+    dashboard: new PageFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
+    hosts: await HostRules.load({ own: [], gate: [] }),
+    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
+    store,
+    corsOrigins: "*",
+    failedReasons: false,
+    idleTimeout: 60_000,
+    slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
+    running: new RunningUploads(),
+    wrongKeys: new WrongKeyLimiter(),
+    trustedProxies: undefined,
+    isDraining: () => false,
+    ...unobserved(),
+    onError: (...failure) => void failures.push(failure),
+  };
+  const download = async (method: string, headers: Record<string, string>) => {
+    const request = new Request("http://kv.example/", { method, headers });
+    const call: DriveCall = {
+      request,
+      requestId: "r1",
+      reauthorize: () => Promise.resolve(),
+      visit: someVisit(),
+      ...PLACE,
+      id: "",
+      query: new Query("name=a.bin"),
+    };
+    return await downloadFile(call, deps);
+  };
+  try {
+    await store.projects.create(PLACE.project, undefined);
+    await test({ db, store, record: await put(store, 1), failures, download });
+  } finally {
+    await store.close();
+  }
+}
+
+/** How many chunks there are when all that is due was removed. */
+async function chunksAfterSweep({ db, store }: Scene): Promise<number> {
+  await store.sweeper.sweep(Date.now() + GARBAGE_GRACE + 1);
+  return (await Array.fromAsync(db.reader.list({ prefix: ["chunk"] }))).length;
+}
+
+Deno.test("However a download ends, it lets the bytes of an earlier version go", async () => {
+  const cases = [
+    ["HEAD", {}, 200],
+    ["GET", { "if-none-match": "*" }, 304],
+    ["GET", { "if-match": '"other"' }, 412],
+    ["GET", { "range": `bytes=${SIZE}-` }, 416],
+    ["GET", {}, 200],
+    ["GET", { "range": "bytes=5-" }, 206],
+  ] as const;
+  for (const [method, headers, status] of cases) {
+    await withFile(async (scene) => {
+      const response = await scene.download(method, headers).catch((error: unknown) => {
+        assertInstanceOf(error, HttpError);
+        return error;
+      });
+      assertEquals(response.status, status);
+      if (response instanceof Response) await response.body?.cancel();
+      await put(scene.store, 2);
+      assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK_SIZE);
+      assertEquals(scene.failures, []);
+    });
+  }
+});
+
+Deno.test("A download that has begun gets the version that it began with, to the end", async () => {
+  await withFile(async (scene) => {
+    const { body } = await scene.download("GET", {});
+    const reader = body?.getReader();
+    let size = (await reader?.read())?.value?.byteLength ?? 0;
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), 2 * SIZE / CHUNK_SIZE);
+    for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
+      assertEquals(next.value, new Uint8Array(CHUNK_SIZE).fill(1));
+      size += next.value.byteLength;
+    }
+    assertEquals([size, await chunksAfterSweep(scene)], [SIZE, SIZE / CHUNK_SIZE]);
+  });
+});
+
+/** Removes a chunk of a file behind the server's back. */
+async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
+  const version = layout.kind === "chunks" ? layout.version : "";
+  await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
+}
+
+Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
+  await withFile(async (scene) => {
+    const { failures, download } = scene;
+    const size = (MAX_READ_BATCH + 9) * CHUNK_SIZE;
+    await loseChunk(scene, await put(scene.store, 3, size), MAX_READ_BATCH + 5);
+    const response = await download("GET", {});
+    assertEquals(response.headers.get("content-length"), String(size));
+    await assertRejects(() => response.bytes(), Error, "could not be read");
+    assertEquals(failures.length, 1);
+    const [error, requestId] = failures[0] as unknown[];
+    assertInstanceOf(error, StoreDamaged);
+    assertEquals(requestId, "r1");
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK_SIZE);
+  });
+});
+
+Deno.test("Where bytes are missing at the beginning there is an error and no answer", async () => {
+  await withFile(async (scene) => {
+    await loseChunk(scene, scene.record, 0);
+    await assertRejects(() => scene.download("GET", {}), StoreDamaged, "chunk 0 of 20 is missing");
+    await put(scene.store, 2);
+    assertEquals(await chunksAfterSweep(scene), SIZE / CHUNK_SIZE);
+  });
+});

@@ -1,0 +1,156 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { HttpError } from "../../http/http_error.ts";
+import { PageFiles } from "../../http/static_files.ts";
+import type { Deps, RoutedRequest } from "../router.ts";
+import { showDashboard, showDashboardFile } from "./dashboard.ts";
+
+const FOLDER = new URL("../../dashboard/", import.meta.url);
+
+/** What a browser may load for the sign-in, in bytes as they are sent. */
+const FIRST_PAGE = 60_000;
+
+const dashboard = await PageFiles.load(FOLDER);
+
+function get(path: string, headers: HeadersInit = {}): Promise<Response> {
+  const request = new Request(`http://kv.example${path}`, { headers });
+  const [, , folder = "", file = ""] = path.split("/");
+  const incoming = { request, params: { folder, file } } as unknown as RoutedRequest;
+  const deps = { dashboard } as unknown as Deps;
+  return path === "/" ? showDashboard(incoming, deps) : showDashboardFile(incoming, deps);
+}
+
+async function unzipped(response: Response): Promise<string> {
+  const zip = new DecompressionStream("gzip");
+  return await new Response(response.body?.pipeThrough(zip)).text();
+}
+
+Deno.test("Every file of the page comes with its type and the headers that keep it apart", async () => {
+  const paths = [
+    "/",
+    ...dashboard.paths.filter((one) => one.includes("/")).map((one) => `/dashboard/${one}`),
+  ];
+  assert(paths.length > 20);
+  for (const path of paths) {
+    const { status, headers, body } = await get(path);
+    await body?.cancel();
+    assertEquals(status, 200, path);
+    assert(!headers.get("content-type")?.startsWith("application/octet-stream"), path);
+    const policy = headers.get("content-security-policy") ?? "";
+    assertStringIncludes(policy, "default-src 'none'; script-src 'self'; style-src 'self'");
+    assertStringIncludes(policy, "frame-ancestors 'none'");
+    assert(!/unsafe|\*|https?:|data:/.test(policy), policy);
+    assertEquals(headers.get("cache-control"), "no-cache");
+    assertEquals(headers.get("referrer-policy"), "no-referrer");
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
+    assertEquals(headers.get("x-frame-options"), "DENY");
+    assertEquals(headers.get("cross-origin-opener-policy"), "same-origin");
+    assertEquals(headers.get("vary"), "Accept-Encoding");
+  }
+});
+
+Deno.test("Nothing of the page needs what its policy refuses", async () => {
+  const html = await (await get("/")).text();
+  assert(!/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)|javascript:/i.test(html), html);
+  for (const path of dashboard.paths) {
+    const text = new TextDecoder().decode(dashboard.find(path)?.bytes);
+    assert(
+      !/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/.test(text),
+      path,
+    );
+    assert(!/^(?:import|export)\b[^;]* from "(?!\.)|import\("(?!\.)/m.test(text), path);
+  }
+});
+
+Deno.test("A browser that has a file is told so, whichever form it has", async () => {
+  const plain = await get("/");
+  const zipped = await get("/", { "accept-encoding": "br, gzip" });
+  const [one, other] = [plain, zipped].map(({ headers }) => headers.get("etag") ?? "");
+  assert(one !== other && one?.startsWith('"') && other?.startsWith('"'));
+  assertEquals(await unzipped(zipped), await plain.text());
+  for (const known of [one, other, `W/${one}`, `"x", ${other}`]) {
+    const answer = await get("/", { "if-none-match": known ?? "" });
+    assertEquals([answer.status, await answer.text()], [304, ""]);
+    assert(answer.headers.has("etag") && answer.headers.has("content-security-policy"));
+  }
+  for (const other of ['"x"', "x", one?.replaceAll('"', "") ?? ""]) {
+    assertEquals((await get("/", { "if-none-match": other })).status, 200);
+  }
+});
+
+Deno.test("gzip is sent to those who take it", async () => {
+  const cases = [
+    ["gzip", true],
+    ["gzip;q=0.5, br", true],
+    ["GZIP", true],
+    ["gzip;q=0", false],
+    [
+      "br",
+      false,
+    ],
+    ["", false],
+    ["gzip; q=0.0", false],
+  ] as const;
+  for (const [accepted, isZipped] of cases) {
+    const { headers, body } = await get("/", { "accept-encoding": accepted });
+    await body?.cancel();
+    assertEquals(headers.get("content-encoding"), isZipped ? "gzip" : null, accepted);
+  }
+});
+
+Deno.test("Only the page's own files are there, by exactly their names", () => {
+  const wrong = [
+    "core/nothing.js",
+    "core/Main.js",
+    "core/types.d.ts",
+    "core/main",
+    "core/",
+    "core/..",
+    "../app.ts",
+    "%2e%2e/app.ts",
+    "core%2Fmain.js",
+    "core/main.js%00",
+    "core/format_test.js",
+    "./deno.json",
+    "__proto__/constructor",
+  ];
+  for (const path of wrong) {
+    const error = assertThrows(() => get(`/dashboard/${path}`), HttpError);
+    assertEquals(error.status, 404, path);
+  }
+});
+
+/** The modules that a module loads before it runs, and itself. */
+function modulesOf(path: string, found = new Set<string>()): Set<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  const text = new TextDecoder().decode(dashboard.find(path)?.bytes);
+  for (const [, to = ""] of text.matchAll(/^(?:import|export)\b[^;]*? from "([^"]+)";/gm)) {
+    modulesOf(new URL(to, `file:///${path}`).pathname.slice(1), found);
+  }
+  return found;
+}
+
+Deno.test("What loads before the sign-in is small", async () => {
+  const html = await (await get("/")).text();
+  const named = [...html.matchAll(/(?:src|href)="\/dashboard\/([^"]+)"/g)].map(([, path = ""]) =>
+    path
+  );
+  assert(named.includes("core/main.js"));
+  const paths = new Set(["index.html", ...named, ...modulesOf("core/main.js")]);
+  let bytes = 0;
+  for (const path of paths) {
+    const file = dashboard.find(path);
+    assert(file !== undefined, path);
+    // Some 500 bytes of headers each.
+    bytes += file.zipped.byteLength + 500;
+  }
+  assert(bytes < FIRST_PAGE, `${bytes} bytes`);
+});
+
+Deno.test("The page asks at once for every module that the sign-in needs", async () => {
+  const html = await (await get("/")).text();
+  const asked = [...html.matchAll(/rel="modulepreload" href="\/dashboard\/([^"]+)"/g)];
+  const needed = modulesOf("core/main.js");
+  needed.delete("core/main.js");
+  assertEquals(asked.map(([, path = ""]) => path).toSorted(), [...needed].toSorted());
+});

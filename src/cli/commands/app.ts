@@ -1,0 +1,264 @@
+import { appAnswer, appKeyAnswer } from "../../api/admin/apps.ts";
+import { HostRules, upstreamProblem } from "../../rules/hosts.ts";
+import { appNameProblem, descriptionProblem, keyNameProblem } from "../../rules/names.ts";
+import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
+import type { AppInfo } from "../../store/accounts/apps.ts";
+import { AccessIsOff } from "../../store/engine/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { CommandError } from "../terminal/errors.ts";
+import { plural, quoteWord } from "../terminal/text.ts";
+import { requireProject } from "./project.ts";
+import { SecretFile } from "./secret_file.ts";
+import type { StoreCall, StoreCommand } from "./store_command.ts";
+
+export const appCommands: readonly StoreCommand[] = [
+  {
+    name: "app create",
+    operands: ["PROJECT", "NAME"],
+    options: [
+      {
+        name: "upstream",
+        value: "URL",
+        required: true,
+        help: "where it runs, such as http://127.0.0.1:3000",
+      },
+      { name: "host", value: "HOST", help: "a host name of its own, such as app.example.com" },
+      { name: "protect", help: "turn access control on at once" },
+    ],
+    summary: "name an application that is to be protected",
+    run: createApp,
+  },
+  {
+    name: "app list",
+    operands: ["PROJECT"],
+    summary: "list the applications of a project",
+    run: listApps,
+  },
+  {
+    name: "app delete",
+    operands: ["PROJECT", "NAME"],
+    asks: true,
+    summary: "forget an application and its keys",
+    run: deleteApp,
+  },
+];
+
+/** @throws {CommandError} where there is no such project, or no such application in it. */
+async function requireApp(store: Store, project: string, app: string): Promise<AppInfo> {
+  await requireProject(store, project);
+  const canBe = appNameProblem(app) === undefined;
+  const info = canBe ? await store.apps.get(project, app) : undefined;
+  if (info === undefined) throw noSuchApp(project, app);
+  return info;
+}
+
+function noSuchApp(project: string, app: string): CommandError {
+  return new CommandError(
+    `The project ${project} has no application ${quoteWord(app)}: see kvdrive app list`,
+  );
+}
+
+async function createApp(call: StoreCall): Promise<void> {
+  const { project } = call;
+  call.validate("NAME", appNameProblem);
+  call.validate("upstream", upstreamProblem);
+  const host = call.get("host")?.toLowerCase();
+  const hosts = await HostRules.load(call.serverNames);
+  call.validate("host", (text) => hosts.problemOf(text.toLowerCase()));
+  const access = call.has("protect");
+  const settings = { upstream: call.required("upstream"), host, access };
+  const app = await call.withStore(async (store) => {
+    await requireProject(store, project);
+    return await store.apps.create(project, call.required("NAME"), settings);
+  });
+  const state = access
+    ? `Its owner gets in, and who has a key: see kvdrive auth create-api-key ${project} ${app.app}.`
+    : `Everyone gets in until kvdrive auth enable ${project} ${app.app}.`;
+  call.print(appAnswer(app), [`The application ${app.app} of ${project} is known. ${state}`]);
+}
+
+async function listApps(call: StoreCall): Promise<void> {
+  const { project } = call;
+  const found = await call.withStore(async (store) => {
+    await requireProject(store, project);
+    return await store.apps.list(project);
+  });
+  const apps = found.map(appAnswer);
+  const rows = apps.map(({ name, access, upstream, host, created }) => {
+    return [name, access.enabled ? "on" : "off", upstream, host, created];
+  });
+  const headings = ["NAME", "ACCESS CONTROL", "UPSTREAM", "HOST", "CREATED"];
+  call.printTable({ apps }, headings, rows, `The project ${project} has no applications.`);
+}
+
+async function deleteApp(call: StoreCall): Promise<void> {
+  const { project } = call;
+  const name = call.required("NAME");
+  await call.withStore(async (store) => {
+    await requireApp(store, project, name);
+    const keys = plural((await store.appKeys.list(project, name)).length, "API key");
+    call.confirm(`Delete the application ${name} of the project ${project} with its ${keys}?`);
+    if (!await store.apps.delete(project, name)) throw noSuchApp(project, name);
+  });
+  call.print({ name }, [
+    `The application ${name} is deleted. Servers that run know it within 5 seconds.`,
+  ]);
+}
+
+const operands = ["PROJECT", "APP"];
+const name = {
+  name: "name",
+  short: "n",
+  value: "NAME",
+  required: true,
+  help: "the key's name",
+} as const;
+
+export const authCommands: readonly StoreCommand[] = [
+  {
+    name: "auth enable",
+    operands,
+    summary: "let nobody in but the owner and holders of a key",
+    run: (call) => switchAccess(call, true),
+  },
+  {
+    name: "auth disable",
+    operands,
+    summary: "let everyone in; the keys are kept for later",
+    run: (call) => switchAccess(call, false),
+  },
+  {
+    name: "auth create-api-key",
+    operands,
+    options: [
+      name,
+      { name: "desc", short: "d", value: "TEXT", help: "what the key is for" },
+      {
+        name: "outfile",
+        short: "o",
+        value: "FILE",
+        help: "new file that the key goes to, readable by you alone",
+      },
+    ],
+    summary: "make a key of an application",
+    run: createApiKey,
+  },
+  {
+    name: "auth delete-api-key",
+    operands,
+    options: [name],
+    asks: true,
+    summary: "make a key of an application open nothing any more",
+    run: deleteApiKey,
+  },
+  {
+    name: "auth list-api-keys",
+    operands,
+    summary: "list the keys of an application, without their secrets",
+    run: listApiKeys,
+  },
+];
+
+async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
+  const { project } = call;
+  const app = call.required("APP");
+  await call.withStore(async (store) => {
+    await requireApp(store, project, app);
+    const changed = await store.apps.update(project, app, { access: enabled });
+    if (changed === undefined) throw noSuchApp(project, app);
+  });
+  const effect = enabled
+    ? "is on: only its owner and holders of its keys get in"
+    : "is off: everyone gets in. Its keys are kept for later";
+  call.print({ enabled }, [
+    `The access control of ${app} ${effect}. Servers that run know it within 5 seconds.`,
+  ]);
+}
+
+async function createApiKey(call: StoreCall): Promise<void> {
+  const { project } = call;
+  call.validate("name", keyNameProblem);
+  call.validate("desc", descriptionProblem);
+  const path = call.get("outfile");
+  const { text, ...info } = await call.withStore(async (store) => {
+    await requireApp(store, project, call.required("APP"));
+    return await (path === undefined ? makeKey(call, store) : makeKeyInto(path, call, store));
+  });
+  const shape = appKeyAnswer(info);
+  if (path !== undefined) {
+    return call.print(shape, [`The API key ${info.prefix} is in ${path}, and nowhere else.`]);
+  }
+  const { created, ...rest } = shape;
+  call.print({ ...rest, api_key: text, created }, [
+    `API key:  ${text}`,
+    "",
+    "The key is shown once: keep it as you keep passwords.",
+  ]);
+}
+
+async function makeKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { text: string }> {
+  const description = call.get("desc");
+  const app = call.required("APP");
+  const fields = { name: call.required("name"), ...(description !== undefined && { description }) };
+  try {
+    return await store.appKeys.create(call.project, app, fields);
+  } catch (error) {
+    if (!(error instanceof AccessIsOff)) throw error;
+    const enable = `enable it first with kvdrive auth enable ${call.project} ${app}`;
+    throw new CommandError(`The access control of ${app} is off: ${enable}`, { cause: error });
+  }
+}
+
+/** Makes the file before the key, so that there is never a key without the file that was to hold it. */
+async function makeKeyInto(
+  path: string,
+  call: StoreCall,
+  store: Store,
+): Promise<AppKeyInfo & { text: string }> {
+  using file = await SecretFile.create(path);
+  let made: AppKeyInfo & { text: string } | undefined;
+  try {
+    made = await makeKey(call, store);
+    await file.write(made.text);
+    return made;
+  } catch (error) {
+    if (made !== undefined) {
+      await store.appKeys.revoke(call.project, call.required("APP"), made.name);
+    }
+    await file.discard();
+    throw error;
+  }
+}
+
+async function deleteApiKey(call: StoreCall): Promise<void> {
+  const { project } = call;
+  const app = call.required("APP");
+  const name = call.required("name");
+  await call.withStore(async (store) => {
+    await requireApp(store, project, app);
+    const key = (await store.appKeys.list(project, app)).find((key) => key.name === name);
+    // The name is not repeated: somebody may have put the key in its place.
+    const noSuchKey = new CommandError(
+      `The application ${app} has no key of that name: see kvdrive auth list-api-keys ${project} ${app}`,
+    );
+    if (key === undefined) throw noSuchKey;
+    call.confirm(`Delete the API key "${name}" (${key.prefix}) of the application ${app}?`);
+    if (!await store.appKeys.revoke(project, app, name)) throw noSuchKey;
+  });
+  call.print({ name }, [
+    `The API key "${name}" is deleted. Servers that run know it within 5 seconds.`,
+  ]);
+}
+
+async function listApiKeys(call: StoreCall): Promise<void> {
+  const { project } = call;
+  const app = call.required("APP");
+  const found = await call.withStore(async (store) => {
+    await requireApp(store, project, app);
+    return await store.appKeys.list(project, app);
+  });
+  const keys = found.map(appKeyAnswer);
+  const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
+  const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
+  call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);
+}

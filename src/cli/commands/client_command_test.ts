@@ -1,0 +1,38 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { UsageError } from "../terminal/errors.ts";
+import { parseDrivePath, stateFolder } from "./client_command.ts";
+
+Deno.test("The first colon ends the drive, and everything behind it is the name", () => {
+  const places: [text: string, drive: string, name: string][] = [
+    ["photos:cat.jpg", "photos", "cat.jpg"],
+    ["photos:", "photos", ""],
+    ["photos:pets/", "photos", "pets/"],
+    ["d:/etc/passwd", "d", "/etc/passwd"],
+    ["d://x", "d", "//x"],
+    ["d:..", "d", ".."],
+    ["d:a:b", "d", "a:b"],
+  ];
+  for (const [text, drive, name] of places) {
+    assertEquals(parseDrivePath(text, undefined), { drive, name });
+  }
+  assertEquals(parseDrivePath("n:m", "a:b"), { drive: "a:b", name: "n:m" });
+});
+
+Deno.test("What names no place is refused", () => {
+  for (const text of ["photos", "", ":a", " :a", "a/b:c", `d:${"x".repeat(1025)}`, "d: "]) {
+    assertThrows(() => parseDrivePath(text, undefined), UsageError);
+  }
+  assertThrows(() => parseDrivePath("a", "b/c"), UsageError);
+});
+
+Deno.test("What is remembered is where the system keeps such things", () => {
+  const home = { HOME: "/home/ann" };
+  assertEquals(stateFolder(home, "linux"), "/home/ann/.local/state/kvdrive/uploads");
+  assertEquals(
+    stateFolder(home, "darwin"),
+    "/home/ann/Library/Application Support/kvdrive/uploads",
+  );
+  assertEquals(stateFolder({ ...home, XDG_STATE_HOME: "/s" }, "linux"), "/s/kvdrive/uploads");
+  assertEquals(stateFolder({ LOCALAPPDATA: "/l" }, "windows"), "/l/kvdrive/uploads");
+  assertEquals(stateFolder({}, "linux"), undefined);
+});

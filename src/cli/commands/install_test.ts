@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import config from "../../../deno.json" with { type: "json" };
+import { type Build, currentBuild, RUNTIME_OPTIONS } from "../../version.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { systemdUnit, unitAdvice, unitSettings } from "./install.ts";
+
+const COMPILED: Build = { kind: "compiled", command: ["/usr/local/bin/kvdrive"] };
+const PACKED: Build = { kind: "packed", command: ["/opt/my files/kvdrive-packed"] };
+
+function unit(options: Record<string, string> = {}, edition = COMPILED): string {
+  return systemdUnit(unitSettings(new Map(Object.entries(options)), edition));
+}
+
+Deno.test("The tasks that start the program grant what its other forms have", () => {
+  const granted = `deno run ${RUNTIME_OPTIONS.join(" ")} main.ts`;
+  assertStringIncludes(config.tasks.start.command, `${granted} serve`);
+  assertStringIncludes(config.tasks.kvdrive.command, granted);
+});
+
+Deno.test("A test runs from source; a packed file is known by what its head says", () => {
+  const { kind, command } = currentBuild({});
+  assertEquals([kind, command[0], command[1]], ["from source", Deno.execPath(), "run"]);
+  assertEquals(currentBuild({ KVDRIVE_PACKED: "" }).kind, "from source");
+  const packed: Build = { kind: "packed", command: ["/bin/k"] };
+  assertEquals(currentBuild({ KVDRIVE_PACKED: "/bin/k" }), packed);
+});
+
+Deno.test("A unit starts the server with the options that were given, paths made absolute", () => {
+  const text = unit({ port: "9000", "tls-cert": "a.pem", "tls-key": "/k.pem", user: "files" });
+  const here = Deno.cwd();
+  assertStringIncludes(
+    text,
+    `ExecStart=:/usr/local/bin/kvdrive serve --port 9000 --data /var/lib/kvdrive --tls-cert ${here}/a.pem --tls-key /k.pem\n`,
+  );
+  assertStringIncludes(text, "User=files\nGroup=files\n");
+  assert(!text.includes("CacheDirectory"), text);
+});
+
+Deno.test("What systemd would read otherwise in a path is escaped", () => {
+  const text = unit({ data: '/srv/100% "my" $data\\' }, PACKED);
+  const data = String.raw`"/srv/100%% \"my\" $data\\"`;
+  assertStringIncludes(text, `ExecStart=:"/opt/my files/kvdrive-packed" serve --data ${data}\n`);
+  assertStringIncludes(text, `ReadWritePaths=${data}\n`);
+  assertStringIncludes(text, "Environment=KVDRIVE_RUNTIME_DIR=/var/cache/kvdrive\n");
+  assertThrows(() => unit({ data: "/srv/a\nUser=root" }), UsageError, "control character");
+});
+
+Deno.test("The data folder alone can be written, and below /var/lib systemd makes it", () => {
+  const text = unit();
+  assertStringIncludes(text, "ReadWritePaths=/var/lib/kvdrive\n");
+  assertStringIncludes(text, "StateDirectory=kvdrive\n");
+  assertStringIncludes(text, "ProtectSystem=strict\n");
+  assertStringIncludes(text, "ProtectHome=yes\n");
+  const other = unit({ data: "/home/me/files" });
+  assertStringIncludes(other, "ProtectHome=read-only\n");
+  assert(!other.includes("StateDirectory"), other);
+  for (const data of ["/tmp", "/tmp/files", "/var/tmp/files"]) {
+    assertThrows(() => unit({ data }), UsageError, "temporary");
+  }
+});
+
+Deno.test("A unit waits longer than the server does, and lets it have a port of root's where it asks for one", () => {
+  assertStringIncludes(unit(), "TimeoutStopSec=30s\n");
+  assertStringIncludes(unit({ "shutdown-timeout": "2m" }), "TimeoutStopSec=140s\n");
+  assertStringIncludes(unit(), "CapabilityBoundingSet=\n");
+  assertMatch(unit({ port: "443" }), /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+  assert(!unit({ port: "0" }).includes("CAP_NET_BIND_SERVICE"));
+});
+
+Deno.test("What the server would refuse is refused when the unit is written", () => {
+  assertThrows(() => unit({ port: "http" }), UsageError, "--port");
+  assertThrows(() => unit({ user: "no one" }), UsageError, "--user");
+  assertThrows(() => unit({ user: "%u" }), UsageError, "--user");
+});
+
+Deno.test("The advice can be pasted into a shell", () => {
+  const settings = unitSettings(new Map([["data", "/srv/it's"]]), PACKED);
+  const text = unitAdvice(settings, "files.service");
+  assertStringIncludes(text, String.raw`install -d -o kvdrive -g kvdrive -m 700 '/srv/it'\''s'`);
+  assertStringIncludes(text, "env KVDRIVE_RUNTIME_DIR=/var/cache/kvdrive '/opt/my files/kvdrive-");
+  assertStringIncludes(text, "systemctl enable --now files.service\n");
+});

@@ -1,0 +1,111 @@
+import { isoSeconds } from "../../rules/dates.ts";
+import { keyNameProblem } from "../../rules/names.ts";
+import { hashSecret, KEY_PREFIX_LENGTH, newSecret } from "../../rules/secrets.ts";
+import { CommandError } from "../terminal/errors.ts";
+import { noSuchProject, requireProject } from "./project.ts";
+import { hasStore, type StoreCall, type StoreCommand } from "./store_command.ts";
+
+const NAME = { name: "name", short: "n", value: "NAME", help: "what the key is for" } as const;
+
+export const keyCommands: readonly StoreCommand[] = [
+  {
+    name: "key create",
+    operands: ["PROJECT"],
+    options: [NAME],
+    summary: "make another key of a project",
+    run: createKey,
+  },
+  {
+    name: "key list",
+    operands: ["PROJECT"],
+    summary: "list the keys of a project by their prefixes",
+    run: listKeys,
+  },
+  {
+    name: "key revoke",
+    operands: ["PROJECT", "PREFIX"],
+    asks: true,
+    summary: "make a key open nothing any more",
+    run: revokeKey,
+  },
+];
+
+async function createKey(call: StoreCall): Promise<void> {
+  const { project } = call;
+  call.validate("name", keyNameProblem);
+  const made = await call.withStore((store) => store.keys.create(project, call.get("name")));
+  if (made === undefined) throw noSuchProject(project);
+  const { key, prefix, name = null, created } = made;
+  call.print({ name, prefix, project_key: key.text, created: isoSeconds(created) }, [
+    `Project key:  ${key.text}`,
+    "",
+    "The key is shown once: keep it as you keep passwords.",
+  ]);
+}
+
+async function listKeys(call: StoreCall): Promise<void> {
+  const { project } = call;
+  const found = await call.withStore(async (store) => {
+    await requireProject(store, project);
+    return await store.keys.list(project);
+  });
+  const keys = found.map(({ prefix, name = null, created }) => {
+    return { prefix, name, created: isoSeconds(created) };
+  });
+  const rows = keys.map(({ prefix, name, created }) => [prefix, name, created]);
+  const ifEmpty = `The project ${project} has no keys.`;
+  call.printTable({ keys }, ["PREFIX", "NAME", "CREATED"], rows, ifEmpty);
+}
+
+async function revokeKey(call: StoreCall): Promise<void> {
+  const { project } = call;
+  // What has another length may be a whole key, which no message repeats.
+  call.validate(
+    "PREFIX",
+    ({ length }) => length === KEY_PREFIX_LENGTH ? undefined : PREFIX_PROBLEM,
+  );
+  const prefix = call.required("PREFIX");
+  await call.withStore(async (store) => {
+    await requireProject(store, project);
+    const keys = await store.keys.list(project);
+    const key = keys.find((key) => key.prefix === prefix);
+    const noSuchKey = new CommandError(
+      `The project ${project} has no key with the prefix "${prefix}": see kvdrive key list`,
+    );
+    if (key === undefined) throw noSuchKey;
+    const name = key.name === undefined ? "" : ` ("${key.name}")`;
+    const others = keys.length === 1 ? ", which has no other" : "";
+    call.confirm(`Revoke the key ${prefix}${name} of the project ${project}${others}?`);
+    if (!await store.keys.revoke(project, prefix)) throw noSuchKey;
+  });
+  call.print({ prefix }, [
+    `The key ${prefix} is revoked. Servers that run know it within 5 seconds.`,
+  ]);
+}
+
+const PREFIX_PROBLEM = `must be the ${KEY_PREFIX_LENGTH} characters that kvdrive key list shows`;
+
+export const adminTokenCommands: readonly StoreCommand[] = [
+  {
+    name: "admin-token reset",
+    asks: true,
+    makesStore: true,
+    summary: "make a new administrator's token; the present one ends",
+    run: resetAdminToken,
+  },
+];
+
+async function resetAdminToken(call: StoreCall): Promise<void> {
+  call.confirm(
+    call.kv !== undefined || await hasStore(call.data)
+      ? "Make a new administrator's token, so that the present one ends?"
+      : `Make a new store in ${call.data}, with an administrator's token?`,
+  );
+  const token = newSecret();
+  await call.withStore((store) => store.projects.setAdminToken(hashSecret(token)));
+  call.print({ admin_token: token }, [
+    `Administrator's token:  ${token}`,
+    "",
+    "The token is shown once: keep it as you keep passwords. Servers that run know it within 5 seconds.",
+  ]);
+}

@@ -1,0 +1,59 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CommandError } from "../terminal/errors.ts";
+import { SecretFile } from "./secret_file.ts";
+
+async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-secret-" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("A secret's file holds it alone, and its owner alone may read it", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/key`;
+    using file = await SecretFile.create(path);
+    await file.write("abc.def");
+    assertEquals(await Deno.readTextFile(path), "abc.def\n");
+    assertEquals((await Deno.stat(path)).mode, 0o100600);
+  });
+});
+
+Deno.test("What is there already is never written to", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/file`, "earlier");
+    await Deno.mkdir(`${folder}/folder`);
+    await Deno.symlink(`${folder}/nowhere`, `${folder}/link`);
+    for (const name of ["file", "folder", "link"]) {
+      const { message } = await assertRejects(
+        () => SecretFile.create(`${folder}/${name}`),
+        CommandError,
+      );
+      assert(message.startsWith(`There is a file ${folder}/${name} already`), message);
+    }
+    assertEquals(await Deno.readTextFile(`${folder}/file`), "earlier");
+    await assertRejects(() => Deno.stat(`${folder}/nowhere`), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("A file that cannot be made is told with the reason", async () => {
+  await withFolder(async (folder) => {
+    const make = () => SecretFile.create(`${folder}/missing/key`);
+    const path = `${folder}/missing/key`;
+    await assertRejects(make, CommandError, `Cannot make the file ${path}: No such file`);
+    const folderName = `${folder}/nowhere/`;
+    const reason = `Cannot make the file ${folderName}: it is a folder`;
+    await assertRejects(() => SecretFile.create(folderName), CommandError, reason);
+  });
+});
+
+Deno.test("A file that is given up is gone", async () => {
+  await withFolder(async (folder) => {
+    using file = await SecretFile.create(`${folder}/key`);
+    await file.discard();
+    await file.discard();
+    assertEquals(await Array.fromAsync(Deno.readDir(folder)), []);
+  });
+});

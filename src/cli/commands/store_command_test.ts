@@ -1,0 +1,100 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { UsageError } from "../terminal/errors.ts";
+import { type StoreCall, type StoreCommand, storeCommand } from "./store_command.ts";
+
+const SECRET = "0123456789abcdefghijABCDEFGHIJ";
+
+const FORM = "kvdrive thing make PROJECT [NAME] --color COLOR [--size N]";
+
+/** What a command finds in its call. */
+interface Seen {
+  data: string;
+  values: Record<string, string | undefined>;
+}
+
+/** Runs a command that only looks at its call. */
+async function run(
+  args: string[],
+  env: Record<string, string> = {},
+  more: Partial<StoreCommand> = {},
+): Promise<Seen | undefined> {
+  let seen: Seen | undefined;
+  const command = storeCommand({
+    name: "thing make",
+    operands: ["PROJECT"],
+    optional: ["NAME"],
+    options: [
+      { name: "color", short: "c", value: "COLOR", required: true, help: "" },
+      { name: "size", value: "N", help: "" },
+    ],
+    summary: "",
+    run: (call: StoreCall) => {
+      const names = ["PROJECT", "NAME", "color", "size", "json", "yes"];
+      const values = Object.fromEntries(names.map((name) => [name, call.get(name)]));
+      seen = { data: call.data, values };
+      return Promise.resolve();
+    },
+    ...more,
+  });
+  await command.run(args, env);
+  return seen;
+}
+
+Deno.test("Operands get their names in order, options theirs", async () => {
+  const nothing = { NAME: undefined, size: undefined, json: undefined, yes: undefined };
+  const cases: [string[], Record<string, string | undefined>][] = [
+    [["p", "--color", "red"], { ...nothing, PROJECT: "p", color: "red" }],
+    [["-c", "red", "p", "a name", "--json"], {
+      ...nothing,
+      PROJECT: "p",
+      NAME: "a name",
+      color: "red",
+      json: "true",
+    }],
+    [["--size=3", "-cred", "--", "-p"], { ...nothing, PROJECT: "-p", color: "red", size: "3" }],
+  ];
+  for (const [args, values] of cases) assertEquals((await run(args))?.values, values);
+});
+
+Deno.test("The folder of the store is that of the option, of the variable, or ./data", async () => {
+  const args = ["p", "--color", "red"];
+  const env = { KVDRIVE_DATA: "variable" };
+  assertEquals((await run(args))?.data, "./data");
+  assertEquals((await run(args, { KVDRIVE_DATA: "" }))?.data, "./data");
+  assertEquals((await run(args, env))?.data, "variable");
+  assertEquals((await run([...args, "--data", "flag"], env))?.data, "flag");
+});
+
+Deno.test("A variable stands for no other option", async () => {
+  const env = { KVDRIVE_SIZE: "1", KVDRIVE_YES: "1", KVDRIVE_JSON: "1", KVDRIVE_NAME: "x" };
+  const seen = await run(["p", "--color", "red"], env);
+  assertEquals(seen?.values, (await run(["p", "--color", "red"]))?.values);
+});
+
+Deno.test("What cannot be followed is refused with the right form, and no word is repeated", async () => {
+  const cases: [args: string[], problem: string][] = [
+    [[], "PROJECT is missing"],
+    [["", "--color", "red"], "PROJECT is missing"],
+    [["p"], "The option --color is missing"],
+    [["p", "name", SECRET, "--color", "red"], "There are too many words"],
+    [["p", "--color", "red", "--sice", SECRET], "Unknown option '--sice'"],
+    [["p", "--color", "red", `--sice=${SECRET}`], "Unknown option '--sice'"],
+    [["p", "--color", SECRET, "--color", SECRET], "The option --color is given more than once"],
+    [["p", "--color="], "The option --color needs a value: COLOR"],
+    [["p", "--color", "red", "--yes"], "Unknown option '--yes'"],
+  ];
+  for (const [args, problem] of cases) {
+    const { message } = await assertRejects(() => run(args), UsageError, problem);
+    assertStringIncludes(message, `the form is ${FORM}`);
+    assert(!message.includes(SECRET), message);
+  }
+});
+
+Deno.test("A command that asks takes --yes, and tells so in its form", async () => {
+  for (const yes of ["--yes", "-y"]) {
+    const seen = await run(["p", "--color", "red", yes], {}, { asks: true });
+    assertEquals(seen?.values["yes"], "true");
+  }
+  const missing = () => run(["p"], {}, { asks: true });
+  await assertRejects(missing, UsageError, `${FORM} [--yes]`);
+});

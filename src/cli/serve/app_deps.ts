@@ -1,0 +1,44 @@
+import type { Deps } from "../../api/router.ts";
+import { Readiness } from "../../api/server/health.ts";
+import { UploadSlots } from "../../http/upload_slots.ts";
+import { hashSecret } from "../../rules/secrets.ts";
+import type { ServeOptions } from "../options/serve_options.ts";
+import type { Observation } from "./observation.ts";
+
+/** How long an upload may be below its least rate, in milliseconds: as long as it may be silent, unless that is less. */
+const UPLOAD_GRACE = 30_000;
+
+/** What depends on where the program runs. */
+type PlatformDeps = Pick<
+  Deps,
+  | "store"
+  | "dashboard"
+  | "volume"
+  | "backups"
+  | "gate"
+  | "hosts"
+  | "upstreamRules"
+  | "running"
+  | "wrongKeys"
+  | "isDraining"
+>;
+
+/** What the options make of the service. */
+export function appDeps(options: ServeOptions, observation: Observation, own: PlatformDeps): Deps {
+  const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
+  const { minUploadRate: rate } = options;
+  return {
+    ...own,
+    corsOrigins,
+    failedReasons,
+    idleTimeout,
+    slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
+    uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
+    trustedProxies,
+    watch: observation.watch,
+    metrics: observation.pageOf(own.store, own.backups),
+    metricsToken: options.metricsToken && hashSecret(options.metricsToken),
+    readiness: new Readiness((signal) => own.store.probe(signal)),
+    onError: observation.onError,
+  };
+}

@@ -1,0 +1,175 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { hashSecret, MAX_KEY_HEADER, newProjectKey, parseProjectKey } from "../../rules/secrets.ts";
+import { type Database, openMemoryDatabase } from "../../store/engine/database.ts";
+import { Store } from "../../store/store.ts";
+import { UsageError } from "../terminal/errors.ts";
+import {
+  applyCredentials,
+  type ConfiguredCredentials,
+  readCredentials,
+  startMessage,
+} from "./credentials.ts";
+
+const NOTHING: ConfiguredCredentials = { projectKey: undefined, adminToken: undefined };
+
+const GIVEN: ConfiguredCredentials = {
+  projectKey: parseProjectKey("mine_correct-horse-battery-staple"),
+  adminToken: "open-sesame-open-sesame",
+};
+
+async function withStore(test: (store: Store, db: Database) => Promise<void>): Promise<void> {
+  const db = await openMemoryDatabase();
+  const store = new Store(db, { onError: () => {} });
+  try {
+    await test(store, db);
+  } finally {
+    await store.close();
+  }
+}
+
+/** All that is in the store, keys and values, as one text. */
+async function dump(db: Database): Promise<string> {
+  const found: unknown[] = [];
+  for await (const { key, value } of db.reader.list({ prefix: [] })) found.push([key, value]);
+  return JSON.stringify(found);
+}
+
+Deno.test("Credentials are taken from the environment, and empty variables are none", () => {
+  assertEquals(readCredentials({}), NOTHING);
+  assertEquals(readCredentials({ KVDRIVE_PROJECT_KEY: "", KVDRIVE_ADMIN_TOKEN: "" }), NOTHING);
+  const secret = "s_123456789012345678901";
+  const token = "a token of 22 letters.";
+  const env = { KVDRIVE_PROJECT_KEY: `my-app_${secret}`, KVDRIVE_ADMIN_TOKEN: token };
+  assertEquals(readCredentials(env), {
+    projectKey: { project: "my-app", secret, text: `my-app_${secret}` },
+    adminToken: token,
+  });
+});
+
+Deno.test("A project key that cannot be one is refused without repeating it", () => {
+  for (const text of ["swordfish", "_swordfish", "my app_swordfish", "a_sword fish", "a_"]) {
+    const { message } = assertThrows(
+      () => readCredentials({ KVDRIVE_PROJECT_KEY: text }),
+      UsageError,
+      "KVDRIVE_PROJECT_KEY",
+    );
+    assert(!message.includes("sword"), message);
+  }
+});
+
+Deno.test("A project key that no request could send is refused", () => {
+  const longest = `a_${"x".repeat(MAX_KEY_HEADER - 2)}`;
+  assertEquals(readCredentials({ KVDRIVE_PROJECT_KEY: longest }).projectKey?.text, longest);
+  const read = () => readCredentials({ KVDRIVE_PROJECT_KEY: `${longest}x` });
+  assertThrows(read, UsageError, "KVDRIVE_PROJECT_KEY");
+});
+
+Deno.test("A secret that is easy to guess is refused without repeating it, with what makes a good one", () => {
+  const cases: [variable: string, value: string, says: string][] = [
+    ["KVDRIVE_PROJECT_KEY", "p_x", "has 1 character,"],
+    ["KVDRIVE_PROJECT_KEY", "p_swordfish", "has 9 characters,"],
+    // The project's id is no secret, so its length does not count.
+    ["KVDRIVE_PROJECT_KEY", `${"a".repeat(60)}_swordfish`, "has 9 characters,"],
+    ["KVDRIVE_PROJECT_KEY", `p_${"x".repeat(21)}`, "has 21 characters,"],
+    ["KVDRIVE_ADMIN_TOKEN", "a", "has 1 character,"],
+    ["KVDRIVE_ADMIN_TOKEN", "swordfish", "has 9 characters,"],
+    ["KVDRIVE_ADMIN_TOKEN", "x".repeat(21), "has 21 characters,"],
+  ];
+  for (const [variable, value, says] of cases) {
+    const { message } = assertThrows(() => readCredentials({ [variable]: value }), UsageError);
+    for (const part of [variable, says, "at least 22", "openssl rand -hex 16"]) {
+      assertStringIncludes(message, part);
+    }
+    assert(!message.includes("swordfish") && !message.includes("xxx"), message);
+  }
+  readCredentials({
+    KVDRIVE_PROJECT_KEY: `p_${"x".repeat(22)}`,
+    KVDRIVE_ADMIN_TOKEN: "x".repeat(22),
+  });
+});
+
+Deno.test("A token that no request could send is refused", () => {
+  const token = "swordfish-swordfish-swordfish";
+  for (const bad of [`${token}\n`, ` ${token}`, `${token} `, `${token}ü`, token.repeat(9)]) {
+    const read = () => readCredentials({ KVDRIVE_ADMIN_TOKEN: bad });
+    const { message } = assertThrows(read, UsageError, "KVDRIVE_ADMIN_TOKEN");
+    assert(!message.includes("swordfish"), message);
+  }
+});
+
+Deno.test("On an empty store a project, its key and an administrator's token are made", async () => {
+  await withStore(async ({ projects, keys }) => {
+    const { projectKey, adminToken = "" } = await applyCredentials(projects, NOTHING);
+    assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
+    const opened = await keys.find(hashSecret(projectKey?.text ?? ""));
+    assertEquals(opened?.project, projectKey?.project);
+    assertEquals([await projects.isEmpty(), await projects.hasAdminToken()], [false, true]);
+  });
+});
+
+Deno.test("A second start makes nothing and changes nothing", async () => {
+  for (const given of [NOTHING, GIVEN]) {
+    await withStore(async ({ projects }, db) => {
+      await applyCredentials(projects, given);
+      const before = await dump(db);
+      assertEquals(await applyCredentials(projects, given), {});
+      assertEquals(await dump(db), before);
+    });
+  }
+});
+
+Deno.test("What is given holds, and is not made", async () => {
+  await withStore(async ({ projects, keys }) => {
+    assertEquals(await applyCredentials(projects, GIVEN), {});
+    const opened = await keys.find(hashSecret(GIVEN.projectKey?.text ?? ""));
+    assertEquals(opened?.project, "mine");
+    assertEquals(await projects.hasAdminToken(), true);
+  });
+  await withStore(async ({ projects }) => {
+    const { projectKey, adminToken } = await applyCredentials(projects, {
+      ...NOTHING,
+      projectKey: GIVEN.projectKey,
+    });
+    assertEquals([projectKey, adminToken?.length], [undefined, 32]);
+  });
+});
+
+Deno.test("A given key is added to a store that has projects, and the earlier ones stay", async () => {
+  await withStore(async ({ projects, keys }) => {
+    const first = await applyCredentials(projects, NOTHING);
+    assertEquals(await applyCredentials(projects, GIVEN), {});
+    const another = { ...NOTHING, projectKey: parseProjectKey("mine_another-secret") };
+    assertEquals(await applyCredentials(projects, another), {});
+    for (const key of [first.projectKey, GIVEN.projectKey, another.projectKey]) {
+      assertEquals((await keys.find(hashSecret(key?.text ?? "")))?.project, key?.project);
+    }
+    assertEquals(await keys.find(hashSecret("mine_unknown")), undefined);
+  });
+});
+
+Deno.test("Of a key and a token only the SHA-256 is stored", async () => {
+  for (const given of [NOTHING, GIVEN]) {
+    await withStore(async ({ projects }, db) => {
+      const made = await applyCredentials(projects, given);
+      const { projectKey, adminToken = "" } = { ...given, ...made };
+      const stored = await dump(db);
+      for (const secret of [projectKey?.secret ?? "", projectKey?.text ?? "", adminToken]) {
+        assert(secret.length >= 20 && !stored.includes(secret), stored);
+        assert(!stored.includes(btoa(secret)), stored);
+      }
+      assertStringIncludes(stored, hashSecret(projectKey?.text ?? ""));
+      assertStringIncludes(stored, hashSecret(adminToken));
+    });
+  }
+});
+
+Deno.test("What was made is shown with a first call, and nothing is said where nothing was", () => {
+  const projectKey = newProjectKey();
+  assertEquals(startMessage({}, "http://127.0.0.1:8000", ""), "");
+  const text = startMessage({ projectKey, adminToken: "token" }, "https://[::1]:1", "-k ");
+  for (const part of [projectKey.text, "token", "curl -k -X POST", "https://[::1]:1/v1/"]) {
+    assertStringIncludes(text, part);
+  }
+  const tokenOnly = startMessage({ adminToken: "token" }, "http://127.0.0.1:8000", "");
+  assertEquals([tokenOnly.includes("token"), tokenOnly.includes("curl")], [true, false]);
+});

@@ -1,0 +1,260 @@
+import { deadline } from "@std/async/deadline";
+import { createApp } from "../../app.ts";
+import { FetchGate } from "../../gate/fetch_gate.ts";
+import { errors, type HttpError, renderError, toHttpError } from "../../http/http_error.ts";
+import { UpstreamRules } from "../../http/network/upstream_rules.ts";
+import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
+import { requestIdOf } from "../../http/request_context.ts";
+import { PageFiles } from "../../http/static_files.ts";
+import { RunningUploads } from "../../http/upload_slots.ts";
+import { HostRules } from "../../rules/hosts.ts";
+import { SECOND } from "../../rules/units.ts";
+import { unknownVolume } from "../../store/disk/volume.ts";
+import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts";
+import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
+import { Store } from "../../store/store.ts";
+import { parseServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
+import { announce, type Environment } from "../terminal/output.ts";
+import { appDeps } from "./app_deps.ts";
+import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
+import { createMemoryBudget } from "./machine.ts";
+import { Observation } from "./observation.ts";
+import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
+
+/** Deno Deploy gives 5 seconds from its signal to the end: for transfers, then for the store to be closed. */
+const DEPLOY_SHUTDOWN_TIME = 4 * SECOND;
+
+const DEPLOY_CLOSE_TIME = SECOND / 2;
+
+/** Between two tries to open the database of Deno Deploy. */
+const DEPLOY_REOPEN_PAUSE = SECOND;
+
+/** Whether the runtime is Deno 2.9 or later, which is the oldest that was seen to know what is asked for here. */
+export function isRecentRuntime(version: string = Deno.version.deno): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 9);
+}
+
+/**
+ * Makes up for what older runtimes do otherwise. "Bytes are never changed on the way (no compression of ours)": recent ones
+ * have an option for that, older ones keep their hands off an answer that says so to all on its way. And they end a
+ * connection of which they have not read all, without a word to the caller, who would send the next request over it.
+ */
+export function forOlderRuntimes<Rest extends unknown[]>(
+  handler: (request: Request, ...rest: Rest) => Promise<Response>,
+  isRecent: boolean = isRecentRuntime(),
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (isRecent) return handler;
+  return async (request, ...rest) => {
+    const response = await handler(request, ...rest);
+    if (request.body !== null && response.status >= 400) {
+      response.headers.set("Connection", "close");
+    }
+    if (!mayBePacked(request, response)) return response;
+    // One header, as of several only the first is read.
+    const told = response.headers.get("cache-control");
+    response.headers.set("Cache-Control", told === null ? "no-transform" : `${told}, no-transform`);
+    return response;
+  };
+}
+
+/** A request for the head alone gets the same headers as one for all. */
+function mayBePacked(request: Request, { body, headers }: Response): boolean {
+  if (!request.headers.has("accept-encoding") || headers.has("content-encoding")) return false;
+  return body !== null || request.method === "HEAD";
+}
+
+const DASHBOARD = new URL("../../dashboard/", import.meta.url);
+
+/** How often what is due is removed while nobody calls: an instance is started for it. */
+const SWEEP_SCHEDULE = "*/10 * * * *";
+
+type App = ReturnType<typeof createApp>;
+
+/** Whether the program is started by Deno Deploy, which gives it no arguments. */
+export function isOnDeploy(args: readonly string[], env: Environment): boolean {
+  return args.length === 0 && (env["DENO_DEPLOY"] ?? "") !== "";
+}
+
+/**
+ * Runs the server on Deno Deploy until a signal ends it. All settings come from the environment; where to listen the
+ * platform says. There is no disk: the store is the database that is attached to the program.
+ *
+ * @throws {UsageError} where a variable holds something that cannot be used.
+ */
+export async function serveOnDeploy(env: Environment): Promise<void> {
+  const options = parseServeOptions([], env);
+  const given = readCredentials(env);
+  let draining = false;
+  const running = new RunningUploads();
+  const wrongKeys = new WrongKeyLimiter();
+  const dashboard = await loadDashboard();
+  const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
+  // Where the program listens is the platform's affair: no upstream leads there by its port.
+  const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
+  const observation = new Observation({ log: options.log, data: undefined });
+  const { onError, watch } = observation;
+  const opening = new StoreOpener(
+    remoteStoreOf(env, options),
+    options,
+    observation,
+    async (store) => {
+      announce(
+        startMessage(
+          await applyCredentials(store.projects, given),
+          "https://<this program's address>",
+          "",
+        ),
+      );
+      observation.begin();
+      const app = createApp(appDeps(options, observation, {
+        store,
+        dashboard,
+        volume: unknownVolume,
+        gate: undefined,
+        hosts,
+        upstreamRules,
+        running,
+        wrongKeys,
+        isDraining: () => draining,
+      }));
+      const { trustedProxies, idleTimeout, appsTimeout } = options;
+      const patience = { trustedProxies, idleTimeout, appsTimeout };
+      const shared = { store, wrongKeys, hosts, upstreamRules };
+      const gate = new FetchGate({ ...shared, ...patience, watch, onError });
+      return async (request, info) => {
+        const answer = draining ? undefined : await gate.answer(request, info);
+        return answer ?? await app(request, info);
+      };
+    },
+  );
+  using signal = new ShutdownSignal(() => observation.end());
+  // What the clock starts has to be known before the server listens.
+  sweepBySchedule(opening);
+  const server = listen(options, opening);
+  announce("kvdrive listening for Deno Deploy\n");
+  await signal.first;
+  draining = true;
+  const time = Math.min(options.shutdownTimeout, DEPLOY_SHUTDOWN_TIME);
+  await deadline(drain(server, running), time).catch(ignoreTimeout);
+  await deadline(opening.close(), DEPLOY_CLOSE_TIME).catch(ignoreTimeout);
+  await observation.end();
+}
+
+/** Listens where the platform says, in `DENO_SERVE_ADDRESS`, which the runtime follows by itself. */
+function listen({ hostname, port }: ServeOptions, opening: StoreOpener): Deno.HttpServer {
+  const quiet = { automaticCompression: false, onListen: () => {} };
+  const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
+    try {
+      const { app } = await opening.opened();
+      return await app(request, info);
+    } catch (error) {
+      const response = renderError(toHttpError(error));
+      response.headers.set("X-Request-Id", requestIdOf(request.headers));
+      return response;
+    }
+  };
+  return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
+}
+
+/** Where the store is: the database that is attached to the program, unless the settings name another one. */
+function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefined {
+  if (kv !== undefined) return { url: kv, patience: 0 };
+  // Without a database some versions of the platform open one that is gone with the instance: nothing may go there.
+  const isDemanded = isRecentRuntime() && env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
+  const isAttached = /^https?:/.test(env["DENO_KV_DEFAULT_PATH"] ?? "");
+  return isDemanded || isAttached ? { patience: 0 } : undefined;
+}
+
+/** Opens the store when it is first needed, and tries again where that fails: once a second at most. */
+class StoreOpener {
+  readonly #place: RemoteStore | undefined;
+  readonly #options: ServeOptions;
+  readonly #observation: Observation;
+  readonly #makeApp: (store: Store) => Promise<App>;
+  #opened: Promise<{ store: Store; app: App }> | undefined;
+  #failure: { error: HttpError; until: number } | undefined;
+
+  constructor(
+    place: RemoteStore | undefined,
+    options: ServeOptions,
+    observation: Observation,
+    makeApp: (store: Store) => Promise<App>,
+  ) {
+    this.#place = place;
+    this.#options = options;
+    this.#observation = observation;
+    this.#makeApp = makeApp;
+  }
+
+  /** The store, and the application on it. @throws {HttpError} where the store cannot be opened. */
+  async opened(): Promise<{ store: Store; app: App }> {
+    if (this.#failure !== undefined && performance.now() < this.#failure.until) {
+      throw this.#failure.error;
+    }
+    this.#opened ??= this.#open();
+    return await this.#opened;
+  }
+
+  /** Closes the store, if it was opened. */
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    await opened?.store.close();
+  }
+
+  async #open(): Promise<{ store: Store; app: App }> {
+    let store: Store | undefined;
+    try {
+      if (this.#place === undefined) throw errors.databaseMissing();
+      const database = await openRemoteDatabase(this.#place);
+      const { onError, store: meter } = this.#observation;
+      const { uploadTtl, maxOpenUploads } = this.#options;
+      const memory = createMemoryBudget(this.#options);
+      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
+      const app = await this.#makeApp(store);
+      store.sweeper.start();
+      return { store, app };
+    } catch (error) {
+      await store?.close();
+      throw this.#fail(error);
+    }
+  }
+
+  #fail(cause: unknown): HttpError {
+    const error = refusalOf(cause);
+    if (error.cause !== undefined) this.#observation.onError(error.cause);
+    this.#failure = { error, until: performance.now() + DEPLOY_REOPEN_PAUSE };
+    this.#opened = undefined;
+    return error;
+  }
+}
+
+/** What callers are told of a store that cannot be opened. */
+function refusalOf(error: unknown): HttpError {
+  if (error instanceof CannotOpenStore) {
+    return /no KV database is attached/i.test(error.message)
+      ? errors.databaseMissing()
+      : errors.storeUnavailable(new StoreUnavailable(error.message, { cause: error }));
+  }
+  return toHttpError(error);
+}
+
+/** The page for people, where the program may read its own files. */
+async function loadDashboard(): Promise<PageFiles> {
+  try {
+    return await PageFiles.load(DASHBOARD);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return new PageFiles(new Map());
+    throw error;
+  }
+}
+
+/** Removes what is due also while nobody calls, where the platform starts instances by the clock. */
+function sweepBySchedule(opening: StoreOpener): void {
+  if (typeof Deno.cron !== "function") return;
+  Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
+    const { store } = await opening.opened();
+    await store.sweeper.sweep();
+    await store.scrub.doUrgent();
+  });
+}

@@ -1,0 +1,144 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { dirname, join } from "@std/path";
+import { ClientError } from "../errors.ts";
+import { FolderSource } from "./folder.ts";
+import type { ImportSource } from "./import.ts";
+import { ZipSource } from "./zip_import.ts";
+import { ZipWriter } from "./zip_writer.ts";
+
+const INDEX = "kvdrive.jsonl";
+
+async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Makes an archive of files of one byte. */
+async function writeZip(path: string, names: readonly string[]): Promise<void> {
+  using file = await Deno.open(path, { write: true, createNew: true });
+  const zip = new ZipWriter(file);
+  const entries = [];
+  for (const name of names) {
+    const about = { path: name, size: 1, modified: 0 };
+    entries.push(await zip.add(about, (take) => take(Uint8Array.of(1))));
+  }
+  await zip.finish(entries);
+}
+
+/** The paths of all files, and what of them is none. */
+async function pathsOf(source: ImportSource): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const file of source.files()) {
+    paths.push("problem" in file ? `${file.path}: ${file.problem}` : file.path);
+  }
+  return paths;
+}
+
+/** The same files in a folder and in an archive: opens one of them. */
+async function eachSource(
+  files: readonly string[],
+  test: (open: () => Promise<ImportSource>) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const out = join(folder, "out");
+    await Deno.mkdir(out);
+    for (const path of files) {
+      await Deno.mkdir(dirname(join(out, path)), { recursive: true });
+      await Deno.writeTextFile(join(out, path), "x");
+    }
+    await test(() => FolderSource.open(out));
+    const zip = join(folder, "out.zip");
+    await writeZip(zip, files);
+    await test(() => ZipSource.open(zip));
+  });
+}
+
+Deno.test("An export may lie in one folder around it", async () => {
+  for (const root of ["", "my export/"]) {
+    await withFolder(async (folder) => {
+      await Deno.mkdir(join(folder, root, "drives/d"), { recursive: true });
+      await Deno.writeTextFile(join(folder, root, "drives/d/a"), "x");
+      await Deno.writeTextFile(join(folder, "readme.txt"), "x");
+      assertEquals(await pathsOf(await FolderSource.open(folder)), ["drives/d/a"]);
+      const zip = join(folder, "out.zip");
+      const paths = [`${root}drives/d/a`, "readme.txt", "__MACOSX/drives.txt"];
+      await writeZip(zip, paths);
+      using source = await ZipSource.open(zip);
+      assertEquals([await pathsOf(source), source.bytes], [["drives/d/a"], 1]);
+    });
+  }
+});
+
+Deno.test("What is no export, or could be several, is refused", async () => {
+  const cases: [files: string[], says: string][] = [
+    [[], "There is no folder drives in"],
+    [["photos/cat.jpg"], "There is no folder drives in"],
+    [["a/b/drives/d/x"], "There is no folder drives in"],
+    [["b/drives/d/x", "a/drives/d/x"], "has several exports, a, b: import one after the other"],
+  ];
+  for (const [files, says] of cases) {
+    await eachSource(files, async (open) => {
+      await assertRejects(open, ClientError, says);
+    });
+  }
+  await assertRejects(
+    () => FolderSource.open("/missing/folder"),
+    ClientError,
+    "There is no folder",
+  );
+});
+
+Deno.test("Links inside an export are not followed, and one that is named is", async () => {
+  await withFolder(async (folder) => {
+    const at = (path: string) => join(folder, path);
+    await Deno.mkdir(at("outside/d"), { recursive: true });
+    await Deno.writeTextFile(at("outside/d/secret"), "secret");
+    await Deno.mkdir(at("linked"));
+    await Deno.symlink(at("outside"), at("linked/drives"));
+    const refused = "is a symbolic link";
+    await assertRejects(() => FolderSource.open(at("linked")), ClientError, refused);
+    await Deno.mkdir(at("index/drives/d"), { recursive: true });
+    await Deno.symlink(at("outside/d/secret"), at(`index/${INDEX}`));
+    await assertRejects(() => FolderSource.open(at("index")), ClientError, refused);
+    await Deno.mkdir(at("wrap"));
+    await Deno.symlink(at("inside"), at("wrap/export"));
+    await Deno.mkdir(at("inside/drives/d"), { recursive: true });
+    await Deno.writeTextFile(at("inside/drives/d/mine"), "mine");
+    await assertRejects(
+      () => FolderSource.open(at("wrap")),
+      ClientError,
+      "There is no folder drives",
+    );
+    for (const [link, target] of [["d/file", "outside/d/secret"], ["d/folder", "outside"]]) {
+      await Deno.symlink(at(target ?? ""), at(`inside/drives/${link}`));
+    }
+    await Deno.symlink("inside", at("named"));
+    for (const name of ["inside", "named"]) {
+      const found = await pathsOf(await FolderSource.open(at(name)));
+      const problem = "it is a symbolic link";
+      const links = ["file", "folder"].map((one) => `drives/d/${one}: ${problem}`);
+      assertEquals(found, [...links, "drives/d/mine"]);
+    }
+  });
+});
+
+Deno.test("A file that is replaced by a link after it was listed is not read", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "drives/d"), { recursive: true });
+    await Deno.writeTextFile(join(folder, "secret"), "secret");
+    await Deno.writeTextFile(join(folder, "drives/d/a"), "mine!!");
+    for await (const file of (await FolderSource.open(folder)).files()) {
+      if ("problem" in file) throw new Error(file.problem);
+      await Deno.remove(join(folder, file.path));
+      await Deno.symlink(join(folder, "secret"), join(folder, file.path));
+      const read = async () => {
+        for await (const _ of file.source.read());
+      };
+      await assertRejects(read, ClientError, "changed while it was read");
+    }
+  });
+});

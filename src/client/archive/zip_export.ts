@@ -1,0 +1,178 @@
+import { createHash } from "node:crypto";
+import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { copyVersion } from "../download.ts";
+import type { Drives, FileInfo } from "../drives.ts";
+import { ClientError, FileChanged, fileError } from "../errors.ts";
+import { openPlainFile, readFile } from "../local_files.ts";
+import { LocalPaths } from "../local_paths.ts";
+import type { ExportTarget } from "./export.ts";
+import {
+  DRIVES_FOLDER,
+  fileKey,
+  INDEX_NAME,
+  type IndexEntry,
+  indexEntry,
+  indexLine,
+  linesOf,
+} from "./index.ts";
+import { type WrittenEntry, ZipWriter } from "./zip_writer.ts";
+
+/** What is known of a file in an archive that is not whole: one line of its journal. */
+interface Journaled {
+  index: IndexEntry;
+  entry: WrittenEntry;
+}
+
+/**
+ * Exports to a zip archive, with the same files and the same index as to a folder. Until it is whole it lies beside as
+ * `.part`, with a journal; done again, it goes on behind the last file that is there in full.
+ */
+export class ZipTarget implements ExportTarget {
+  /** An archive is written from its beginning to its end. */
+  readonly atOnce = 1;
+  readonly #side: Drives;
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+  readonly #journal: Deno.FsFile;
+  readonly #writer: ZipWriter;
+  readonly #plan = new LocalPaths("posix");
+  /** By drive and name. */
+  readonly #there = new Map<string, Journaled>();
+  readonly #seen = new Set<string>();
+
+  private constructor(side: Drives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
+    this.#side = side;
+    this.#path = path;
+    this.#file = file;
+    this.#journal = journal;
+    this.#writer = new ZipWriter(file);
+  }
+
+  /** @throws {ClientError} where the archive cannot be made, or is there already and is not to be replaced. */
+  static async open(
+    side: Drives,
+    path: string,
+    { force }: { force: boolean },
+  ): Promise<ZipTarget> {
+    if (!force && await isThere(path)) {
+      throw new ClientError(`There is an archive ${path} already: name another, or add --force`);
+    }
+    try {
+      const file = await openPlainFile(partOf(path));
+      const journal = await openPlainFile(journalOf(path));
+      const target = new ZipTarget(side, path, file, journal);
+      await target.#resume();
+      return target;
+    } catch (error) {
+      throw fileError("write", path, error);
+    }
+  }
+
+  has(drive: string, file: FileInfo): Promise<boolean> {
+    const key = fileKey({ drive, name: file.name });
+    this.#seen.add(key);
+    return Promise.resolve(this.#there.get(key)?.index.etag === file.etag);
+  }
+
+  async add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void> {
+    const key = fileKey({ drive, name: file.name });
+    const path = this.#there.get(key)?.index.path ??
+      this.#plan.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
+    const { size, modified } = file;
+    const entry = await this.#writer.add({ path, size, modified }, async (take) => {
+      await this.#copy(drive, file, async (bytes) => {
+        await take(bytes);
+        onBytes(bytes.byteLength);
+      });
+    });
+    await this.#note({ index: indexEntry(drive, file, path), entry });
+  }
+
+  /** Of what is not in a drive any more the directory of the archive says nothing. */
+  leftOver(): IndexEntry[] {
+    return [];
+  }
+
+  async finish(): Promise<void> {
+    const files = [...this.#there].flatMap(([key, one]) => this.#seen.has(key) ? [one] : []);
+    const encoder = new TextEncoder();
+    const lines = () => files.map(({ index }) => encoder.encode(indexLine(index)));
+    const size = lines().reduce((sum, line) => sum + line.byteLength, 0);
+    const about = { path: INDEX_NAME, size, modified: Date.now() };
+    const index = await this.#writer.add(about, async (take) => {
+      for (const line of lines()) await take(line);
+    });
+    await this.#writer.finish([...files.map(({ entry }) => entry), index]);
+    await Deno.rename(partOf(this.#path), this.#path);
+    await Deno.remove(journalOf(this.#path));
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close();
+    this.#journal.close();
+  }
+
+  async #resume(): Promise<void> {
+    const journaled: Journaled[] = [];
+    for await (const line of linesOf(readFile(journalOf(this.#path)))) {
+      const one = parseJournaled(line);
+      if (one === undefined) break;
+      journaled.push(one);
+    }
+    const sound = await this.#writer.resume(journaled.map(({ entry }) => entry));
+    await this.#journal.truncate(0);
+    for (const one of journaled.slice(0, sound.length)) {
+      this.#plan.reserve(one.index.path);
+      await this.#note(one);
+    }
+  }
+
+  async #note(one: Journaled): Promise<void> {
+    this.#there.set(fileKey(one.index), one);
+    await this.#journal.write(new TextEncoder().encode(indexLine(one)));
+  }
+
+  /** Files of one request have a digest, which is compared. */
+  async #copy(
+    drive: string,
+    file: FileInfo,
+    take: (bytes: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    const hash = file.size > MAX_PAYLOAD ? undefined : createHash("sha256");
+    const sha256 = await copyVersion({ side: this.#side, drive, file }, 0, async (bytes) => {
+      hash?.update(bytes);
+      await take(bytes);
+    });
+    if (hash !== undefined && sha256 !== undefined && hash.digest("base64") !== sha256) {
+      throw new FileChanged("The bytes that came are not those that the server has");
+    }
+  }
+}
+
+function partOf(path: string): string {
+  return `${path}.part`;
+}
+
+function journalOf(path: string): string {
+  return `${path}.part.jsonl`;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw fileError("look at", path, error);
+  }
+}
+
+function parseJournaled(line: string): Journaled | undefined {
+  try {
+    const one = JSON.parse(line) as Partial<Journaled>;
+    return one.index === undefined || one.entry === undefined ? undefined : one as Journaled;
+  } catch {
+    // The last line may not have been written to its end.
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import { assertEquals } from "@std/assert";
+import { crc32 } from "node:zlib";
+import { writeAll } from "../download.ts";
+import { ZipSource } from "./zip_import.ts";
+import { centralHeader, endRecords, localHeader } from "./zip_writer.ts";
+
+const GIB = 2 ** 30;
+
+/** Writes an archive of these entries, in which the bytes of large ones are a hole in the file. */
+async function makeArchive(
+  path: string,
+  entries: readonly { path: string; size: number; text?: string }[],
+): Promise<void> {
+  using file = await Deno.open(path, { write: true, create: true });
+  const directory: Uint8Array[] = [];
+  let at = 0;
+  for (const { path, size, text } of entries) {
+    const bytes = new TextEncoder().encode(text ?? "");
+    const entry = { path, size, crc: crc32(bytes), modified: Date.UTC(2021), offset: at };
+    const header = localHeader(entry);
+    await file.seek(at, Deno.SeekMode.Start);
+    await writeAll(file, header);
+    await writeAll(file, bytes);
+    at += header.byteLength + size;
+    directory.push(centralHeader(entry));
+  }
+  const start = at;
+  await file.seek(start, Deno.SeekMode.Start);
+  for (const header of directory) {
+    await writeAll(file, header);
+    at += header.byteLength;
+  }
+  await writeAll(file, endRecords(directory.length, start, at));
+}
+
+async function filesOf(source: ZipSource, upTo: number): Promise<[string, number, string?][]> {
+  const files: [string, number, string?][] = [];
+  for await (const file of source.files()) {
+    if ("problem" in file) throw new Error(file.problem);
+    if (file.size > upTo) {
+      files.push([file.path, file.size]);
+      continue;
+    }
+    const pieces: Uint8Array[] = [];
+    for await (const piece of file.source.read()) pieces.push(piece);
+    files.push([file.path, file.size, await new Blob(pieces as BlobPart[]).text()]);
+  }
+  return files;
+}
+
+Deno.test("Archives and files in them may be larger than 4 GB", async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    await makeArchive(path, [
+      { path: "drives/d/small", size: 2, text: "ab" },
+      { path: "drives/d/large", size: 5 * GIB },
+      { path: "drives/d/behind", size: 3, text: "xyz" },
+      { path: "drives/d/limit", size: 2 ** 32 - 1 },
+    ]);
+    using source = await ZipSource.open(path);
+    assertEquals(source.bytes, 5 + 5 * GIB + 2 ** 32 - 1);
+    assertEquals(await filesOf(source, 100), [
+      ["drives/d/small", 2, "ab"],
+      ["drives/d/large", 5 * GIB],
+      ["drives/d/behind", 3, "xyz"],
+      ["drives/d/limit", 2 ** 32 - 1],
+    ]);
+  } finally {
+    await Deno.remove(path);
+  }
+});
+
+Deno.test("An archive may have more than 65,535 files", async () => {
+  const path = await Deno.makeTempFile();
+  try {
+    const count = 65_540;
+    const entries = Array.from({ length: count }, (_, i) => ({ path: `drives/d/${i}`, size: 0 }));
+    await makeArchive(path, entries);
+    using source = await ZipSource.open(path);
+    const files = await filesOf(source, 0);
+    assertEquals([files.length, files.at(-1)], [count, [`drives/d/${count - 1}`, 0, ""]]);
+  } finally {
+    await Deno.remove(path);
+  }
+});

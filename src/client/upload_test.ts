@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { cutParts } from "./upload.ts";
+
+async function cut(pieces: readonly string[], size: number): Promise<[number, string, boolean][]> {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (const piece of pieces) yield await Promise.resolve(new TextEncoder().encode(piece));
+  }
+  const parts: [number, string, boolean][] = [];
+  for await (const { number, bytes: part, isLast } of cutParts(bytes(), size)) {
+    parts.push([number, new TextDecoder().decode(part), isLast]);
+  }
+  return parts;
+}
+
+Deno.test("Bytes are cut into parts of one size, however they come", async () => {
+  assertEquals(await cut([], 3), [[1, "", true]]);
+  assertEquals(await cut(["", ""], 3), [[1, "", true]]);
+  assertEquals(await cut(["abc"], 3), [[1, "abc", true]]);
+  const four = [[1, "abc", false], [2, "d", true]] as [number, string, boolean][];
+  for (const pieces of [["abcd"], ["a", "b", "c", "d"], ["ab", "", "cd"], ["abc", "d"]]) {
+    assertEquals(await cut(pieces, 3), four);
+  }
+  assertEquals(await cut(["abcdefghi"], 3), [
+    [1, "abc", false],
+    [2, "def", false],
+    [3, "ghi", true],
+  ]);
+});

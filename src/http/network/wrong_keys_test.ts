@@ -1,0 +1,103 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  MAX_WRONG_KEYS,
+  WRONG_KEY_DECAY,
+  WRONG_KEY_FIRST_WAIT,
+  WRONG_KEY_MAX_WAIT,
+  WrongKeyLimiter,
+} from "./wrong_keys.ts";
+
+const FIRST_WAIT = WRONG_KEY_FIRST_WAIT / 1000;
+
+/** Sends the wrong keys that a network is free to send. */
+function useUp(keys: WrongKeyLimiter, address: string, now = 0): void {
+  for (let i = 0; i < MAX_WRONG_KEYS; i++) assertEquals(keys.record(address, now), undefined);
+}
+
+/** The wrong keys that are answered when one is sent every second. */
+function answered(keys: WrongKeyLimiter, address: string, seconds: number, from = 0): number {
+  let count = 0;
+  for (let second = 0; second < seconds; second++) {
+    if (keys.record(address, from + second * 1000) === undefined) count++;
+  }
+  return count;
+}
+
+Deno.test("After twenty wrong keys of a network each further one doubles the wait, up to some minutes", () => {
+  const keys = new WrongKeyLimiter();
+  useUp(keys, "192.0.2.1");
+  const waits: number[] = [];
+  for (let now = 0; waits.length < 12;) {
+    const wait = keys.record("192.0.2.1", now) ?? 0;
+    waits.push(wait);
+    now += wait * 1000;
+    assertEquals(keys.record("192.0.2.1", now - 1), 1);
+    assertEquals(keys.record("192.0.2.1", now), undefined);
+  }
+  assertEquals(waits[0], FIRST_WAIT);
+  assertEquals(waits, waits.toSorted((a, b) => a - b));
+  assertEquals(waits.at(-1), WRONG_KEY_MAX_WAIT / 1000);
+});
+
+Deno.test("Wrong keys during a wait do not make it longer", () => {
+  const keys = new WrongKeyLimiter();
+  useUp(keys, "192.0.2.1");
+  for (let i = 0; i < 1000; i++) assertEquals(keys.record("192.0.2.1", 1), FIRST_WAIT);
+  assertEquals(keys.record("192.0.2.1", WRONG_KEY_FIRST_WAIT), undefined);
+});
+
+Deno.test("Wrong keys are forgiven in time", () => {
+  const keys = new WrongKeyLimiter();
+  useUp(keys, "192.0.2.1");
+  useUp(keys, "192.0.2.1", MAX_WRONG_KEYS * WRONG_KEY_DECAY);
+  assertEquals(keys.record("192.0.2.1", MAX_WRONG_KEYS * WRONG_KEY_DECAY), FIRST_WAIT);
+});
+
+Deno.test("A network that guesses all day gets 20 answers, and one every few minutes", () => {
+  const keys = new WrongKeyLimiter();
+  const day = 24 * 3600;
+  const count = answered(keys, "192.0.2.1", day);
+  assert(count <= MAX_WRONG_KEYS + 5 + day * 1000 / WRONG_KEY_MAX_WAIT, `${count}`);
+});
+
+Deno.test("Addresses of one /24 of IPv4, and of one /64 of IPv6, count together", () => {
+  const keys = new WrongKeyLimiter();
+  for (let i = 0; i < MAX_WRONG_KEYS; i++) {
+    assertEquals(keys.record(`10.0.0.${i}`, 0), undefined);
+    assertEquals(keys.record(`2001:db8:0:7:${i}::1`, 0), undefined);
+  }
+  const waits = (address: string) => keys.record(address, 0) !== undefined;
+  for (const address of ["10.0.0.255", "::ffff:10.0.0.99", "::ffff:a00:1"]) assert(waits(address));
+  for (const address of ["2001:db8:0:7::1", "2001:DB8:0:7:ffff::9"]) assert(waits(address));
+  for (const address of ["10.0.1.0", "2001:db8:0:8::1", "2001:db8::7", "unix"]) {
+    assertEquals(waits(address), false, address);
+  }
+});
+
+Deno.test("A wide network does not get the allowance of every network inside it", () => {
+  const cases: [string, (i: number) => string, number][] = [
+    ["/16", (i) => `10.1.${i % 256}.1`, 16 * MAX_WRONG_KEYS],
+    ["/48", (i) => `2001:db8:1:${(i % 65536).toString(16)}::1`, 16 * MAX_WRONG_KEYS],
+    ["/32", (i) => `2001:db8:${(i % 65536).toString(16)}::1`, 256 * MAX_WRONG_KEYS],
+  ];
+  for (const [width, address, allowance] of cases) {
+    const keys = new WrongKeyLimiter();
+    let count = 0;
+    for (let i = 0; i < 3 * allowance; i++) if (keys.record(address(i), 0) === undefined) count++;
+    assertEquals(count, allowance, width);
+  }
+});
+
+Deno.test("Networks with a few wrong keys do not push out one that has to wait", () => {
+  const keys = new WrongKeyLimiter(16);
+  useUp(keys, "192.0.2.1");
+  for (let i = 0; i < 1000; i++) keys.record(`${10 + i % 100}.${i >> 2}.0.1`, 0);
+  assertEquals(keys.record("192.0.2.1", 0), FIRST_WAIT);
+});
+
+Deno.test("Of networks that have to wait only so many are remembered", () => {
+  const keys = new WrongKeyLimiter(2);
+  for (const address of ["10.0.0.1", "10.0.1.1", "10.0.2.1"]) useUp(keys, address);
+  const waits = ["10.0.1.1", "10.0.2.1", "10.0.0.1"].map((address) => keys.record(address, 0));
+  assertEquals(waits, [FIRST_WAIT, FIRST_WAIT, undefined]);
+});

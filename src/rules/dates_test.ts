@@ -1,0 +1,65 @@
+import { assertEquals } from "@std/assert";
+import { isoSeconds, parseHttpDate } from "./dates.ts";
+
+Deno.test("An HTTP date has one of three forms", () => {
+  const cases = [
+    ["Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777],
+    ["Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777],
+    ["Sun Nov  6 08:49:37 1994", 784_111_777],
+    ["Wed Nov 16 08:49:37 1994", 784_975_777],
+    ["Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+    ["Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799],
+  ] as const;
+  for (const [text, seconds] of cases) assertEquals(parseHttpDate(text), seconds, text);
+});
+
+Deno.test("What has none of the three forms is no HTTP date", () => {
+  const texts = [
+    "",
+    "0",
+    "784111777",
+    "1994-11-06",
+    "1994-11-06T08:49:37Z",
+    "06 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 25:49:37 GMT",
+    "Sun, 06 Foo 1994 08:49:37 GMT",
+    "Sun",
+    "Sun, ",
+    "sun, 06 nov 1994 08:49:37 gmt",
+    "Foo, 06 Nov 1994 08:49:37 GMT",
+    "Sun, 6 Nov 1994 08:49:37 GMT",
+    "Sun, 06 anF 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 24:00:00 GMT",
+    "Sun, 06 Nov 1994 08:60:37 GMT",
+    "Sun, 06 Nov 1994 08:49:99 GMT",
+    "Sun, 00 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:49:37",
+    "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:49:37 +0100",
+    "Sun, 06 Nov 1994 08:49:37 PST",
+    "Sun, Nov 6",
+    "Abc 5",
+    "Sun, 31 Feb 1994 08:49:37 GMT",
+  ];
+  assertEquals(texts.filter((text) => parseHttpDate(text) !== undefined), []);
+});
+
+Deno.test("A year of two digits is none of more than 50 years ahead", () => {
+  const now = new Date().getUTCFullYear();
+  for (const [ahead, wanted] of [[0, 0], [1, 1], [49, 49], [51, -49], [99, -1]] as const) {
+    const year = String((now + ahead) % 100).padStart(2, "0");
+    const found = parseHttpDate(`Sunday, 06-Nov-${year} 08:49:37 GMT`) ?? NaN;
+    assertEquals(new Date(found * 1000).getUTCFullYear(), now + wanted, year);
+  }
+});
+
+Deno.test("A time is told in UTC with whole seconds, which are not rounded up", () => {
+  const cases = [
+    [0, "1970-01-01T00:00:00Z"],
+    [Date.UTC(2021, 3, 22, 11, 50, 8), "2021-04-22T11:50:08Z"],
+    [Date.UTC(2021, 3, 22, 11, 50, 8, 999), "2021-04-22T11:50:08Z"],
+    [Date.UTC(1999, 11, 31, 23, 59, 59, 1), "1999-12-31T23:59:59Z"],
+  ] as const;
+  for (const [ms, text] of cases) assertEquals(isoSeconds(ms), text);
+});

@@ -1,0 +1,59 @@
+import { assertEquals } from "@std/assert";
+import { MAX_PARTS, MIN_PART, type PartSize, partsProblem } from "./payloads.ts";
+
+function parts(...entries: readonly (readonly [part: number, size: number])[]): PartSize[] {
+  return entries.map(([part, size]) => ({ part, size }));
+}
+
+Deno.test("Parts make a file if they are 1 to n and all but the last have 5 MB", () => {
+  const cases = [
+    parts(),
+    parts([1, 0]),
+    parts([1, 1]),
+    parts([1, MIN_PART - 1]),
+    parts([1, MIN_PART], [2, 0]),
+    parts([1, MIN_PART], [2, 1]),
+    parts([1, MIN_PART], [2, MIN_PART + 1], [3, 2 * MIN_PART]),
+    Array.from({ length: MAX_PARTS }, (_, i) => ({ part: i + 1, size: MIN_PART })),
+  ];
+  for (const some of cases) assertEquals(partsProblem(some), undefined);
+});
+
+Deno.test("A gap is told with the numbers that are missing", () => {
+  const cases = [
+    [parts([2, 1]), "part 1 is missing of parts 1 to 2"],
+    [parts([1, MIN_PART], [3, 1]), "part 2 is missing of parts 1 to 3"],
+    [parts([2, MIN_PART], [4, 1]), "parts 1, 3 are missing of parts 1 to 4"],
+    [parts([11, 1]), "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 are missing of parts 1 to 11"],
+    [
+      parts([MAX_PARTS, 1]),
+      "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 9989 more are missing of parts 1 to 10000",
+    ],
+  ] as const;
+  for (const [some, what] of cases) {
+    const wanted = `Cannot complete the upload: ${what}; upload what is missing`;
+    assertEquals(partsProblem(some), wanted);
+  }
+});
+
+Deno.test("Parts that are too small are told with their numbers", () => {
+  const small = Array.from({ length: 12 }, (_, i) => [i + 1, 1] as const);
+  const cases = [
+    [parts([1, MIN_PART - 1], [2, 1]), "part 1 is"],
+    [parts([1, MIN_PART], [2, 0], [3, 1]), "part 2 is"],
+    [parts([1, 1], [2, MIN_PART], [3, 1], [4, 1]), "parts 1, 3 are"],
+    [parts(...small), "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1 more are"],
+  ] as const;
+  for (const [some, what] of cases) {
+    const wanted =
+      `Cannot complete the upload: ${what} smaller than 5000000 bytes; only the last part may be`;
+    assertEquals(partsProblem(some), wanted);
+  }
+});
+
+Deno.test("A gap is told before parts that are too small", () => {
+  assertEquals(
+    partsProblem(parts([1, 1], [3, 1])),
+    "Cannot complete the upload: part 2 is missing of parts 1 to 3; upload what is missing",
+  );
+});

@@ -1,0 +1,113 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  hashSecret,
+  KEY_PREFIX_LENGTH,
+  keyPrefix,
+  MAX_KEY_HEADER,
+  MIN_SECRET_LENGTH,
+  MIN_SHOWN_SECRET_LENGTH,
+  newAppKey,
+  newProjectKey,
+  newSecret,
+  parseProjectKey,
+} from "./secrets.ts";
+
+Deno.test("A new project key is an id and a secret, joined by the only underscore", () => {
+  for (let i = 0; i < 200; i++) {
+    const { project, secret, text } = newProjectKey();
+    assertEquals(text, `${project}_${secret}`);
+    assertMatch(project, /^[a-z0-9]{12}$/);
+    assertMatch(secret, /^[A-Za-z0-9]{32}$/);
+    assertEquals(text.split("_").length, 2);
+    assert(text.length <= MAX_KEY_HEADER);
+    assertEquals(parseProjectKey(text), { project, secret, text });
+  }
+});
+
+Deno.test("A new secret has enough characters, and uses all of its alphabet", () => {
+  const secrets = Array.from({ length: 200 }, newSecret);
+  for (const secret of secrets) assert(secret.length >= MIN_SECRET_LENGTH);
+  assertEquals(new Set(secrets.join("")).size, 62);
+});
+
+Deno.test("No two secrets and no two projects are the same", () => {
+  const keys = Array.from({ length: 500 }, () => newProjectKey());
+  assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
+  assertEquals(new Set(keys.map(({ project }) => project)).size, 500);
+  assertEquals(new Set(Array.from({ length: 500 }, newSecret)).size, 500);
+});
+
+Deno.test("A project key is cut at its first underscore", () => {
+  const cases = [
+    ["a_b", "a", "b"],
+    ["my-Project-1_s3cret", "my-Project-1", "s3cret"],
+    ["a_b_c", "a", "b_c"],
+    ["a__b", "a", "_b"],
+    [`${"x".repeat(64)}_!~`, "x".repeat(64), "!~"],
+  ] as const;
+  for (const [text, project, secret] of cases) {
+    assertEquals(parseProjectKey(text), { project, secret, text });
+  }
+});
+
+Deno.test("What has no id or no secret in front of and behind an underscore is no project key", () => {
+  const texts = [
+    "",
+    "_",
+    "a",
+    "a_",
+    "_b",
+    "a b_c",
+    "a.b_c",
+    "ä_b",
+    "a_b c",
+    "a_b\n",
+    "a_\u00fc",
+    "a_b\0",
+    `${"x".repeat(65)}_b`,
+  ];
+  for (const text of texts) assertEquals(parseProjectKey(text), undefined, JSON.stringify(text));
+});
+
+Deno.test("A secret's hash is its SHA-256 in hexadecimal", () => {
+  const cases = [
+    ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
+    ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
+    ["ü", "607474ca475a9724d7360aba71a56d5df77e61350e3f724cfa1f46e857e2d85f"],
+  ] as const;
+  for (const [text, hash] of cases) assertEquals(hashSecret(text), hash);
+});
+
+Deno.test("A new key of a project that there is has its id", () => {
+  const { project, secret, text } = newProjectKey("My-Project");
+  assertEquals([project, text], ["My-Project", `My-Project_${secret}`]);
+});
+
+Deno.test("A key is listed by the beginning of its secret, where enough of that stays unseen", () => {
+  const { secret, text } = newProjectKey();
+  const prefixes = [text, `a_${"x".repeat(MIN_SHOWN_SECRET_LENGTH)}`].map(prefix);
+  assertEquals(prefixes, [secret.slice(0, KEY_PREFIX_LENGTH), "x".repeat(KEY_PREFIX_LENGTH)]);
+  assert(MIN_SHOWN_SECRET_LENGTH - KEY_PREFIX_LENGTH >= MIN_SECRET_LENGTH);
+});
+
+Deno.test("Of a short secret its prefix shows nothing", () => {
+  for (const text of ["a_swordfish", "a_s", `a_${"x".repeat(MIN_SHOWN_SECRET_LENGTH - 1)}`]) {
+    assertEquals(prefix(text), hashSecret(text).slice(0, KEY_PREFIX_LENGTH));
+  }
+});
+
+function prefix(text: string): string {
+  const key = parseProjectKey(text);
+  assert(key !== undefined);
+  return keyPrefix(key);
+}
+
+Deno.test("A key of an application is a prefix and a secret, joined by a dot, and like no other", () => {
+  const keys = Array.from({ length: 500 }, newAppKey);
+  for (const { prefix, secret, text } of keys) {
+    assertEquals(text, `${prefix}.${secret}`);
+    assertMatch(text, /^[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}$/);
+  }
+  assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
+  assertEquals(new Set(keys.map(({ prefix }) => prefix)).size, 500);
+});

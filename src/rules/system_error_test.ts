@@ -1,0 +1,33 @@
+import { assertEquals } from "@std/assert";
+import { failureReason } from "./system_error.ts";
+
+const CASES: [message: string, reason: string][] = [
+  ["No such file or directory (os error 2): readfile 'a b'", "No such file or directory"],
+  ["No such file or directory (os error 2): open 'it's: a, \nfile'", "No such file or directory"],
+  ["Permission denied (os error 13): mkdir '/root/x'", "Permission denied"],
+  ["ENOENT: no such file or directory, statfs '/missing'", "No such file or directory"],
+  ["Address already in use (os error 98)", "Address already in use"],
+  ["file is not a database", "file is not a database"],
+  [
+    'Requires all access to "/proc/x", run again with the --allow-all flag',
+    "/proc is no place for files: name one outside of it",
+  ],
+  [
+    'Requires all access to "/sys/a/b", run again with the --allow-all flag',
+    "/sys is no place for files: name one outside of it",
+  ],
+  [
+    'Requires write access to "/srv/x", run again with the --allow-write flag',
+    'kvdrive was started without the right to write "/srv/x"',
+  ],
+];
+
+for (const [message, reason] of CASES) {
+  Deno.test(`What the system says is told without what only programmers need: ${reason}`, () => {
+    assertEquals(failureReason(new Error(message)), reason);
+  });
+}
+
+Deno.test("What is thrown and no error is told as it is", () => {
+  assertEquals(failureReason("broken"), "broken");
+});

@@ -1,0 +1,233 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MIN_PART } from "../../rules/payloads.ts";
+import { hashSecret } from "../../rules/secrets.ts";
+import { Database } from "../engine/database.ts";
+import { prefixes } from "../engine/keys.ts";
+import type { Operation } from "../engine/operation.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { Store } from "../store.ts";
+import { bytes } from "../testing/bodies.ts";
+import { entriesWith } from "../testing/entries.ts";
+import { putAt, upload } from "../testing/files.ts";
+import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { DELETION_BATCH } from "./deletions.ts";
+
+const GONE = "project-to-go";
+const KEPT = "project-to-stay";
+
+const PART = Math.ceil(MIN_PART / CHUNK_SIZE) * CHUNK_SIZE;
+
+/** Gives a drive a bit of everything that there is. */
+async function fillDrive(bench: TestStore, project: string, drive: string): Promise<void> {
+  const at = (name: string) => ({ project, drive, name });
+  const small = Array.from({ length: DELETION_BATCH + 20 }, (_, i) => at(`small ${i}`));
+  await Promise.all(small.map((place) => putAt(bench, place, bytes(10))));
+  await putAt(bench, at("replaced"), bytes(3 * CHUNK_SIZE));
+  await putAt(bench, at("replaced"), bytes(2 * CHUNK_SIZE));
+  const complete = await upload(bench, at("of parts"), [PART, 10]);
+  assertEquals(await bench.store.uploads.complete(at("of parts"), complete, () => true), "done");
+  await upload(bench, at("open"), [2 * CHUNK_SIZE, 10]);
+  await upload(bench, at("open and empty"), []);
+}
+
+/** Makes a project with drives, keys, applications and sessions. */
+async function fillProject(bench: TestStore, project: string): Promise<void> {
+  const { store } = bench;
+  const { key } = await store.projects.create(project, `The ${project}`);
+  await store.keys.create(project, "second");
+  for (const app of ["web", "bare"]) {
+    const host = app === "web" ? `${project}.example.com` : undefined;
+    await store.apps.create(project, app, { host });
+    await store.apps.update(project, app, { access: true });
+    for (let i = 0; i < 3; i++) await store.appKeys.create(project, app, { name: `key ${i}` });
+    await store.sessions.start(project, app, hashSecret(key.text));
+  }
+  await fillDrive(bench, project, "one");
+  await putAt(bench, { project, drive: "two", name: "a" }, bytes(100));
+}
+
+/** A store whose database takes a number of commits and then fails, as if the process were killed. */
+class ShortLived extends Database {
+  #left: number;
+
+  constructor(kv: Deno.Kv, commits: number) {
+    super(kv, kv);
+    this.#left = commits;
+  }
+
+  override commit(operation: Operation): ReturnType<Database["commit"]> {
+    return this.#left-- > 0 ? super.commit(operation) : Promise.reject(new Error("Killed"));
+  }
+
+  override commitBulk(operation: Operation): ReturnType<Database["commit"]> {
+    return this.#left-- > 0 ? super.commitBulk(operation) : Promise.reject(new Error("Killed"));
+  }
+}
+
+/** Sweeps until it is interrupted after a number of commits; gives whether it was. */
+async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boolean> {
+  const store = new Store(new ShortLived(db.reader, commits), { onError: () => {} });
+  try {
+    await store.sweeper.sweep();
+    return false;
+  } catch (error) {
+    assert(error instanceof Error && error.message === "Killed", String(error));
+    return true;
+  }
+}
+
+async function removals({ db }: TestStore): Promise<number> {
+  return (await Array.fromAsync(db.reader.list({ prefix: prefixes.deletions() }))).length;
+}
+
+testOnAll(
+  "A removed project leaves nothing, and nothing of another one is touched",
+  async (bench) => {
+    for (const project of [GONE, KEPT]) await fillProject(bench, project);
+    await sweepLater(bench);
+    const before = await entriesWith(bench, KEPT);
+    assert((await entriesWith(bench, GONE)).length > 100);
+    await bench.store.projects.delete(GONE);
+    await sweepLater(bench);
+    assertEquals(await entriesWith(bench, GONE), []);
+    assertEquals(await entriesWith(bench, KEPT), before);
+  },
+);
+
+testOnAll(
+  "A removal goes on where it was interrupted, after each of its commits",
+  async (bench) => {
+    await fillProject(bench, GONE);
+    await fillProject(bench, KEPT);
+    const kept = await entriesWith(bench, KEPT);
+    await bench.store.projects.delete(GONE);
+    let interruptions = 0;
+    for (; await removals(bench) > 0; interruptions++) {
+      // One commit each time is progress, so it comes to its end.
+      await sweepInterrupted(bench, 1);
+      assertEquals(await bench.store.projects.get(GONE), undefined);
+      assert(interruptions < 100, "It makes no progress");
+    }
+    assert(interruptions > 3, String(interruptions));
+    assertEquals(await entriesWith(bench, KEPT), kept);
+    await sweepLater(bench);
+    assertEquals(await entriesWith(bench, GONE), []);
+  },
+);
+
+testOnAll("Wherever a sweep is interrupted, the next one finishes", async (bench) => {
+  await fillProject(bench, KEPT);
+  const files = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
+  for (let commits = 0; commits < 12; commits += 2) {
+    await fillDrive(bench, "p", "d");
+    await bench.store.projects.deleteDrive("p", "d");
+    await sweepInterrupted(bench, commits);
+    await sweepLater(otherProcess(bench));
+    assertEquals(await entriesWith(bench, '"d"'), []);
+    assertEquals(await bench.store.drives("p"), []);
+  }
+  const after = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
+  assertEquals(after, files);
+});
+
+testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (bench) => {
+  const other = otherProcess(bench);
+  await fillProject(bench, GONE);
+  await fillDrive(bench, "p", "d");
+  await bench.store.projects.delete(GONE);
+  await other.store.projects.deleteDrive("p", "d");
+  await Promise.all([bench, other, bench, other].map(sweepLater));
+  await sweepLater(bench);
+  assertEquals(await entriesWith(bench, GONE), []);
+  assertEquals(await entriesWith(bench, '"d"'), []);
+  assertEquals(await bench.store.projects.deleteDrive("p", "d"), false);
+});
+
+testOnAll("A large removal does not hold up a small one", async (bench) => {
+  const { projects } = bench.store;
+  const fill = async (drive: string, files: number) => {
+    const places = Array.from({ length: files }, (_, i) => ({ project: "p", drive, name: `${i}` }));
+    // No more at once than there is memory for.
+    for (let i = 0; i < files; i += 32) {
+      await Promise.all(places.slice(i, i + 32).map((place) => putAt(bench, place, bytes(1))));
+    }
+  };
+  await fill("a large one", 14 * DELETION_BATCH);
+  for (const drive of ["small", "as small"]) await fill(drive, 10);
+  for (const drive of ["a large one", "small"]) await projects.deleteDrive("p", drive);
+  // One batch of the large one, then all of the small one, and its end.
+  await sweepInterrupted(bench, 3);
+  assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
+  assertEquals(await removals(bench), 1);
+  // One that begins meanwhile has its turn as well.
+  const store = new Store(new ShortLived(bench.db.reader, 11), { onError: () => {} });
+  const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
+  await store.projects.deleteDrive("p", "as small");
+  await sweep;
+  assertEquals(await entriesWith(bench, '"as small"'), []);
+  assertEquals(await removals(bench), 1);
+});
+
+function namesOf(drives: readonly { name: string }[]): string[] {
+  return drives.map(({ name }) => name);
+}
+
+testOnAll("Who has begun to read a removed file gets it to the end", async (bench) => {
+  const place = { project: "p", drive: "d", name: "a" };
+  const data = bytes(40 * CHUNK_SIZE);
+  await putAt(bench, place, data);
+  const file = await bench.store.files.open(place);
+  assert(file !== undefined);
+  const pieces = await file.read({ start: 0, end: data.byteLength });
+  const first = await pieces[Symbol.asyncIterator]().next();
+  await bench.store.projects.delete("p");
+  await sweepLater(bench);
+  // Readers in other processes have their time: without a look into the future the bytes are there still.
+  const rest = await Array.fromAsync(pieces);
+  const received = await new Blob([first.value, ...rest]).arrayBuffer();
+  assertEquals(new Uint8Array(received), data);
+  file.close();
+  await sweepLater(bench);
+  assertEquals(await entriesWith(bench, '"d"'), []);
+});
+
+testOnAll("Removed bytes stay for a while for readers in other processes", async (bench) => {
+  const place = { project: "p", drive: "d", name: "a" };
+  await putAt(bench, place, bytes(3 * CHUNK_SIZE));
+  await bench.store.projects.deleteDrive("p", "d");
+  await bench.store.sweeper.sweep();
+  const left = await entriesWith(bench, '"d"');
+  assertEquals(left.length, 5);
+  assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
+  assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
+});
+
+testOnAll("No chunk is read to remove it", async (bench) => {
+  const place = { project: "p", drive: "d", name: "a" };
+  await putAt(bench, place, bytes(150 * CHUNK_SIZE));
+  await bench.store.projects.delete("p");
+  const { reader } = bench.db;
+  const { list } = reader;
+  const prefixesRead = new Set<unknown>();
+  reader.list = (selector, ...rest) => {
+    if ("prefix" in selector) prefixesRead.add(selector.prefix[0]);
+    return list.call(reader, selector, ...rest) as never;
+  };
+  await sweepLater(bench);
+  for (const kind of ["chunk", "content"]) assertEquals(prefixesRead.has(kind), false);
+  assertEquals(prefixesRead.has("file"), true);
+  assertEquals(await entriesWith(bench, '"d"'), []);
+});
+
+testOnAll("A removal that is begun is done at once in the background", async (bench) => {
+  await putAt(bench, { project: "p", drive: "d", name: "a" }, bytes(10));
+  const { projects, sweeper } = bench.store;
+  sweeper.start();
+  await projects.deleteDrive("p", "d");
+  const deadline = Date.now() + 20_000;
+  while (await removals(bench) > 0 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assertEquals(await removals(bench), 0);
+  await sweeper.stop();
+});

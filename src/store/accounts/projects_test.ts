@@ -1,0 +1,183 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { hashSecret, keyPrefix, parseProjectKey } from "../../rules/secrets.ts";
+import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
+import { countReads, entriesWith } from "../testing/entries.ts";
+import { put } from "../testing/files.ts";
+import { otherProcess, testOnAll } from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
+import { MAX_DELETING_DRIVES } from "./projects.ts";
+
+testOnAll(
+  "A project is made with an id or without, with a name or without, and opens",
+  async ({ store }) => {
+    const cases = [["mine", "My things"], ["Mine", undefined], [undefined, "Other"], [undefined]];
+    for (const [id, name] of cases) {
+      const { info, key } = await store.projects.create(id, name);
+      assertEquals([info.project, info.name], [id ?? key.project, name]);
+      assertEquals(await store.projects.get(info.project), info);
+      const opened = await store.keys.find(hashSecret(key.text));
+      assertEquals(opened, { project: info.project, prefix: keyPrefix(key), removing: [] });
+      const [listed, ...more] = await store.keys.list(info.project);
+      assertEquals([listed?.prefix, more.length], [key.secret.slice(0, 8), 0]);
+    }
+    const listed = await store.projects.list();
+    assertEquals(listed.length, 5);
+    assertEquals(
+      listed.map(({ project }) => project),
+      listed.map(({ project }) => project).toSorted(),
+    );
+    assertEquals(await store.projects.get("unknown"), undefined);
+  },
+);
+
+testOnAll("An id is given once, also where two ask for it at the same time", async (bench) => {
+  const other = otherProcess(bench);
+  await assertRejects(() => bench.store.projects.create("p", undefined), AlreadyExists);
+  const results = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, i) => (i % 2 ? bench : other).store.projects.create("q", `${i}`)),
+  );
+  const made = results.filter(({ status }) => status === "fulfilled");
+  assertEquals(made.length, 1);
+  for (const result of results) {
+    if (result.status === "rejected") assert(result.reason instanceof AlreadyExists);
+  }
+  assertEquals((await bench.store.keys.list("q")).length, 1);
+});
+
+testOnAll("A removed project is gone for every caller at once", async (bench) => {
+  const { store } = bench;
+  const { key } = await store.projects.create("q", undefined);
+  const hash = hashSecret(key.text);
+  assertEquals((await store.keys.find(hash))?.project, "q");
+  let told = 0;
+  store.revocations.onChange(() => void told++);
+  assertEquals(await store.projects.delete("q"), true);
+  assertEquals(await store.keys.find(hash), undefined);
+  assertEquals(await store.projects.get("q"), undefined);
+  assertEquals((await store.projects.list()).map(({ project }) => project), ["p"]);
+  assertEquals([await store.keys.list("q"), await store.drives("q")], [[], []]);
+  assertEquals([await store.projects.delete("q"), told], [false, 1]);
+});
+
+testOnAll(
+  "An id is free again when its project has been removed, and old keys stay closed",
+  async (bench) => {
+    const { store } = bench;
+    const { key } = await store.projects.create("q", undefined);
+    await store.projects.delete("q");
+    const refused = await assertRejects(() => store.projects.create("q", undefined), BeingDeleted);
+    assertEquals(refused.message, 'The project "q" is being removed: try again');
+    await store.keys.find(hashSecret(key.text));
+    await store.sweeper.sweep();
+    const again = await store.projects.create("q", undefined);
+    assertEquals(await store.keys.find(hashSecret(key.text)), undefined);
+    assertEquals((await store.keys.find(hashSecret(again.key.text)))?.project, "q");
+    assertEquals((await store.keys.list("q")).length, 1);
+  },
+);
+
+testOnAll(
+  "Another process lets nobody in to a removed project when its time is over",
+  async (bench) => {
+    const other = otherProcess(bench);
+    const { key } = await bench.store.projects.create("q", undefined);
+    const hash = hashSecret(key.text);
+    await withClock(async (forward) => {
+      assertEquals((await other.store.keys.find(hash))?.project, "q");
+      await bench.store.projects.delete("q");
+      forward(KEY_CACHE_TTL);
+      assertEquals(await other.store.keys.find(hash), undefined);
+      // What it does not believe any more it does not believe again of the next project either.
+      await bench.store.sweeper.sweep();
+      await bench.store.projects.create("q", undefined);
+      assertEquals(await other.store.keys.find(hash), undefined);
+    });
+  },
+);
+
+testOnAll(
+  "A key of a removed project opens none of the same id, even where it is believed",
+  async (bench) => {
+    const other = otherProcess(bench);
+    const { key } = await bench.store.projects.create("q", undefined);
+    await other.store.keys.find(hashSecret(key.text));
+    await withClock(async (forward) => {
+      await bench.store.projects.delete("q");
+      await bench.store.sweeper.sweep();
+      forward(1);
+      const again = await bench.store.projects.create("q", undefined);
+      // Looking up the new key is how it learns of the new project.
+      assertEquals((await other.store.keys.find(hashSecret(again.key.text)))?.project, "q");
+      assertEquals(await other.store.keys.find(hashSecret(key.text)), undefined);
+    });
+  },
+);
+
+testOnAll(
+  "Ensuring a project that is being removed finishes that, and makes it anew",
+  async (bench) => {
+    const { store } = bench;
+    const key = parseProjectKey("p_a-given-secret");
+    assert(key !== undefined);
+    await store.projects.ensure("p", key);
+    await put(bench, "a", new Uint8Array(10));
+    await store.projects.delete("p");
+    await store.projects.ensure("p", key);
+    assertEquals((await store.keys.find(hashSecret(key.text)))?.project, "p");
+    assertEquals((await store.keys.list("p")).length, 1);
+    assertEquals(await store.drives("p"), []);
+    await store.projects.create("other", undefined);
+    await store.sweeper.sweep();
+    assertEquals((await store.keys.list("p")).length, 1);
+  },
+);
+
+testOnAll("Of drives only those are removed that are there", async (bench) => {
+  const { store } = bench;
+  await put(bench, "a", new Uint8Array(10));
+  assertEquals(await store.projects.deleteDrive("p", "other"), false);
+  assertEquals(await store.projects.deleteDrive("other", "d"), false);
+  assertEquals(await store.projects.deleteDrive("p", "d"), true);
+  assertEquals(await store.projects.deleteDrive("p", "d"), true);
+  await store.sweeper.sweep();
+  assertEquals(await store.projects.deleteDrive("p", "d"), false);
+});
+
+testOnAll("Not too many drives are removed at once", async ({ db, store }) => {
+  const operation = new Operation();
+  for (let i = 0; i <= MAX_DELETING_DRIVES; i++) {
+    operation.sum(keys.usage("p", `d${i}`, "files"), 0);
+  }
+  await db.commit(operation);
+  for (let i = 0; i < MAX_DELETING_DRIVES; i++) {
+    assertEquals(await store.projects.deleteDrive("p", `d${i}`), true);
+  }
+  const last = () => store.projects.deleteDrive("p", `d${MAX_DELETING_DRIVES}`);
+  assertEquals((await assertRejects(last, BeingDeleted)).id, "d0");
+  await store.sweeper.sweep();
+  assertEquals(await last(), true);
+});
+
+testOnAll("The administrator's token is known by its hash, and replaced at once", async (bench) => {
+  const { projects } = bench.store;
+  const [first, second] = [hashSecret("one"), hashSecret("two")];
+  assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
+    false,
+    false,
+  ]);
+  await projects.setAdminToken(first);
+  assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [true, true]);
+  for (const wrong of [second, "", first.slice(1), `${first}0`, "one"]) {
+    assertEquals(await projects.isAdminToken(wrong), false);
+  }
+  assertEquals(await countReads(bench, () => projects.isAdminToken(second)), 0);
+  await projects.setAdminToken(second);
+  assertEquals([await projects.isAdminToken(first), await projects.isAdminToken(second)], [
+    false,
+    true,
+  ]);
+  assertEquals((await entriesWith(bench, second)).length, 1);
+});

@@ -1,0 +1,72 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type DiskNeeds, DiskSpace, StoreFull } from "./disk_space.ts";
+import { freeBytesOf, volumeOf } from "./volume.ts";
+
+const MIB = 2 ** 20;
+
+const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
+  new DiskSpace(() => Promise.resolve(free), reserve, needs);
+
+Deno.test("Uploads get what is free but the reserve, twice their size for the log", async () => {
+  const disk = withFree(100 * MIB, 40 * MIB);
+  const room = await disk.reserve(29 * MIB);
+  await assertRejects(() => disk.reserve(MIB), StoreFull);
+  room[Symbol.dispose]();
+  await assertRejects(() => disk.reserve(30 * MIB), StoreFull);
+  await disk.reserve(29 * MIB);
+  const full = withFree(40 * MIB - 1, 40 * MIB);
+  await assertRejects(() => full.reserve(0), StoreFull);
+  assertEquals(await full.isShort(0), true);
+});
+
+Deno.test("An upload of no bytes is given room for its records", async () => {
+  const disk = withFree(MIB, 0);
+  let count = 0;
+  const fill = async () => {
+    for (; count < 100; count++) await disk.reserve(0);
+  };
+  await assertRejects(fill, StoreFull);
+  assertEquals(count, 8);
+});
+
+Deno.test("What was promised is kept free until the upload ends, however long it takes", async () => {
+  const disk = withFree(100 * MIB, 0);
+  const rooms = [await disk.reserve(20 * MIB), await disk.reserve(20 * MIB)];
+  for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(20 * MIB), StoreFull);
+  assertEquals([await disk.isShort(5 * MIB), await disk.isShort(11 * MIB)], [false, true]);
+  rooms[0]?.[Symbol.dispose]();
+  await disk.reserve(20 * MIB);
+});
+
+Deno.test("The growth of the store's file and the missing ballast are kept free", async () => {
+  let growth = 50 * MIB;
+  let missing = 16 * MIB;
+  let held = 0;
+  const ballast = {
+    missing: () => Promise.resolve(missing),
+    growthHeld: () => Promise.resolve(held),
+  };
+  const disk = withFree(100 * MIB, 20 * MIB, { growth: () => growth, ballast });
+  await disk.reserve(6 * MIB);
+  assertEquals(await disk.isShort(0), false);
+  await assertRejects(() => disk.reserve(MIB), StoreFull);
+  held = 10 * MIB;
+  await disk.reserve(4 * MIB);
+  growth = 0;
+  missing = 0;
+  await disk.reserve(20 * MIB);
+  await assertRejects(() => disk.reserve(15 * MIB), StoreFull);
+});
+
+Deno.test("Where nothing is known of the disk there is room", async () => {
+  const disk = new DiskSpace(() => Promise.resolve(undefined), 10 ** 12);
+  await disk.reserve(10 ** 12);
+  assertEquals(await disk.isShort(10 ** 12), false);
+});
+
+Deno.test("The system tells what is free in a folder", async () => {
+  const free = await freeBytesOf(".")();
+  assert(free !== undefined && free > 0);
+  const volume = await volumeOf(".")();
+  assert(volume !== undefined && volume.free > 0 && volume.free <= volume.total);
+});

@@ -1,0 +1,100 @@
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { databasePath, openDatabase } from "../engine/database_file.ts";
+import { Operation } from "../engine/operation.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { Compactor } from "../maintenance/compactor.ts";
+import { checkpointAfterRead, logSize, LONG_LOG } from "./write_ahead_log.ts";
+
+const MIB = 2 ** 20;
+
+async function withStore(
+  test: (db: Awaited<ReturnType<typeof openDatabase>>, path: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-log-" });
+  const db = await openDatabase(folder);
+  try {
+    await test(db, databasePath(folder));
+  } finally {
+    await db.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function write(db: Awaited<ReturnType<typeof openDatabase>>, bytes: number): Promise<void> {
+  for (let i = 0; i < bytes / CHUNK_SIZE; i += 10) {
+    const operation = new Operation();
+    for (let j = i; j < i + 10; j++) operation.set(["x", j], new Uint8Array(CHUNK_SIZE));
+    await db.commitBulk(operation);
+  }
+}
+
+function openReader(path: string): DatabaseSync {
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM kv").all();
+  return reader;
+}
+
+Deno.test("What a reader keeps in the log is growth of the file, until it is checkpointed", async () => {
+  await withStore(async (db, path) => {
+    await write(db, MIB);
+    const reader = openReader(path);
+    await write(db, 30 * MIB);
+    const growth = db.log?.growth() ?? 0;
+    assertGreater(growth, 28 * MIB);
+    const before = (await Deno.stat(path)).size;
+    reader.exec("COMMIT");
+    reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").all();
+    assertEquals(db.log?.growth(), 0);
+    // The log keeps its size, but needs nothing more.
+    assertGreater(logSize(path), 30 * MIB);
+    const grown = (await Deno.stat(path)).size - before;
+    assert(grown <= growth && grown > growth - MIB, `The file grew by ${grown}, not ${growth}`);
+    // Pages that are overwritten need no new space.
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM kv").all();
+    await write(db, 10 * MIB);
+    assert((db.log?.growth() ?? 0) < 3 * MIB, `${db.log?.growth()}`);
+    reader.close();
+  });
+});
+
+Deno.test("Nothing is compacted while a reader keeps the log long", async () => {
+  await withStore(async (db, path) => {
+    await write(db, 20 * MIB);
+    const reader = openReader(path);
+    await write(db, LONG_LOG + MIB);
+    for (let i = 0; i < 20 * MIB / CHUNK_SIZE; i += 100) {
+      const operation = new Operation();
+      for (let j = i; j < i + 100; j++) operation.delete(["x", j]);
+      await db.commitBulk(operation);
+    }
+    const before = logSize(path);
+    await new Compactor(path).run({ isShort: true });
+    assertEquals(logSize(path), before);
+    reader.close();
+  });
+});
+
+Deno.test("After a long reading the log is taken into the store and cut", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/store.db`;
+    using kv = await Deno.openKv(path);
+    await kv.set(["a"], 1);
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN");
+    const count = () => Number(reader.prepare("SELECT count(*) AS n FROM kv").get()?.["n"]);
+    assertEquals(count(), 1);
+    for (let i = 0; i < 100; i++) await kv.set(["b", i], new Uint8Array(60_000));
+    assertEquals(count(), 1);
+    assertGreater((await Deno.stat(`${path}-wal`)).size, 5_000_000);
+    checkpointAfterRead(path, reader);
+    assertEquals(count(), 101);
+    assertEquals((await Deno.stat(`${path}-wal`)).size, 0);
+    reader.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

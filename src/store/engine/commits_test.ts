@@ -1,0 +1,119 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { join } from "@std/path";
+import { DatabaseSync } from "node:sqlite";
+import { StoreFull } from "../disk/disk_space.ts";
+import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
+import { commitOperation } from "./commits.ts";
+import { StoreUnavailable } from "./errors.ts";
+import { Operation } from "./operation.ts";
+
+/** A store in memory whose first commits fail with these errors; counts the tries. */
+async function withFailing(
+  errors: readonly Error[],
+  test: (kv: Deno.Kv, tries: () => number) => Promise<void>,
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  let tries = 0;
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const error = errors[tries++];
+    const operation = atomic();
+    if (error !== undefined) operation.commit = () => Promise.reject(error);
+    return operation;
+  };
+  try {
+    await test(kv, () => tries);
+  } finally {
+    kv.close();
+  }
+}
+
+/** Runs a test with a monotonic clock that is put forward by the same time whenever it is read. */
+async function withClock(step: number, test: () => Promise<void>): Promise<void> {
+  const { now } = performance;
+  let time = performance.now();
+  performance.now = () => time += step;
+  try {
+    await test();
+  } finally {
+    performance.now = now;
+  }
+}
+
+const locked = new TypeError("database is locked");
+
+Deno.test("An operation waits for another process that holds the lock, and then happens", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = join(folder, "store.db");
+  const kv = await Deno.openKv(path);
+  await kv.set(["b"], 1);
+  const other = new DatabaseSync(path);
+  try {
+    other.exec("BEGIN IMMEDIATE");
+    let unlocked = false;
+    const timer = setTimeout(() => {
+      unlocked = true;
+      other.exec("COMMIT");
+    }, 100);
+    const outcome = await commitOperation(kv, new Operation().check(["a"], null).set(["a"], 1));
+    clearTimeout(timer);
+    assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
+  } finally {
+    other.close();
+    kv.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("A locked database is tried again, and the operation happens once", async () => {
+  const busy = new TypeError("database table is locked");
+  await withFailing([locked, busy, locked], async (kv, tries) => {
+    const outcome = await commitOperation(kv, new Operation().sum(["n"], 1));
+    assertEquals([outcome.ok, tries()], [true, 4]);
+    assertEquals((await kv.get<Deno.KvU64>(["n"])).value?.value, 1n);
+  });
+});
+
+Deno.test("A database that stays locked is unavailable, with the cause for the log", async () => {
+  await withFailing(Array.from({ length: 100 }, () => locked), async (kv, tries) => {
+    await withClock(LOCKED_RETRY_TIME / 4, async () => {
+      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      const error = await assertRejects(commit, StoreUnavailable);
+      assertEquals(error.cause, locked);
+    });
+    assert(tries() > 1 && tries() < 10, String(tries()));
+    assertEquals((await kv.get(["a"])).value, null);
+  });
+});
+
+Deno.test("A full disk is told as such, and is not tried again", async () => {
+  const full = new TypeError("database or disk is full");
+  await withFailing([full], async (kv, tries) => {
+    const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+    assertEquals((await assertRejects(commit, StoreFull)).cause, full);
+    assertEquals(tries(), 1);
+  });
+});
+
+Deno.test("Other failures are thrown as they are, and are not tried again", async () => {
+  const others = [
+    new TypeError("Value too large (max 65536 bytes)"),
+    new TypeError("database disk image is malformed"),
+    new Error("database is locked"),
+  ];
+  for (const other of others) {
+    await withFailing([other], async (kv, tries) => {
+      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      assertEquals(await assertRejects(commit, Error), other);
+      assertEquals(tries(), 1);
+    });
+  }
+});
+
+Deno.test("A check that fails is an outcome, and is not tried again", async () => {
+  await withFailing([], async (kv, tries) => {
+    const operation = new Operation().check(["a"], "00000000000000010000").set(["a"], 1);
+    assertEquals((await commitOperation(kv, operation)).ok, false);
+    assertEquals(tries(), 1);
+  });
+});

@@ -1,0 +1,89 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { join } from "@std/path";
+import { DatabaseSync } from "node:sqlite";
+import { openDatabase, openFolderWarning } from "./database_file.ts";
+import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
+import { Operation } from "./operation.ts";
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-database-" });
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("A new store is made so that it can give space back, and for its owner alone", async () => {
+  await inFolder(async (parent) => {
+    const folder = join(parent, "deep", "data");
+    const db = await openDatabase(folder);
+    await db.close();
+    const sqlite = new DatabaseSync(join(folder, "kvdrive.db"));
+    assertEquals(sqlite.prepare("PRAGMA auto_vacuum").get()?.["auto_vacuum"], 2);
+    sqlite.close();
+    const { mode } = await Deno.stat(folder);
+    if (mode !== null) assertEquals(mode & 0o777, 0o700);
+  });
+});
+
+Deno.test("The store's files are private, in a folder that is open and however they were before", async () => {
+  if (Deno.build.os === "windows") return;
+  await inFolder(async (folder) => {
+    await Deno.chmod(folder, 0o755);
+    const names = ["kvdrive.db", "kvdrive.db-shm", "kvdrive.db-wal"];
+    const modes = () => names.map((name) => (Deno.statSync(join(folder, name)).mode ?? 0) & 0o777);
+    const db = await openDatabase(folder);
+    assertEquals(modes(), [0o600, 0o600, 0o600]);
+    for (const name of names) await Deno.chmod(join(folder, name), 0o644);
+    const again = await openDatabase(folder);
+    assertEquals(modes(), [0o600, 0o600, 0o600]);
+    assertMatch(await openFolderWarning(folder) ?? "", /mode 755.*chmod 700/);
+    await Deno.chmod(folder, 0o700);
+    assertEquals(await openFolderWarning(folder), undefined);
+    await again.close();
+    await db.close();
+  });
+});
+
+Deno.test("What was committed is there when the store is opened again", async () => {
+  await inFolder(async (folder) => {
+    const first = await openDatabase(folder);
+    await first.commit(new Operation().set(["file", "p", "d", "a"], "kept"));
+    await first.close();
+    const second = await openDatabase(folder);
+    assertEquals((await second.reader.get(["file", "p", "d", "a"])).value, "kept");
+    await second.close();
+  });
+});
+
+Deno.test("Many can open a new store at once", async () => {
+  await inFolder(async (folder) => {
+    const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase(folder)));
+    await Promise.all(opened.map((db, i) => db.commit(new Operation().set(["n", i], i))));
+    const [first] = opened;
+    const entries = await Array.fromAsync(first?.reader.list({ prefix: ["n"] }) ?? []);
+    assertEquals(entries.map(({ value }) => value), [0, 1, 2, 3]);
+    for (const db of opened) await db.close();
+  });
+});
+
+Deno.test("A file that is no store is refused and left as it is", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "kvdrive.db");
+    await Deno.writeTextFile(path, "a letter to somebody".repeat(100));
+    await assertRejects(() => openDatabase(folder), CannotOpenStore, "Cannot open the store in");
+    assertEquals(await Deno.readTextFile(path), "a letter to somebody".repeat(100));
+  });
+});
+
+Deno.test("A store that is being closed ends what is on its way and takes nothing more", async () => {
+  await inFolder(async (folder) => {
+    const db = await openDatabase(folder);
+    const running = db.commit(new Operation().set(["n", 1], 1));
+    const closed = db.close();
+    await assertRejects(() => db.commit(new Operation().set(["n", 2], 2)), StoreUnavailable);
+    assertEquals((await running).ok, true);
+    await closed;
+  });
+});

@@ -1,0 +1,221 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { MAX_HOST } from "../../rules/hosts.ts";
+import {
+  MAX_APP_NAME,
+  MAX_DRIVE_NAME,
+  MAX_FILE_NAME,
+  MAX_KEY_NAME,
+  MAX_PROJECT_ID,
+} from "../../rules/names.ts";
+import { newVersion } from "../files/versions.ts";
+import { withKv } from "../testing/stores.ts";
+import { encodedLength, type KeyRange, keys, prefixes, ranges } from "./keys.ts";
+import type { Place } from "./records.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
+
+/** The longest names, of characters that are longest in UTF-8. */
+const LONGEST: Place = {
+  project: "p".repeat(MAX_PROJECT_ID),
+  drive: "😀".repeat(MAX_DRIVE_NAME / 4),
+  name: "😀".repeat(MAX_FILE_NAME / 4),
+};
+
+async function listed(kv: Deno.Kv, selector: Deno.KvListSelector): Promise<Deno.KvKey[]> {
+  const found: Deno.KvKey[] = [];
+  for await (const { key } of kv.list(selector)) found.push(key);
+  return found;
+}
+
+/** Stores the keys in the wrong order and gives those that are in the range, as the store orders them. */
+async function inRange(range: KeyRange, all: readonly Deno.KvKey[]): Promise<Deno.KvKey[]> {
+  let found: Deno.KvKey[] = [];
+  await withKv(async (kv) => {
+    for (const key of all.toReversed()) await kv.set(key, 1);
+    found = await listed(kv, range);
+  });
+  return found;
+}
+
+Deno.test("A key's encoded length is what Deno KV counts, to the byte", async () => {
+  const beginnings: Deno.KvKey[] = [
+    ["a"],
+    [""],
+    ["", "", ""],
+    ["\0"],
+    ["\0\0a\0"],
+    ["üñ€😀"],
+    [0],
+    [-1.5, Infinity, 2 ** 53],
+    ["chunk", "p", "d", "a\0b", 7],
+  ];
+  await withKv(async (kv) => {
+    for (const beginning of beginnings) {
+      const padding = 2048 - encodedLength([...beginning, ""]);
+      const fitting = [...beginning, "x".repeat(padding)];
+      assertEquals(encodedLength(fitting), 2048);
+      await kv.set(fitting, 1);
+      await assertRejects(() => kv.set([...beginning, "x".repeat(padding + 1)], 1), TypeError);
+    }
+  });
+});
+
+Deno.test("Keys are made of strings and numbers alone", () => {
+  for (const part of [1n, true, new Uint8Array(1)]) {
+    assertThrows(() => encodedLength(["a", part]), TypeError, "strings and numbers");
+  }
+});
+
+Deno.test("The longest names make keys that Deno KV takes", async () => {
+  const { project, drive } = LONGEST;
+  const version = newVersion();
+  await withKv(async (kv) => {
+    const all = [
+      keys.file(LONGEST),
+      keys.content(LONGEST),
+      keys.chunk(LONGEST, version, 160),
+      keys.manifestPage(LONGEST, version, 2 ** 40),
+      keys.upload(project, drive, version),
+      keys.part(project, drive, version, 10_000),
+      keys.partsRevision(project, drive, version),
+      keys.usage(project, drive, "bytes"),
+      keys.driveDeletion(project, drive),
+      keys.appDeletion(project, "a".repeat(MAX_APP_NAME)),
+      keys.appKeyName(project, "a".repeat(MAX_APP_NAME), "😀".repeat(MAX_KEY_NAME)),
+      keys.appHost("h".repeat(MAX_HOST)),
+    ];
+    for (const key of all) await kv.set(key, 1);
+    const range = ranges.files(project, drive, LONGEST.name, LONGEST.name);
+    assertEquals(await listed(kv, range), [keys.file(LONGEST)]);
+  });
+});
+
+Deno.test("No two kinds of entries share a beginning", () => {
+  const { project, drive } = PLACE;
+  const all = [
+    keys.file(PLACE),
+    keys.content(PLACE),
+    keys.chunk(PLACE, "v", 0),
+    keys.manifestPage(PLACE, "v", 0),
+    keys.upload(project, drive, "u"),
+    keys.part(project, drive, "u", 1),
+    keys.usage(project, drive, "files"),
+    keys.partsRevision(project, drive, "u"),
+    keys.quota(project),
+    keys.pending("v"),
+    keys.lease("v"),
+    keys.garbage(0, "g"),
+    keys.project(project),
+    keys.projectKey("h"),
+    keys.projectKeyPrefix(project, "p"),
+    keys.app(project, "a"),
+    keys.appHost("h"),
+    keys.appKey("h"),
+    keys.appKeyName(project, "a", "n"),
+    keys.appKeyPrefix(project, "a", "p"),
+    keys.session("h"),
+    keys.projectDeletion(project),
+    keys.adminToken(),
+  ];
+  assertEquals(new Set(all.map(([kind]) => kind)).size, all.length);
+});
+
+Deno.test("A place is part of a key in a way that no other place has", () => {
+  const places = [
+    { project: "p", drive: "d", name: "a/b" },
+    { project: "p", drive: "d", name: "a" },
+    { project: "p", drive: "d/a", name: "b" },
+    { project: "pd", drive: "", name: "a" },
+    { project: "p", drive: "da", name: "" },
+  ];
+  const seen = places.map((place) => JSON.stringify(keys.file(place)));
+  assertEquals(new Set(seen).size, places.length);
+});
+
+Deno.test("A prefix selects its own entries and no neighbour's", async () => {
+  const cases = [
+    [prefixes.usage("p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
+    [prefixes.projects(), keys.project("p"), keys.projectKey("h")],
+    [prefixes.leases(), keys.lease("v"), keys.pending("v")],
+    [prefixes.parts("p", "d", "u"), keys.part("p", "d", "u", 1), keys.part("p", "d", "uu", 1)],
+    [
+      prefixes.manifest(PLACE, "v"),
+      keys.manifestPage(PLACE, "v", 5),
+      keys.manifestPage(PLACE, "vv", 5),
+    ],
+  ] as const;
+  for (const [prefix, inside, outside] of cases) {
+    await withKv(async (kv) => {
+      await kv.set(inside, 1);
+      await kv.set(outside, 1);
+      assertEquals(await listed(kv, { prefix }), [inside]);
+    });
+  }
+});
+
+Deno.test("The files of a drive are listed in the order of their bytes, by prefix and from a name on", async () => {
+  const names = ["a", "a/b", "a/\ufffd", "a/\u{1f600}", "a0", "b", "\ufffd", "\u{10ffff}"];
+  const others = [
+    keys.file({ project: "p", drive: "c", name: "a" }),
+    keys.file({ project: "p", drive: "dd", name: "a" }),
+    keys.file({ project: "q", drive: "d", name: "a" }),
+    keys.content(PLACE),
+  ];
+  const all = [...names.map((name) => keys.file({ ...PLACE, name })), ...others];
+  const cases = [
+    ["", "", names],
+    ["a/", "a/", names.slice(1, 4)],
+    ["a/", "a/\ufffd", names.slice(2, 4)],
+    ["", "a0", names.slice(4)],
+    ["\u{10ffff}", "\u{10ffff}", names.slice(7)],
+    ["a/c", "a/c", []],
+  ] as const;
+  for (const [prefix, from, wanted] of cases) {
+    const found = await inRange(ranges.files("p", "d", prefix, from), all);
+    assertEquals(found.map((key) => String(key.at(-1))), [...wanted], prefix);
+  }
+});
+
+Deno.test("Chunks are listed in the order of their numbers, the last one excluded", async () => {
+  const all = [0, 1, 2, 9, 10, 11, 100].map((index) => keys.chunk(PLACE, "v", index));
+  const others = [keys.chunk(PLACE, "u", 1), keys.chunk(PLACE, "w", 1)];
+  const found = await inRange(ranges.chunks(PLACE, "v", 2, 11), [...all, ...others]);
+  assertEquals(found, all.slice(2, 5));
+});
+
+Deno.test("Garbage is due in the order of time, and what is due later is not listed", async () => {
+  const all = [0, 999, 1_000, 1_001, 1e12].map((due) => keys.garbage(due, "g"));
+  assertEquals(await inRange(ranges.garbageDue(1_000), all), all.slice(0, 3));
+});
+
+Deno.test("Uploads are listed from an id on, and those of other drives are not", async () => {
+  const all = ["1", "2", "3"].map((id) => keys.upload("p", "d", id));
+  const others = [keys.upload("p", "dd", "2"), keys.upload("p", "c", "2")];
+  assertEquals(await inRange(ranges.uploads("p", "d", "2"), [...all, ...others]), all.slice(1));
+  assertEquals(await inRange(ranges.uploads("p", "d", ""), [...all, ...others]), all);
+});
+
+Deno.test("A manifest's pages are found in front of a byte and from it on", async () => {
+  const pages = [0, 500, 2 ** 40].map((start) => keys.manifestPage(PLACE, "v", start));
+  const others = [keys.manifestPage(PLACE, "u", 1), keys.manifestPage(PLACE, "w", 1)];
+  const all = [...pages, ...others];
+  assertEquals(await inRange(ranges.manifestFrom(PLACE, "v", 500), all), pages.slice(1));
+  assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 499), all), pages.slice(0, 1));
+  assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 500), all), pages.slice(0, 2));
+  assert((await inRange(ranges.manifestTo(PLACE, "v", 2 ** 50), all)).length === 3);
+});
+
+Deno.test("One list finds all removals, and a project's are its own", async () => {
+  const own = [keys.driveDeletion("p", "app"), keys.appDeletion("p", "drive")];
+  const others = [
+    keys.projectDeletion("p"),
+    keys.driveDeletion("pp", "d"),
+    keys.projectDeletion("o"),
+  ];
+  await withKv(async (kv) => {
+    for (const key of [...own, ...others]) await kv.set(key, 1);
+    assertEquals((await listed(kv, { prefix: prefixes.deletions() })).length, 5);
+    assertEquals(new Set(await listed(kv, { prefix: prefixes.deletions("p") })), new Set(own));
+  });
+  assertEquals(new Set(own.map((key) => JSON.stringify(key))).size, 2);
+});

@@ -1,0 +1,52 @@
+import { assertEquals } from "@std/assert";
+import { Snapshot } from "../verify/snapshot.ts";
+import { decodeKey, encodeKey, versionstampOf } from "./kv_encoding.ts";
+
+const KEYS: Deno.KvKey[] = [
+  ["a"],
+  ["a", ""],
+  ["a", "\0"],
+  ["a", "\0\0x"],
+  ["a", "b\0", 1],
+  ["a", "é😀"],
+  ["a", -1.5],
+  ["a", 0],
+  ["a", 1_763_700_000_000],
+  ["b", "x", 2 ** 40, "y"],
+];
+
+Deno.test("Keys come back from their bytes, which have the order of the store", () => {
+  for (const key of KEYS) assertEquals(decodeKey(encodeKey(key)), [...key]);
+  const bytes = KEYS.map((key) => encodeKey(key).join());
+  assertEquals(new Set(bytes).size, KEYS.length);
+  assertEquals(decodeKey(Uint8Array.of(1, 2, 3)), undefined);
+  assertEquals(decodeKey(Uint8Array.of(2, 65)), undefined);
+});
+
+Deno.test("A snapshot gives what Deno KV gives, as it was when it was taken", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = `${folder}/store.db`;
+    using kv = await Deno.openKv(path);
+    const values = [{ a: [1, "x"] }, "text", 7, new Uint8Array([1, 2]), new Uint8Array(0), null];
+    for (const [i, key] of KEYS.entries()) await kv.set(key, values[i % values.length]);
+    await kv.atomic().sum(["u"], 2n ** 63n).commit();
+    const expected = (await Array.fromAsync(kv.list({ prefix: [] })))
+      .map(({ key, value, versionstamp }) => ({ key: [...key], value, versionstamp }));
+    using snapshot = await Snapshot.take(path, true);
+    // The first read is what takes it.
+    assertEquals(snapshot.has(["a"]), true);
+    await kv.set(["late"], 1);
+    await kv.delete(["a"]);
+    assertEquals([...snapshot.list([])] as unknown, expected as unknown);
+    for (const entry of expected) {
+      assertEquals(snapshot.get(entry.key as string[]) as unknown, entry);
+    }
+    assertEquals([...snapshot.heads([], 1)], [["a"], ["b"], ["u"]]);
+    assertEquals([...snapshot.heads(["a"], 2)].length, 8);
+    assertEquals(snapshot.damage(), []);
+    assertEquals(versionstampOf(255), "00000000000000ff0000");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,238 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Store } from "../store.ts";
+import { ANYWAY, bytes } from "../testing/bodies.ts";
+import { countReads, entriesWith } from "../testing/entries.ts";
+import { putAt, upload } from "../testing/files.ts";
+import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import type { Database } from "./database.ts";
+import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
+import { CHUNK_SIZE } from "./records.ts";
+
+testOnAll(
+  "A drive that is being removed looks as if it were not there, and takes nothing",
+  async (bench) => {
+    const { files, uploads, projects, drives, list } = facadeOf(bench.store);
+    const place = { project: "p", drive: "one", name: "a" };
+    await putAt(bench, place, bytes(10));
+    await putAt(bench, { ...place, drive: "two" }, bytes(10));
+    const id = await upload(bench, place, [10]);
+    await projects.deleteDrive("p", "one");
+
+    assertEquals((await drives("p")).map(({ name }) => name), ["two"]);
+    const query = { ...place, limit: 10, prefix: "", last: "" };
+    for (const recursive of [true, false]) {
+      assertEquals(await list(query, { recursive }), { entries: [], more: false });
+    }
+    assertEquals([await files.stat(place), await files.open(place)], [undefined, undefined]);
+    assertEquals(await files.delete(place), false);
+    assertEquals(await uploads.list("p", "one", { limit: 9, last: "" }), {
+      uploads: [],
+      more: false,
+    });
+    for (const call of [() => uploads.get(place, id), () => uploads.abort(place, id)]) {
+      assertEquals((await assertRejects(call, UploadRefused)).problem, "absent");
+    }
+    let wasRead = false;
+    const body = async function* () {
+      wasRead = true;
+      yield await Promise.resolve(bytes(10));
+    };
+    const writes = [
+      () => files.put(place, body(), ANYWAY),
+      () => uploads.start(place, undefined),
+      () => uploads.putPart(place, { id, part: 2, type: undefined }, body(), () => {}),
+      () => uploads.complete(place, id, () => true),
+    ];
+    for (const write of writes) {
+      const { message } = await assertRejects(write, BeingDeleted);
+      assertEquals(message, 'The drive "one" is being removed: try again');
+    }
+    assertEquals(wasRead, false);
+    await sweepLater(bench);
+    await putAt(bench, place, bytes(20));
+    assertEquals(await drives("p"), [
+      { name: "one", files: 1, bytes: 20, openBytes: 0 },
+      { name: "two", files: 1, bytes: 10, openBytes: 0 },
+    ]);
+    assertEquals((await files.stat(place))?.size, 20);
+  },
+);
+
+/** The store with its methods bound, so that they can be taken apart. */
+function facadeOf(store: Store): Pick<Store, "files" | "uploads" | "projects" | "drives" | "list"> {
+  const { files, uploads, projects } = store;
+  return {
+    files,
+    uploads,
+    projects,
+    drives: store.drives.bind(store),
+    list: store.list.bind(store),
+  };
+}
+
+/** A body in the middle of which something happens. */
+async function* during(size: number, happens: () => Promise<unknown>): AsyncGenerator<Uint8Array> {
+  const data = bytes(size);
+  yield data.subarray(0, size / 2);
+  await happens();
+  yield data.subarray(size / 2);
+}
+
+/** What removes while somebody writes, in this process or in another one. */
+const REMOVALS: readonly { name: string; run: (bench: TestStore) => Promise<unknown> }[] = [
+  { name: "the drive", run: ({ store }) => store.projects.deleteDrive("p", "d") },
+  { name: "the project", run: ({ store }) => store.projects.delete("p") },
+  {
+    name: "the project to its end",
+    run: async (bench) => {
+      await bench.store.projects.delete("p");
+      await bench.store.sweeper.sweep();
+    },
+  },
+  {
+    name: "the project to its end, and makes one of the same id",
+    run: async (bench) => {
+      await bench.store.projects.delete("p");
+      await bench.store.sweeper.sweep();
+      await bench.store.projects.create("p", undefined);
+    },
+  },
+];
+
+for (const { name, run } of REMOVALS) {
+  testOnAll(
+    `What is written while somebody removes ${name} is refused, and leaves nothing`,
+    async (bench) => {
+      const place = { project: "p", drive: "d", name: "a" };
+      await putAt(bench, place, bytes(5));
+      const id = await upload(bench, place, [10]);
+      // Another process that believes the project's state of before, and learns of nothing by itself.
+      const writer = otherProcess(bench);
+      await writer.store.files.stat(place);
+      const wanted: Refusal = name === "the drive" ? BeingDeleted : NoSuchProject;
+      // A session may be gone before it is noticed that its project is.
+      const wantedOfPart = [wanted, UploadRefused];
+      const remove = once(() => run(bench));
+      const { files, uploads } = writer.store;
+      const part = { id, part: 2, type: undefined };
+      await Promise.all([
+        assertRefused(() => files.put({ ...place, name: "s" }, during(10, remove), ANYWAY), wanted),
+        assertRefused(() => files.put(place, during(3 * CHUNK_SIZE, remove), ANYWAY), wanted),
+        assertRefused(
+          () => uploads.putPart(place, part, during(10, remove), () => {}),
+          ...wantedOfPart,
+        ),
+        assertRefused(
+          () => uploads.putPart(place, part, during(3 * CHUNK_SIZE, remove), () => {}),
+          ...wantedOfPart,
+        ),
+      ]);
+      for (
+        const write of [() => uploads.start(place, undefined), () => putAt(writer, place, bytes(9))]
+      ) {
+        if (!name.includes("makes one")) await assertRefused(write, wanted);
+      }
+      await sweepLater(bench);
+      assertEquals(await entriesWith(bench, '"d"'), []);
+    },
+  );
+}
+
+async function assertRefused(
+  write: () => Promise<unknown>,
+  ...wanted: readonly Refusal[]
+): Promise<void> {
+  const error = await assertRejects(write);
+  assert(wanted.some((kind) => error instanceof kind), String(error));
+}
+
+type Refusal = abstract new (...args: never[]) => Error;
+
+function once(work: () => Promise<unknown>): () => Promise<unknown> {
+  let running: Promise<unknown> | undefined;
+  return () => running ??= work();
+}
+
+testOnAll("An upload can't be completed into what is being removed", async (bench) => {
+  const place = { project: "p", drive: "d", name: "a" };
+  for (const remove of ["deleteDrive", "delete"] as const) {
+    const writer = otherProcess(bench);
+    const id = await upload(writer, place, [10]);
+    await bench.store.projects[remove]("p", "d");
+    await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
+    await sweepLater(bench);
+    assertEquals(await entriesWith(bench, '"d"'), []);
+  }
+});
+
+testOnAll("Another process that writes to another drive is in nobody's way", async (bench) => {
+  const writer = otherProcess(bench);
+  const place = { project: "p", drive: "other", name: "a" };
+  for (let i = 0; i < 5; i++) {
+    await putAt(bench, { ...place, drive: "d" }, bytes(10));
+    await putAt(writer, place, bytes(10));
+    await bench.store.projects.deleteDrive("p", "d");
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => putAt(writer, { ...place, name: `${n}` }, bytes(n))),
+    );
+    await sweepLater(bench);
+  }
+  assertEquals(await bench.store.drives("p"), [{
+    name: "other",
+    files: 21,
+    bytes: 200,
+    openBytes: 0,
+  }]);
+});
+
+testOnAll(
+  "Who writes elsewhere reads it, as soon as a removed drive is free again",
+  async (bench) => {
+    const other = otherProcess(bench);
+    const place = { project: "p", drive: "d", name: "a" };
+    await putAt(bench, place, bytes(10));
+    await bench.store.projects.deleteDrive("p", "d");
+    assertEquals(await other.store.files.stat(place), undefined);
+    await bench.store.sweeper.sweep();
+    await putAt(bench, place, bytes(7));
+    assertEquals((await other.store.files.stat(place))?.size, 7);
+    await putAt(other, place, bytes(8));
+    assertEquals((await bench.store.files.stat(place))?.size, 8);
+  },
+);
+
+testOnAll(
+  "Small files that are put at the same time are few operations, without a read of the project",
+  async (bench) => {
+    const { db } = bench;
+    await putAt(bench, { project: "p", drive: "d", name: "first" }, bytes(1));
+    const operations = await countOperations(db, async () => {
+      const reads = await countReads(bench, () =>
+        Promise.all(
+          Array.from({ length: 66 }, (_, i) =>
+            putAt(bench, { project: "p", drive: "d", name: `${i}` }, bytes(100, i))),
+        ));
+      assert(reads <= Math.ceil(66 / 10) + 2, String(reads));
+    });
+    // They come in tens, as they were read, and have one check in common.
+    const most = Math.max(9, Math.ceil(66 / (db.commits.checks - 1)));
+    assert(operations <= most, String(operations));
+  },
+);
+
+/** How many atomic operations reach Deno KV while something is done. */
+async function countOperations(db: Database, work: () => Promise<unknown>): Promise<number> {
+  const prototype = Object.getPrototypeOf(db.reader) as Deno.Kv;
+  const { atomic } = prototype;
+  let count = 0;
+  prototype.atomic = function (this: Deno.Kv) {
+    count++;
+    return atomic.call(this);
+  };
+  try {
+    await work();
+  } finally {
+    prototype.atomic = atomic;
+  }
+  return count;
+}

@@ -1,0 +1,240 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { StoreDamaged } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
+import { chunkCount } from "./chunks.ts";
+
+/** Chunks whose checksums share one entry: 16 KiB of checksums, those of 256 MiB. */
+export const CHECKSUMS_PER_PAGE = 4096;
+
+/** Bytes of a CRC-32. */
+const CHECKSUM_BYTES = 4;
+
+/** Bytes of a SHA-256, which stands behind the checksums of the last page. */
+const DIGEST_BYTES = 32;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A page of checksums and its number. */
+export interface ChecksumPage {
+  number: number;
+  value: Bytes;
+}
+
+/** How many pages hold the checksums of so many chunks. */
+export function checksumPages(chunks: number): number {
+  return Math.ceil(chunks / CHECKSUMS_PER_PAGE);
+}
+
+/** Bytes of a page of a version with so many chunks. */
+function pageLength(number: number, chunks: number): number {
+  const left = chunks - number * CHECKSUMS_PER_PAGE;
+  return left > CHECKSUMS_PER_PAGE
+    ? CHECKSUMS_PER_PAGE * CHECKSUM_BYTES
+    : left * CHECKSUM_BYTES + DIGEST_BYTES;
+}
+
+/**
+ * Collects the checksums of a version's chunks, which come in order. A page is four bytes a chunk, its CRC-32 in
+ * little-endian order; the last page ends with the SHA-256 of all bytes of the version.
+ */
+export class ChecksumWriter {
+  #page = newPage();
+  #count = 0;
+  #number = 0;
+
+  /** Adds the next chunk. Returns the page before it, once that is full. */
+  add(chunk: Uint8Array): ChecksumPage | undefined {
+    const full = this.#count === CHECKSUMS_PER_PAGE ? this.#take() : undefined;
+    this.#page.setUint32(this.#count++ * CHECKSUM_BYTES, crc32(chunk), true);
+    return full;
+  }
+
+  /**
+   * Returns the last page; `undefined` for a version without chunks.
+   *
+   * @param sha256 Of all bytes, in base64.
+   */
+  finish(sha256: string): ChecksumPage | undefined {
+    if (this.#count === 0) return undefined;
+    const { number, value } = this.#take();
+    return { number, value: new Uint8Array([...value, ...Buffer.from(sha256, "base64")]) };
+  }
+
+  #take(): ChecksumPage {
+    const value = new Uint8Array(this.#page.buffer, 0, this.#count * CHECKSUM_BYTES).slice();
+    this.#page = newPage();
+    this.#count = 0;
+    return { number: this.#number++, value };
+  }
+}
+
+function newPage(): DataView<ArrayBuffer> {
+  return new DataView(new ArrayBuffer(CHECKSUMS_PER_PAGE * CHECKSUM_BYTES));
+}
+
+/** Whether a chunk has the checksum that a page has for it. */
+export function matches(page: Bytes, index: number, chunk: Uint8Array): boolean {
+  const view = new DataView(page.buffer, page.byteOffset);
+  return view.getUint32(index % CHECKSUMS_PER_PAGE * CHECKSUM_BYTES, true) === crc32(chunk);
+}
+
+/** Whether a value is that page of a version with so many chunks. */
+export function isPage(value: unknown, number: number, chunks: number): value is Bytes {
+  return value instanceof Uint8Array && value.byteLength === pageLength(number, chunks);
+}
+
+/** A page that is being read, or was. */
+interface ReadPage {
+  number: number;
+  value: Promise<Bytes>;
+  read?: Bytes;
+}
+
+/** Reads the checksums of one version for readers of its chunks. It keeps the page that was asked for last. */
+export class ChecksumReader {
+  readonly #kv: Deno.Kv;
+  readonly #place: Place;
+  readonly #version: string;
+  readonly #chunks: number;
+  #page: ReadPage | undefined;
+
+  /** @param size Bytes of the version. */
+  constructor(kv: Deno.Kv, place: Place, version: string, size: number) {
+    this.#kv = kv;
+    this.#place = place;
+    this.#version = version;
+    this.#chunks = chunkCount(size);
+  }
+
+  /**
+   * The page with the checksum of a chunk.
+   *
+   * @throws {StoreDamaged} if it is missing or has another length.
+   */
+  pageOf(index: number): Promise<Bytes> {
+    const number = Math.floor(index / CHECKSUMS_PER_PAGE);
+    if (this.#page?.number === number) return this.#page.value;
+    const page: ReadPage = { number, value: this.#read(number) };
+    // A reader that fails for another reason does not wait for it.
+    page.value.then((read) => page.read = read, () => {});
+    this.#page = page;
+    return page.value;
+  }
+
+  /** Whether the page with the checksum of a chunk was read. */
+  hasPageOf(index: number): boolean {
+    return this.#page?.read !== undefined &&
+      this.#page.number === Math.floor(index / CHECKSUMS_PER_PAGE);
+  }
+
+  /** Whether a chunk has its checksum, whose page was read. */
+  matches(index: number, chunk: Uint8Array): boolean {
+    const page = this.#page?.read;
+    return page !== undefined && matches(page, index, chunk);
+  }
+
+  async #read(number: number): Promise<Bytes> {
+    const { value } = await this.#kv.get(keys.checksums(this.#place, this.#version, number));
+    if (isPage(value, number, this.#chunks)) return value;
+    const problem =
+      `page ${number} of the checksums of version ${this.#version} is missing or incomplete`;
+    throw new StoreDamaged(fileText(this.#place), problem);
+  }
+}
+
+/** What is wrong with bytes whose digest is another one, as the end of a sentence. */
+export const OTHER_BYTES = "its bytes are not those that were stored: their SHA-256 is another one";
+
+/** What is wrong with the content of a file that lies in one value, as the end of a sentence. */
+export function contentProblem(
+  { size, sha256 }: Pick<FileRecord, "size" | "sha256">,
+  content: unknown,
+): string | undefined {
+  if (content === undefined || content === null) return "its content is missing";
+  if (!(content instanceof Uint8Array)) return "its content is no bytes";
+  if (content.byteLength !== size) {
+    return `its content has ${content.byteLength} bytes instead of ${size}`;
+  }
+  return sha256 === undefined || sha256 === sha256Of(content) ? undefined : OTHER_BYTES;
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64");
+}
+
+/** What a version's bytes are compared with. */
+export interface Expected {
+  /** Bytes of the version. */
+  size: number;
+  /** The pages of its checksums; `undefined` for a version that has none yet. */
+  pages: readonly unknown[] | undefined;
+  /** Of all bytes, in base64, where a record has it. */
+  sha256?: string | undefined;
+}
+
+/** Checks the chunks of one version, which come in order. Each problem is the end of a sentence. */
+export class VersionCheck {
+  readonly #expected: Expected;
+  readonly #count: number;
+  readonly #hash = createHash("sha256");
+  #next = 0;
+  #sha256: string | undefined;
+
+  constructor(expected: Expected) {
+    this.#expected = expected;
+    this.#count = chunkCount(expected.size);
+  }
+
+  /** What is wrong with the next chunk. */
+  add(index: number, chunk: Uint8Array): string | undefined {
+    const { size, pages } = this.#expected;
+    if (index !== this.#next) return this.#missing();
+    const wanted = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
+    const length = chunk.byteLength;
+    if (length !== wanted) return `${this.#chunk(index)} has ${length} bytes instead of ${wanted}`;
+    if (pages !== undefined) {
+      const number = Math.floor(index / CHECKSUMS_PER_PAGE);
+      const page = pages[number];
+      if (!isPage(page, number, this.#count)) {
+        return `page ${number} of its checksums is missing or incomplete`;
+      }
+      if (!matches(page, index, chunk)) {
+        return `${this.#chunk(index)} does not match its checksum`;
+      }
+    }
+    this.#hash.update(chunk);
+    this.#next++;
+    return undefined;
+  }
+
+  /** What is wrong with the version when all chunks have come. */
+  end(): string | undefined {
+    if (this.#next < this.#count) return this.#missing();
+    const { sha256 } = this.#expected;
+    const digests = [sha256, this.#pageDigest()].filter((digest) => digest !== undefined);
+    return digests.every((digest) => digest === this.sha256) ? undefined : OTHER_BYTES;
+  }
+
+  /** The SHA-256 of all bytes, in base64, when they have come. */
+  get sha256(): string {
+    return this.#sha256 ??= this.#hash.digest("base64");
+  }
+
+  #pageDigest(): string | undefined {
+    const last = this.#expected.pages?.at(-1);
+    return last instanceof Uint8Array
+      ? Buffer.from(last.subarray(-DIGEST_BYTES)).toString("base64")
+      : undefined;
+  }
+
+  #chunk(index: number): string {
+    return `chunk ${index} of ${this.#count}`;
+  }
+
+  #missing(): string {
+    return `${this.#chunk(this.#next)} is missing`;
+  }
+}

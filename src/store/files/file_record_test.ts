@@ -1,0 +1,46 @@
+import { assert, assertEquals } from "@std/assert";
+import { ANYWAY, bytes, inPieces, place } from "../testing/bodies.ts";
+import { assertUsage } from "../testing/entries.ts";
+import { put, read } from "../testing/files.ts";
+import { testOnAll } from "../testing/stores.ts";
+import { NEW_NAMES_IN_A_ROW, NewNames } from "./file_record.ts";
+
+Deno.test("Names are taken for new until one was there, and after many new ones again", () => {
+  const names = new NewNames();
+  assert(names.areLikely);
+  names.note(false);
+  assert(names.areLikely);
+  names.note(true);
+  for (let i = 0; i < NEW_NAMES_IN_A_ROW; i++) {
+    assertEquals(names.areLikely, false);
+    names.note(false);
+  }
+  assert(names.areLikely);
+});
+
+testOnAll("A name that was taken for new and is not is overwritten all the same", async (bench) => {
+  for (let round = 0; round < 3; round++) {
+    for (let i = 0; i < NEW_NAMES_IN_A_ROW; i += 64) {
+      await Promise.all(
+        Array.from({ length: 64 }, (_, n) => put(bench, `new-${round}-${i + n}`, bytes(1))),
+      );
+    }
+    await put(bench, "old", bytes(10, round));
+    assertEquals(await read(bench, "old"), bytes(10, round));
+  }
+  await assertUsage(bench, { files: 769, bytes: 778 });
+});
+
+testOnAll(
+  "A write on condition is judged by what is there, also where a new name is likely",
+  async (bench) => {
+    const { files } = bench.store;
+    const ifAbsent = { ...ANYWAY, condition: (current: unknown) => current === undefined };
+    const ifPresent = { ...ANYWAY, condition: (current: unknown) => current !== undefined };
+    assertEquals(await files.put(place("a"), inPieces(bytes(1)), ifPresent), "refused");
+    assert(await files.put(place("a"), inPieces(bytes(2)), ifAbsent) !== "refused");
+    assertEquals(await files.put(place("a"), inPieces(bytes(3)), ifAbsent), "refused");
+    assert(await files.put(place("a"), inPieces(bytes(4)), ifPresent) !== "refused");
+    assertEquals(await read(bench, "a"), bytes(4));
+  },
+);

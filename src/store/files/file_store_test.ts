@@ -1,0 +1,294 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { Database } from "../engine/database.ts";
+import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import type { Operation } from "../engine/operation.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
+import { assertKeys, assertUsage } from "../testing/entries.ts";
+import { put, read } from "../testing/files.ts";
+import {
+  otherProcess,
+  sweepElsewhere,
+  sweepLater,
+  testOnAll,
+  type TestStore,
+} from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
+
+const SMALL = { file: 1, content: 1, "usage files": 1, "usage bytes": 1 };
+
+const SIZES: { size: number; keys: Record<string, number> }[] = [
+  { size: 0, keys: { file: 1, content: 1, "usage files": 1 } },
+  { size: 1, keys: SMALL },
+  { size: CHUNK_SIZE - 1, keys: SMALL },
+  { size: CHUNK_SIZE, keys: SMALL },
+  { size: CHUNK_SIZE + 1, keys: { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 } },
+  { size: 12 * CHUNK_SIZE - 1, keys: { file: 1, chunk: 12, "usage files": 1, "usage bytes": 1 } },
+  { size: 12 * CHUNK_SIZE + 1, keys: { file: 1, chunk: 13, "usage files": 1, "usage bytes": 1 } },
+  { size: MAX_PAYLOAD, keys: { file: 1, chunk: 160, "usage files": 1, "usage bytes": 1 } },
+];
+
+for (const { size, keys: expected } of SIZES) {
+  testOnAll(
+    `A file of ${size} bytes is read as it was written and goes without a trace`,
+    async (bench) => {
+      const data = bytes(size);
+      const record = await put(bench, "a", data);
+      assertEquals(record.size, size);
+      assertEquals(await read(bench, "a"), data);
+      await assertKeys(bench, expected);
+      assert(await bench.store.files.delete(place("a")));
+      assertEquals(await read(bench, "a"), undefined);
+      await sweepLater(bench);
+      const bytesCounter: Record<string, number> = size === 0 ? {} : { "usage bytes": 1 };
+      await assertKeys(bench, { "usage files": 1, ...bytesCounter });
+      await assertUsage(bench, { files: 0, bytes: 0 });
+    },
+  );
+}
+
+for (const before of [10, 3 * CHUNK_SIZE]) {
+  for (const after of [20, 2 * CHUNK_SIZE]) {
+    testOnAll(
+      `A file of ${before} bytes is replaced by one of ${after} bytes whole`,
+      async (bench) => {
+        const first = await put(bench, "a", bytes(before));
+        const second = await put(bench, "a", bytes(after, 2));
+        assert(second.version > first.version, "Versions are ordered by time");
+        assertEquals(second.created, first.created);
+        assertEquals(await read(bench, "a"), bytes(after, 2));
+        await sweepLater(bench);
+        const lies: Record<string, number> = after > CHUNK_SIZE
+          ? { chunk: after / CHUNK_SIZE }
+          : { content: 1 };
+        await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...lies });
+        await assertUsage(bench, { files: 1, bytes: after });
+      },
+    );
+  }
+}
+
+const FAILURES: { name: string; size: number }[] = [
+  { name: "early", size: 100 },
+  { name: "after the first chunks", size: 3 * CHUNK_SIZE },
+  { name: "after many commits", size: 50 * CHUNK_SIZE },
+];
+
+for (const { name, size } of FAILURES) {
+  testOnAll(`A body that breaks ${name} leaves the earlier version and no bytes`, async (bench) => {
+    await put(bench, "a", bytes(10));
+    await assertRejects(
+      () => bench.store.files.put(place("a"), broken(size), ANYWAY),
+      Error,
+      "The sender left",
+    );
+    assertEquals(await read(bench, "a"), bytes(10));
+    await sweepLater(bench);
+    await assertKeys(bench, SMALL);
+    await assertUsage(bench, { files: 1, bytes: 10 });
+  });
+}
+
+testOnAll("A body that is not accepted leaves nothing", async (bench) => {
+  const accept = () => {
+    throw new Error("Another digest");
+  };
+  for (const size of [10, 3 * CHUNK_SIZE]) {
+    const refused = () =>
+      bench.store.files.put(place("a"), inPieces(bytes(size)), { ...ANYWAY, accept });
+    await assertRejects(refused, Error, "Another digest");
+  }
+  await sweepLater(bench);
+  await assertKeys(bench, {});
+});
+
+testOnAll("A write whose condition does not hold changes nothing", async (bench) => {
+  await put(bench, "a", bytes(10));
+  for (const size of [20, 3 * CHUNK_SIZE]) {
+    const body = inPieces(bytes(size));
+    const condition = () => false;
+    const refused = await bench.store.files.put(place("a"), body, { ...ANYWAY, condition });
+    assertEquals(refused, "refused");
+  }
+  await sweepLater(bench);
+  assertEquals(await read(bench, "a"), bytes(10));
+  await assertKeys(bench, SMALL);
+});
+
+testOnAll(
+  "Writes of one name at once leave one of them whole and exact counters",
+  async (bench) => {
+    const sizes = Array.from({ length: 30 }, (_, i) => i % 3 === 0 ? 2 * CHUNK_SIZE + i : i + 1);
+    await Promise.all(sizes.map((size) => put(bench, "a", bytes(size, size))));
+    const size = (await read(bench, "a"))?.byteLength ?? 0;
+    assert(sizes.includes(size));
+    assertEquals(await read(bench, "a"), bytes(size, size));
+    await sweepLater(bench);
+    await assertUsage(bench, { files: 1, bytes: size });
+    const lies: Record<string, number> = size > CHUNK_SIZE ? { chunk: 3 } : { content: 1 };
+    await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...lies });
+  },
+);
+
+testOnAll(
+  "Many writes and deletes of different names at once are counted exactly",
+  async (bench) => {
+    const names = Array.from({ length: 200 }, (_, i) => `n${i}`);
+    await Promise.all(names.map((name, i) => put(bench, name, bytes(i))));
+    await assertUsage(bench, { files: 200, bytes: 199 * 100 });
+    await Promise.all(names.map((name) => bench.store.files.delete(place(name))));
+    await assertUsage(bench, { files: 0, bytes: 0 });
+    await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+  },
+);
+
+testOnAll("Writing and deleting a name at once leaves all of a file or nothing", async (bench) => {
+  for (let round = 0; round < 20; round++) {
+    const size = round % 2 === 0 ? 10 : 2 * CHUNK_SIZE;
+    await Promise.all([put(bench, "a", bytes(size)), bench.store.files.delete(place("a"))]);
+    const data = await read(bench, "a");
+    const expected = data === undefined ? { files: 0, bytes: 0 } : { files: 1, bytes: size };
+    await assertUsage(bench, expected);
+    await bench.store.files.delete(place("a"));
+  }
+  await sweepLater(bench);
+  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll("Who has begun to read gets that version to the end", async (bench) => {
+  const data = bytes(40 * CHUNK_SIZE);
+  await put(bench, "a", data);
+  const file = await bench.store.files.open(place("a"));
+  assert(file !== undefined);
+  const pieces = await file.read({ start: 0, end: data.byteLength });
+  const first = await pieces[Symbol.asyncIterator]().next();
+  assertEquals(first.done, false);
+  await put(bench, "a", bytes(5, 2));
+  await bench.store.files.delete(place("a"));
+  await sweepLater(bench);
+  const rest = await Array.fromAsync(pieces);
+  const received = await new Blob([first.value, ...rest]).arrayBuffer();
+  assertEquals(new Uint8Array(received), data);
+  file.close();
+  await sweepLater(bench);
+  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll(
+  "A chunk that is missing or too short is told before anything behind it",
+  async (bench) => {
+    const { version, size } = await put(bench, "a", bytes(40 * CHUNK_SIZE));
+    const layoutVersion = await chunkVersion(bench.db.reader);
+    for (const index of [0, 17, 39]) {
+      const key = keys.chunk(place("a"), layoutVersion, index);
+      const { value } = await bench.db.reader.get<Uint8Array>(key);
+      await bench.db.reader.set(key, new Uint8Array(CHUNK_SIZE - 1));
+      await assertRejects(() => read(bench, "a"), StoreDamaged);
+      await bench.db.reader.delete(key);
+      await assertRejects(() => read(bench, "a"), StoreDamaged);
+      await bench.db.reader.set(key, value);
+    }
+    assertEquals(await read(bench, "a"), bytes(size));
+    assert(version > layoutVersion, "The bytes are written before the file is made of them");
+  },
+);
+
+testOnAll(
+  "If the clock is set back, a file counts as modified later all the same",
+  async (bench) => {
+    await withClock(async (forward, set) => {
+      const first = await put(bench, "a", bytes(1));
+      set(-3_600_000);
+      const second = await put(bench, "a", bytes(2));
+      const third = await put(bench, "a", bytes(3));
+      assertEquals([second.modified, third.modified], [
+        first.modified + 1000,
+        first.modified + 2000,
+      ]);
+      assertEquals([second.sameSecond, third.sameSecond], [undefined, undefined]);
+      assert(first.version < second.version && second.version < third.version);
+      forward(3_600_000 + 5000);
+      const last = await put(bench, "a", bytes(4));
+      assertEquals([last.modified, last.created], [Date.now(), first.created]);
+      // A year is no date to believe.
+      set(-365 * 24 * 3_600_000);
+      assertEquals((await put(bench, "a", bytes(5))).modified, Date.now());
+    });
+  },
+);
+
+testOnAll("Bytes that the sweeper took away can't be published", async (bench) => {
+  const body = async function* (): AsyncGenerator<Uint8Array> {
+    yield* inPieces(bytes(20 * CHUNK_SIZE));
+    await sweepElsewhere(bench);
+  };
+  await assertRejects(
+    () => bench.store.files.put(place("a"), body(), ANYWAY),
+    StoreUnavailable,
+  );
+  await sweepLater(bench);
+  assertEquals(await read(bench, "a"), undefined);
+  await assertKeys(bench, {});
+});
+
+/** A database in whose first commit of the file `a` another file of that name is there, just then. */
+class Crossed extends Database {
+  readonly #bench: TestStore;
+  crossings = 0;
+
+  constructor(bench: TestStore) {
+    super(bench.db.reader, bench.db.reader, { commits: bench.db.commits });
+    this.#bench = bench;
+  }
+
+  override async commit(operation: Operation): ReturnType<Database["commit"]> {
+    const isFile = operation.touched.has(JSON.stringify(keys.file(place("a"))));
+    if (!isFile || this.crossings > 0) return await super.commit(operation);
+    this.crossings++;
+    await put(this.#bench, "a", bytes(5));
+    const outcome = await super.commit(operation);
+    await this.#bench.store.files.delete(place("a"));
+    return outcome;
+  }
+}
+
+testOnAll(
+  "A file that comes and goes while another one is put is in nobody's way",
+  async (bench) => {
+    for (const size of [10, 3 * CHUNK_SIZE]) {
+      const db = new Crossed(bench);
+      const record = await put(otherProcess({ ...bench, db }), "a", bytes(size, 2));
+      assertEquals([record.size, await read(bench, "a")], [size, bytes(size, 2)]);
+      assertEquals(db.crossings, 1);
+      await bench.store.files.delete(place("a"));
+    }
+    await sweepLater(bench);
+    await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+  },
+);
+
+async function chunkVersion(kv: Deno.Kv): Promise<string> {
+  for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[4]);
+  throw new Error("There is no chunk");
+}
+
+testOnAll(
+  "Two versions of a second are told apart, with a delete between them or without",
+  async (bench) => {
+    for (const deleting of [false, true]) {
+      const versions = [await put(bench, "a", bytes(1))];
+      // The second may turn in between: then the times differ, and there is nothing to tell.
+      for (let i = 0; i < 3; i++) {
+        if (deleting) await bench.store.files.delete(place("a"));
+        versions.push(await put(bench, "a", bytes(1)));
+      }
+      const seconds = versions.map(({ modified }) => Math.floor(modified / 1000));
+      for (const [i, { sameSecond }] of versions.entries()) {
+        if (i > 0 && seconds[i] === seconds[i - 1]) assertEquals(sameSecond, true);
+      }
+      assert(new Set(seconds).size < versions.length, "Four writes took more than three seconds");
+    }
+  },
+);

@@ -1,0 +1,101 @@
+import { assert, assertEquals } from "@std/assert";
+import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { PartRecord, Place } from "../engine/records.ts";
+import {
+  type ManifestPart,
+  manifestParts,
+  PARTS_PER_PAGE,
+  setManifest,
+  totalSize,
+} from "./manifest.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "n".repeat(1024) };
+
+function partsOf(count: number, size: (i: number) => number): PartRecord[] {
+  return Array.from({ length: count }, (_, i) => ({
+    version: `01K${String(i).padStart(23, "0")}`,
+    size: size(i),
+    sha256: "",
+  }));
+}
+
+/** The parts as they lie in the file. */
+function laidOut(parts: readonly PartRecord[]): ManifestPart[] {
+  let at = 0;
+  return parts.map(({ version, size }) => ({ version, size, start: (at += size) - size }));
+}
+
+async function withManifest(
+  parts: readonly PartRecord[],
+  test: (kv: Deno.Kv) => Promise<void>,
+): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  try {
+    const operation = new Operation();
+    setManifest(operation, PLACE, "v", parts);
+    await operation.commit(kv);
+    await test(kv);
+  } finally {
+    kv.close();
+  }
+}
+
+Deno.test("The parts come in their order from the one on that holds a byte", async () => {
+  const counts = [1, 2, PARTS_PER_PAGE, PARTS_PER_PAGE + 1, 3 * PARTS_PER_PAGE + 7];
+  for (const count of counts) {
+    const parts = partsOf(count, (i) => i % 7 + 1);
+    const all = laidOut(parts);
+    const total = totalSize(parts);
+    await withManifest(parts, async (kv) => {
+      const edges = all.flatMap(({ start, size }) => [start, start + size - 1]);
+      for (const from of edges.filter((_, i) => i < 6 || i % 41 === 0 || i > edges.length - 6)) {
+        const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", from));
+        assertEquals(found, all.filter(({ start, size }) => start + size > from), `byte ${from}`);
+      }
+      assertEquals(await Array.fromAsync(manifestParts(kv, PLACE, "v", total)), []);
+    });
+  }
+});
+
+Deno.test("An empty last part comes last, where the file ends", async () => {
+  for (const count of [2, PARTS_PER_PAGE + 1]) {
+    const parts = partsOf(count, (i) => i === count - 1 ? 0 : 5);
+    await withManifest(parts, async (kv) => {
+      const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", 0));
+      assertEquals(found, laidOut(parts));
+    });
+  }
+});
+
+Deno.test("The most parts that there can be fit into one operation, under the longest name", async () => {
+  const parts = partsOf(MAX_PARTS, () => MAX_PAYLOAD);
+  await withManifest(parts, async (kv) => {
+    const pages = await Array.fromAsync(kv.list({ prefix: ["manifest"] }));
+    assertEquals(pages.length, MAX_PARTS / PARTS_PER_PAGE);
+    const last = (MAX_PARTS - 1) * MAX_PAYLOAD;
+    const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", last + 1));
+    assertEquals(found, laidOut(parts).slice(-1));
+  });
+});
+
+Deno.test("Only the pages that are needed are read", async () => {
+  await withManifest(partsOf(4 * PARTS_PER_PAGE, () => 10), async (kv) => {
+    const asked: Deno.KvListSelector[] = [];
+    const list = kv.list.bind(kv);
+    kv.list = (selector, options) => {
+      asked.push(selector);
+      return list(selector, options);
+    };
+    for await (const _ of manifestParts(kv, PLACE, "v", 3 * PARTS_PER_PAGE * 10 + 5)) break;
+    const pages = asked.at(-1);
+    assert(pages !== undefined && "start" in pages);
+    assertEquals(pages.start, keys.manifestPage(PLACE, "v", 3 * PARTS_PER_PAGE * 10));
+  });
+});
+
+Deno.test("A size in total is the sum of the sizes", () => {
+  assertEquals(totalSize([]), 0);
+  assertEquals(totalSize(partsOf(MAX_PARTS, () => MAX_PAYLOAD)), MAX_PARTS * MAX_PAYLOAD);
+});

@@ -1,0 +1,155 @@
+import type { ByteRange } from "../../rules/byte_range.ts";
+import { isCorruption, StoreDamaged } from "../engine/errors.ts";
+import { ranges } from "../engine/keys.ts";
+import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
+import { ChecksumReader } from "./checksums.ts";
+import { chunkCount } from "./chunks.ts";
+import { manifestParts } from "./manifest.ts";
+import type { ReadAhead } from "./read_ahead.ts";
+
+/** Consecutive bytes of a file that lie in the chunks of one version. */
+interface Segment {
+  version: string;
+  /** Bytes in all chunks of that version. */
+  size: number;
+  range: ByteRange;
+  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
+  checksums: ChecksumReader | undefined;
+}
+
+/** Where bytes are read from, and into which memory. */
+export interface Source {
+  kv: Deno.Kv;
+  /** Of this reader alone. */
+  ahead: ReadAhead;
+  /** Told when the bytes of a version turn out to be missing or wrong. */
+  onDamage?: (error: StoreDamaged) => void;
+}
+
+type Piece = Uint8Array<ArrayBuffer>;
+
+/**
+ * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read ahead before the first one
+ * is taken.
+ *
+ * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
+ */
+export async function* readRange(
+  source: Source,
+  place: Place,
+  record: FileRecord,
+  content: Piece | undefined,
+  range: ByteRange,
+): AsyncGenerator<Piece> {
+  if (record.layout.kind === "inline") {
+    yield (content ?? new Uint8Array()).subarray(range.start, range.end);
+    return;
+  }
+  try {
+    let given = 0;
+    for await (const segment of segments(source, place, record, range)) {
+      for await (const piece of readSegment(source, place, segment)) {
+        given += piece.byteLength;
+        yield piece;
+      }
+    }
+    if (given !== range.end - range.start) {
+      throw damaged(place, record.version, "its list of parts is incomplete");
+    }
+  } catch (error) {
+    if (error instanceof StoreDamaged) source.onDamage?.(error);
+    throw error;
+  }
+}
+
+async function* segments(
+  source: Source,
+  place: Place,
+  { layout, version, size }: FileRecord,
+  range: ByteRange,
+): AsyncGenerator<Segment> {
+  if (layout.kind === "inline") return;
+  const segment = (version: string, size: number, range: ByteRange): Segment => ({
+    version,
+    size,
+    range,
+    checksums: layout.checksums && new ChecksumReader(source.kv, place, version, size),
+  });
+  if (layout.kind === "chunks") {
+    yield segment(layout.version, size, range);
+    return;
+  }
+  for await (const part of manifestParts(source.kv, place, version, range.start)) {
+    if (part.start >= range.end) return;
+    const start = Math.max(0, range.start - part.start);
+    const end = Math.min(part.size, range.end - part.start);
+    if (start < end) yield segment(part.version, part.size, { start, end });
+  }
+}
+
+function readSegment(source: Source, place: Place, segment: Segment): AsyncGenerator<Piece> {
+  const { start, end } = segment.range;
+  const { version, size, checksums } = segment;
+  const first = Math.floor(start / CHUNK_SIZE);
+  // Read at the same time as the first chunks.
+  if (first < chunkCount(end)) checksums?.pageOf(first);
+  // Each chunk is checked just before it leaves and not a batch at once: it is in the processor's cache then.
+  const give = (chunk: Piece, index: number): Piece => {
+    if (checksums?.matches(index, chunk) === false) {
+      throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
+    }
+    return cut(chunk, index * CHUNK_SIZE, segment.range);
+  };
+  return source.ahead.read(first, chunkCount(end), {
+    read: (from, to) => readBatch(source, place, segment, from, to),
+    give: (chunk, index) =>
+      checksums?.hasPageOf(index) === false
+        ? checksums.pageOf(index).then(() => give(chunk, index))
+        : give(chunk, index),
+  });
+}
+
+/** A batch of whole chunks, each of its exact length. */
+async function readBatch(
+  source: Source,
+  place: Place,
+  segment: Segment,
+  from: number,
+  to: number,
+): Promise<Piece[]> {
+  const { version, size } = segment;
+  const batch: Piece[] = [];
+  const fail = (index: number, what: string) =>
+    damaged(place, version, problemOf(index, size, what));
+  try {
+    const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
+      batchSize: to - from,
+    });
+    for await (const { key, value } of chunks) {
+      const index = from + batch.length;
+      const length = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
+      if (key.at(-1) !== index) break;
+      if (value.byteLength !== length) throw fail(index, `has ${value.byteLength} bytes`);
+      batch.push(value);
+    }
+  } catch (error) {
+    throw isCorruption(error) ? damaged(place, version, error.message) : error;
+  }
+  if (batch.length !== to - from) throw fail(from + batch.length, "is missing");
+  return batch;
+}
+
+function problemOf(index: number, size: number, what: string): string {
+  return `chunk ${index} of ${chunkCount(size)} ${what}`;
+}
+
+/** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */
+function cut(chunk: Piece, offset: number, { start, end }: ByteRange): Piece {
+  const from = Math.max(0, start - offset);
+  const to = Math.min(chunk.byteLength, end - offset);
+  return from === 0 && to === chunk.byteLength ? chunk : chunk.subarray(from, to);
+}
+
+function damaged(place: Place, version: string, what: string): StoreDamaged {
+  return new StoreDamaged(fileText(place), `${what} (version ${version})`);
+}

@@ -1,0 +1,152 @@
+import { assert, assertEquals } from "@std/assert";
+import { setImmediate } from "node:timers";
+import { ChangeProbe } from "../disk/file_probes.ts";
+import type { Database } from "../engine/database.ts";
+import { databasePath, openDatabase } from "../engine/database_file.ts";
+import type { CacheMemory } from "../engine/memory_budget.ts";
+import { Operation } from "../engine/operation.ts";
+import { Store } from "../store.ts";
+import { bytes, DRIVE, place } from "../testing/bodies.ts";
+import { put, read } from "../testing/files.ts";
+import type { TestStore } from "../testing/stores.ts";
+import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
+
+/** A file in memory, of so many bytes. */
+function fileOf(size: number): FoundFile {
+  const layout = { kind: "inline" } as const;
+  const record = { version: "1", size, type: "text/plain", created: 0, modified: 0, layout };
+  return { record, content: new Uint8Array(size) };
+}
+
+/** A folder that two processes could have opened: two databases on one file. */
+async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function benchOn(db: Database): TestStore {
+  return { db, store: new Store(db, { onError: () => {} }) };
+}
+
+function memory(): CacheMemory {
+  return { limit: 2 ** 20, used: 0 };
+}
+
+Deno.test("The state is another one after each commit, of whichever connection, and the same without", async () => {
+  await inFolder(async (folder) => {
+    const here = await openDatabase(folder);
+    const there = await openDatabase(folder);
+    using probe = new ChangeProbe(databasePath(folder));
+    const states = [probe.state()];
+    for (const database of [here, there, here]) {
+      assertEquals(probe.state(), states.at(-1));
+      await database.commit(new Operation().set(["a"], states.length));
+      states.push(probe.state());
+    }
+    assertEquals(new Set(states).size, 4);
+    await here.reader.get(["a"]);
+    assertEquals(probe.state(), states.at(-1));
+    await there.close();
+    await here.close();
+  });
+});
+
+Deno.test("A small file that was read before is read as it is now, whoever changed it", async () => {
+  await inFolder(async (folder) => {
+    const database = await openDatabase(folder);
+    const here = benchOn(database);
+    const there = benchOn(await openDatabase(folder));
+    await here.store.projects.create(DRIVE.project, undefined);
+    for (const [round, writer] of [here, there, here, there].entries()) {
+      await put(writer, "a", bytes(100, round));
+      for (const reader of [here, there, here, there]) {
+        assertEquals(await read(reader, "a"), bytes(100, round));
+      }
+    }
+    await there.store.files.delete(place("a"));
+    assertEquals(await read(here, "a"), undefined);
+    await there.store.close();
+    await here.store.close();
+  });
+});
+
+Deno.test("A small file that nobody changes is read from the store once", async () => {
+  await inFolder(async (folder) => {
+    const database = await openDatabase(folder);
+    const bench = benchOn(database);
+    await bench.store.projects.create(DRIVE.project, undefined);
+    await put(bench, "a", bytes(100));
+    await read(bench, "a");
+    const get = database.reads.get;
+    database.reads.get = () => Promise.reject(new Error("The store was read"));
+    assertEquals(await read(bench, "a"), bytes(100));
+    database.reads.get = get;
+    await put(bench, "a", bytes(100, 1));
+    assertEquals(await read(bench, "a"), bytes(100, 1));
+    await bench.store.close();
+  });
+});
+
+Deno.test("A file is not kept where the store changed while it was read", async () => {
+  await inFolder(async (folder) => {
+    const database = await openDatabase(folder);
+    const files = new SmallFileCache(database.changes, memory());
+    let reads = 0;
+    const read = async () => {
+      reads++;
+      if (reads === 1) await database.commit(new Operation().set(["a"], 1));
+      return fileOf(1);
+    };
+    for (const expected of [1, 2, 2]) {
+      await files.get("a", read);
+      assertEquals(reads, expected);
+    }
+    await database.close();
+  });
+});
+
+Deno.test("Who asks for a file at the same time shares a read, which begins after all have asked", async () => {
+  const files = new SmallFileCache(undefined, memory());
+  const asked: string[] = [];
+  const ask = (id: string) =>
+    files.get(id, () => {
+      asked.push(id);
+      return Promise.resolve(undefined);
+    });
+  const first = [ask("a"), ask("b"), ask("a")];
+  assertEquals(asked, []);
+  await Promise.all(first);
+  assertEquals(asked, ["a", "b"]);
+  // A read that has begun may be too old for who asks now.
+  await Promise.all([ask("a"), new Promise(setImmediate).then(() => ask("a"))]);
+  assertEquals(asked, ["a", "b", "a", "a"]);
+});
+
+Deno.test("A read that fails fails for all who asked, and is tried again by the next", async () => {
+  const files = new SmallFileCache(undefined, memory());
+  const fail = () => Promise.reject(new Error("The store is away"));
+  const results = await Promise.allSettled([files.get("a", fail), files.get("a", fail)]);
+  assertEquals(results.map(({ status }) => status), ["rejected", "rejected"]);
+  assertEquals(await files.get("a", () => Promise.resolve(fileOf(1))), fileOf(1));
+});
+
+Deno.test("What is kept has a limit, and without a file nothing is kept", async () => {
+  await inFolder(async (folder) => {
+    const database = await openDatabase(folder);
+    const kept = memory();
+    const files = new SmallFileCache(database.changes, kept);
+    const size = 64 * 1024;
+    for (let i = 0; i < 2 * kept.limit / size; i++) {
+      await files.get(`${i}`, () => Promise.resolve(fileOf(size)));
+      assert(kept.used > 0 && kept.used <= kept.limit);
+    }
+    const none = memory();
+    await new SmallFileCache(undefined, none).get("a", () => Promise.resolve(fileOf(1)));
+    assertEquals(none.used, 0);
+    await database.close();
+  });
+});

@@ -1,0 +1,276 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Database, openMemoryDatabase } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { keys, ranges } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { Garbage, PendingWrite, Place } from "../engine/records.ts";
+import { SWEEP_INTERVAL } from "../maintenance/clocks.ts";
+import { Sweeper } from "../maintenance/sweeper.ts";
+import { withClock } from "../testing/time.ts";
+import { OpenVersions } from "./versions.ts";
+import { LEASE_RENEWAL, WRITE_LEASE_TIME, WriteLease } from "./write_lease.ts";
+
+const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
+
+async function withDatabase(test: (db: Database) => Promise<void>): Promise<void> {
+  const db = await openMemoryDatabase();
+  try {
+    await test(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** The journal entry of a version, and until when its lease holds. */
+async function journal(
+  db: Database,
+  version = "v1",
+): Promise<[PendingWrite | null, number | null]> {
+  const [entry, until] = await db.reader.getMany<[PendingWrite, number]>([
+    keys.pending(version),
+    keys.lease(version),
+  ]);
+  return [entry.value, until.value];
+}
+
+async function garbage(db: Database): Promise<Garbage[]> {
+  const entries = db.reader.list<Garbage>(ranges.garbageDue(Date.now()));
+  return await Array.fromAsync(entries, ({ value }) => value);
+}
+
+const HOUR = 3_600_000;
+
+/** Intervals that pass when they are told to. */
+class FakeIntervals {
+  readonly #real = { set: globalThis.setInterval, clear: globalThis.clearInterval };
+  readonly #running = new Map<number, () => void>();
+
+  constructor() {
+    let last = 0;
+    const set = (work: () => void): number => {
+      this.#running.set(++last, work);
+      return last;
+    };
+    const clear = (id: number): void => void this.#running.delete(id);
+    Object.assign(globalThis, { setInterval: set, clearInterval: clear });
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  pass(): void {
+    for (const work of this.#running.values()) work();
+  }
+
+  [Symbol.dispose](): void {
+    Object.assign(globalThis, {
+      setInterval: this.#real.set,
+      clearInterval: this.#real.clear,
+    });
+  }
+}
+
+Deno.test("A lease journals what will be written, and where", async () => {
+  await withDatabase(async (db) => {
+    const before = Date.now();
+    const lease = await WriteLease.begin(db, PLACE, "v1", 160);
+    const [entry, until] = await journal(db);
+    assertEquals(entry, { ...PLACE, version: "v1", chunks: 160 });
+    assert(until !== null && until >= before + WRITE_LEASE_TIME);
+    assertEquals(await lease.holds(), true);
+    lease.end();
+  });
+});
+
+Deno.test("Two leases on one version cannot be", async () => {
+  await withDatabase(async (db) => {
+    const first = await WriteLease.begin(db, PLACE, "v1", 1);
+    await assertRejects(() => WriteLease.begin(db, PLACE, "v1", 1), StoreUnavailable);
+    assertEquals(await first.holds(), true);
+    first.end();
+  });
+});
+
+/** Lets time pass, in steps as a process that runs sees it, and sweeps after each of them. */
+async function sweepFor(
+  sweeper: Sweeper,
+  forward: (ms: number) => void,
+  time: number,
+  each: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
+    forward(SWEEP_INTERVAL);
+    await each();
+    await sweeper.sweep();
+  }
+}
+
+/** The sweeper of another process, which does not know what this one writes. */
+function sweeperElsewhere(db: Database): Sweeper {
+  return new Sweeper(
+    new Database(db.reader, db.reader),
+    new OpenVersions(),
+    () => {},
+    () => Promise.resolve(true),
+  );
+}
+
+Deno.test("In its own process a lease holds for as long as its bytes are written, also if it cannot be renewed", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+      await sweepFor(
+        new Sweeper(db, new OpenVersions(), () => {}, () => Promise.resolve(true)),
+        forward,
+        10 * WRITE_LEASE_TIME,
+      );
+      assertEquals(await lease.holds(), true);
+      assertEquals((await db.commit(lease.addCheck(new Operation()))).ok, true);
+      lease.end();
+    });
+  });
+});
+
+Deno.test("Another process leaves a lease alone that is renewed, whatever its clock says", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward, set) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+      const other = sweeperElsewhere(db);
+      let sinceRenewal = 0;
+      const renew = async () => {
+        sinceRenewal += SWEEP_INTERVAL;
+        if (sinceRenewal < LEASE_RENEWAL) return;
+        sinceRenewal = 0;
+        await lease.renew();
+      };
+      await other.sweep();
+      for (const jump of [0, HOUR, -2 * HOUR, HOUR, 100 * HOUR, -100 * HOUR]) {
+        set(jump);
+        await sweepFor(other, forward, 3 * WRITE_LEASE_TIME, renew);
+        assertEquals(await lease.holds(), true, `The clock was set by ${jump} ms`);
+      }
+      lease.end();
+    });
+  });
+});
+
+Deno.test("Another process takes the bytes of a lease that is not renewed, whatever its clock says", async () => {
+  for (const jump of [0, HOUR, -HOUR]) {
+    await withDatabase(async (db) => {
+      await withClock(async (forward, set) => {
+        const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+        lease.end();
+        const other = sweeperElsewhere(db);
+        await other.sweep();
+        set(jump);
+        await sweepFor(other, forward, WRITE_LEASE_TIME - 1 - SWEEP_INTERVAL);
+        assertEquals(await lease.holds(), true, `The clock was set by ${jump} ms`);
+        await sweepFor(other, forward, 2 * SWEEP_INTERVAL);
+        assertEquals(await lease.holds(), false, `The clock was set by ${jump} ms`);
+      });
+    });
+  }
+});
+
+Deno.test("A process that stood still for long does not count that against a lease", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+      const other = sweeperElsewhere(db);
+      await other.sweep();
+      forward(10 * WRITE_LEASE_TIME);
+      await other.sweep();
+      assertEquals(await lease.holds(), true);
+      lease.end();
+    });
+  });
+});
+
+Deno.test("A process that runs only now and then takes the bytes of a lease that was over long ago", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+      lease.end();
+      forward(HOUR);
+      await sweeperElsewhere(db).sweep();
+      assertEquals(await lease.holds(), true);
+      forward(25 * HOUR);
+      await sweeperElsewhere(db).sweep();
+      assertEquals(await lease.holds(), false);
+    });
+  });
+});
+
+Deno.test("A lease is renewed by itself until it ends", async () => {
+  using time = new FakeIntervals();
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+      for (let i = 0; i < 3; i++) {
+        forward(LEASE_RENEWAL);
+        const renewed = Date.now() + WRITE_LEASE_TIME;
+        time.pass();
+        while ((await journal(db))[1] !== renewed);
+      }
+      lease.end();
+      assertEquals(time.running, 0);
+    });
+  });
+});
+
+Deno.test("Renewing a lease is in no commit's way", async () => {
+  await withDatabase(async (db) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+    const earlier = lease.addCheck(new Operation()).set(["a"], 1);
+    await lease.renew();
+    assertEquals((await db.commit(earlier)).ok, true);
+    lease.end();
+  });
+});
+
+Deno.test("A sweep takes the bytes of a lease whose time is over, and nothing can be done with it", async () => {
+  await withDatabase(async (db) => {
+    await withClock(async (forward) => {
+      const lease = await WriteLease.begin(db, PLACE, "v1", 2);
+      await db.commit(new Operation().set(keys.chunk(PLACE, "v1", 1), new Uint8Array(1)));
+      await sweepFor(sweeperElsewhere(db), forward, WRITE_LEASE_TIME + SWEEP_INTERVAL);
+      assertEquals([await lease.holds(), await journal(db)], [false, [null, null]]);
+      assertEquals((await db.reader.get(keys.chunk(PLACE, "v1", 1))).value, null);
+      for (const add of [lease.addCheck, lease.settle]) {
+        const operation = add.call(lease, new Operation()).set(["published"], 1);
+        assertEquals((await db.commit(operation)).ok, false);
+      }
+      await lease.renew();
+      assertEquals(await journal(db), [null, null]);
+      await lease.abandon();
+      assertEquals(await garbage(db), []);
+      assertEquals((await db.reader.get(["published"])).value, null);
+    });
+  });
+});
+
+Deno.test("A lease that is settled is over, and its bytes are no garbage", async () => {
+  await withDatabase(async (db) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 1);
+    assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
+    assertEquals([await journal(db), await garbage(db)], [[null, null], []]);
+    assertEquals(await lease.holds(), false);
+    assertEquals((await db.commit(lease.settle(new Operation()))).ok, false);
+    await lease.abandon();
+    assertEquals(await garbage(db), []);
+  });
+});
+
+Deno.test("A lease that is abandoned gives its bytes to the sweeper at once", async () => {
+  await withDatabase(async (db) => {
+    const lease = await WriteLease.begin(db, PLACE, "v1", 160);
+    await lease.abandon();
+    assertEquals(await journal(db), [null, null]);
+    assertEquals(await garbage(db), [
+      { kind: "chunks", ...PLACE, version: "v1", chunks: 160, file: "v1" },
+    ]);
+    await lease.abandon();
+    assertEquals((await garbage(db)).length, 1);
+  });
+});

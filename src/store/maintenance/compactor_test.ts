@@ -1,0 +1,98 @@
+import { assert, assertEquals } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { databasePath, openDatabase } from "../engine/database_file.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { Store } from "../store.ts";
+import { bytes, place } from "../testing/bodies.ts";
+import { put } from "../testing/files.ts";
+import { addProject, sweepLater } from "../testing/stores.ts";
+import { Compactor, freePages, pageCount } from "./compactor.ts";
+
+Deno.test("The store's file shrinks after much was deleted, and loses nothing of the rest", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
+  try {
+    const path = databasePath(folder);
+    const db = await openDatabase(folder);
+    const fail = (error: unknown) => {
+      throw error;
+    };
+    const bench = { db, store: new Store(db, { onError: fail }) };
+    await addProject(db);
+    for (let i = 0; i < 5; i++) await put(bench, `gone${i}`, bytes(100 * CHUNK_SIZE, i));
+    await put(bench, "kept", bytes(10 * CHUNK_SIZE));
+    const before = await sizeOnDisk(path);
+    for (let i = 0; i < 5; i++) await bench.store.files.delete(place(`gone${i}`));
+    await sweepLater(bench);
+    const compactor = new Compactor(path);
+    const [, record] = await Promise.all([
+      compactor.run({ isShort: true }),
+      put(bench, "meanwhile", bytes(3)),
+    ]);
+    assertEquals(record.size, 3);
+    await compactor.run({ isShort: true });
+    const after = await sizeOnDisk(path);
+    assert(after < before / 4, `The files had ${before} bytes and have ${after}`);
+    const kept = await bench.store.files.open(place("kept"));
+    assertEquals(kept?.record.size, 10 * CHUNK_SIZE);
+    kept?.close();
+    await bench.store.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("Free pages are given back if they stay free, and are more than a tenth of the file", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
+  try {
+    const path = databasePath(folder);
+    const db = await openDatabase(folder);
+    const fail = (error: unknown) => {
+      throw error;
+    };
+    const bench = { db, store: new Store(db, { onError: fail }) };
+    await addProject(db);
+    for (const [name, size] of [["kept", 1200], ["small", 130], ["middle", 250]] as const) {
+      await put(bench, name, bytes(size * CHUNK_SIZE));
+    }
+    const compactor = new Compactor(path);
+    const remove = async (name: string) => {
+      await bench.store.files.delete(place(name));
+      await sweepLater(bench);
+      return pagesIn(path);
+    };
+    const before = await remove("small");
+    assert(before.free >= 2048, `${before.free} free pages`);
+    for (let i = 0; i < 10; i++) await compactor.run({ isShort: false });
+    assertEquals(pagesIn(path), before);
+    const after = await remove("middle");
+    for (let i = 0; i < 5; i++) await compactor.run({ isShort: false });
+    // Most looks were at the pages that were free before.
+    assertEquals(pagesIn(path), after);
+    for (let i = 0; i < 5; i++) await compactor.run({ isShort: false });
+    const { total, free } = pagesIn(path);
+    assert(total < after.total - 5000 && free < 1000, `${free} of ${total} pages are free`);
+    await bench.store.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+function pagesIn(path: string): { free: number; total: number } {
+  const sqlite = new DatabaseSync(path, { readOnly: true });
+  try {
+    return { free: freePages(sqlite), total: pageCount(sqlite) };
+  } finally {
+    sqlite.close();
+  }
+}
+
+Deno.test("A compactor that was stopped does nothing any more", async () => {
+  const compactor = new Compactor("/nowhere/at/all.db");
+  compactor.stop();
+  await compactor.run({ isShort: false });
+});
+
+async function sizeOnDisk(path: string): Promise<number> {
+  const sizes = await Promise.all([path, `${path}-wal`].map((file) => Deno.stat(file)));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}

@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { StoreDamaged } from "../engine/errors.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { bytes, place } from "../testing/bodies.ts";
+import { damageEntry, flipBit } from "../testing/entries.ts";
+import { put, read, recordOf } from "../testing/files.ts";
+import { scrubOf, testOnAll } from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
+
+testOnAll("A download that meets damage is remembered", async (bench) => {
+  await put(bench, "a", bytes(3 * CHUNK_SIZE));
+  await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+  const error = await read(bench, "a").catch((error: unknown) => error);
+  assert(error instanceof StoreDamaged);
+  assertMatch(
+    error.message,
+    /"a" in drive "d" of project p is damaged: chunk 2 of 3 does not match/,
+  );
+  while ((await bench.store.integrity()).damages.length === 0) {
+    await new Promise((go) => setTimeout(go));
+  }
+});
+
+testOnAll(
+  "A damage that a reader met is checked soon, and forgotten if it has passed",
+  async (bench) => {
+    await put(bench, "passed", bytes(3 * CHUNK_SIZE));
+    await put(bench, "stays", bytes(3 * CHUNK_SIZE));
+    const { scrub, damages, told } = scrubOf(bench);
+    for (const name of ["passed", "stays"]) {
+      const { version } = await recordOf(bench, name);
+      assert(await damages.note(place(name), version, "the database cannot be read there"));
+    }
+    await damageEntry(bench, ["chunk", "p", "d", "stays"], flipBit);
+    await scrub.doUrgent();
+    const known = await damages.list();
+    assertEquals(known.map(({ place }) => place.name), ["stays"]);
+    assertMatch(known[0]?.problem ?? "", /does not match its checksum/);
+    assertMatch(told.join("\n"), /"passed" in drive "d" of project p is whole/);
+  },
+);
+
+testOnAll("A file that stays damaged is read again after ever longer times", async (bench) => {
+  const MINUTE = 60_000;
+  await put(bench, "a", bytes(3 * CHUNK_SIZE));
+  await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+  const { scrub, damages } = scrubOf(bench);
+  await withClock(async (forward) => {
+    await scrub.pass();
+    const found = Date.now();
+    for (const minutes of [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440]) {
+      forward(minutes * MINUTE - 1);
+      assertEquals(await damages.due(), [], `${minutes} minutes are not over`);
+      forward(1);
+      assertEquals((await damages.due()).length, 1, `${minutes} minutes are over`);
+      await scrub.doUrgent();
+    }
+    assertEquals((await damages.list()).map(({ found }) => found), [found]);
+    await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+    forward(24 * 60 * MINUTE);
+    await scrub.doUrgent();
+    assertEquals(await damages.list(), []);
+  });
+});
+
+testOnAll("A read that fails once is no damage", async (bench) => {
+  await put(bench, "a", bytes(20 * CHUNK_SIZE));
+  const { scrub, damages, told } = scrubOf(bench);
+  const { reader } = bench.db;
+  const { list } = reader;
+  let failures = 1;
+  reader.list = (...args: Parameters<typeof list>) => {
+    const isOfChunks = "start" in args[0] && args[0].start[0] === "chunk";
+    if (isOfChunks && failures-- > 0) throw new TypeError("database disk image is malformed");
+    return list.apply(reader, args) as never;
+  };
+  await scrub.pass();
+  reader.list = list;
+  assertEquals(failures < 1, true);
+  assertEquals(await damages.list(), []);
+  assertMatch(told.at(-1) ?? "", /: 0 are damaged/);
+});

@@ -1,0 +1,241 @@
+import { delay } from "@std/async/delay";
+import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { type DiskSpace, StoreFull } from "../disk/disk_space.ts";
+import type { Database } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "../engine/records.ts";
+import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter.ts";
+import { chunkCount } from "../files/chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "../files/garbage.ts";
+import { type OpenVersions, versionKeys } from "../files/versions.ts";
+import { chunksOf } from "../files/write_lease.ts";
+import type { EndUpload } from "../uploads/session.ts";
+import { SilentLeases, TrustedClock } from "./clocks.ts";
+
+type GarbageEntry = Deno.KvEntry<Garbage>;
+
+/**
+ * Entries with bytes, and entries in all, that one operation deletes: some 3 MB and some milliseconds, for which a small
+ * request may have to wait. (900 changes and 800 KB, of keys here, are Deno KV's limits.)
+ */
+const DELETED_CHUNKS = 50;
+const DELETED_ENTRIES = 250;
+
+/** The longest rest after such an operation, in milliseconds; it rests for as long as the operation took. */
+const DELETION_REST = 10;
+
+/**
+ * Bytes that are due for longer than this, in milliseconds, are deleted without rests: uploads replace more than was
+ * reclaimed beside them. (At most 90 s after it was replaced, of which `GARBAGE_GRACE` is 60 s.)
+ */
+const LATE = 20_000;
+
+/** Entries of garbage that are read, and uploads that are ended, at once. */
+const GARBAGE_PAGE = 200;
+
+/** Entries that may fail in one run: a damaged page of the store concerns few of them, a failing disk all. */
+const MAX_FAILURES = 100;
+
+export interface CollectorOptions {
+  disk?: DiskSpace | undefined;
+  meter?: StoreMeter | undefined;
+}
+
+/**
+ * Reclaims bytes that no file refers to: of writers that died, of versions that were replaced, of uploads that expired.
+ * Every step can be repeated, so any number of processes may do it at once.
+ */
+export class GarbageCollector {
+  readonly #db: Database;
+  readonly #readers: OpenVersions;
+  readonly #endUpload: EndUpload;
+  readonly #disk: DiskSpace | undefined;
+  readonly #meter: StoreMeter;
+  readonly #silent = new SilentLeases();
+  readonly #guard = new TrustedClock();
+  #isStopped = false;
+
+  /** @param endUpload Ends a session whose time is over. */
+  constructor(
+    db: Database,
+    readers: OpenVersions,
+    endUpload: EndUpload,
+    { disk, meter = NO_METER }: CollectorOptions,
+  ) {
+    this.#db = db;
+    this.#endUpload = endUpload;
+    this.#readers = readers;
+    this.#disk = disk;
+    this.#meter = meter;
+  }
+
+  /**
+   * Reclaims everything that is due. If something of it fails, the rest is reclaimed, and the first failure is thrown.
+   *
+   * @param ahead As if so many milliseconds more had passed.
+   */
+  async run(ahead = 0): Promise<void> {
+    await this.#takeOverLeases(ahead);
+    const now = this.#guard.now() + ahead;
+    // If the disk is short of space, replaced bytes go at once; uploads keep their time.
+    const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
+    const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
+    const deletion = new DeleteBatch(this.#db, this.#meter);
+    const began = performance.now();
+    const failures: unknown[] = [];
+    for await (const page of this.#pages(due)) {
+      const claims = await Promise.allSettled(page.map((entry) => this.#claim(entry, now)));
+      for (const [i, entry] of page.entries()) {
+        deletion.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
+        try {
+          const claim = claims[i];
+          if (claim?.status === "rejected") throw claim.reason;
+          if (claim?.value) await this.#delete(entry, deletion);
+        } catch (error) {
+          const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
+          if (concernsAll || failures.push(error) > MAX_FAILURES) throw error;
+        }
+        if (this.#isStopped) return;
+      }
+    }
+    await deletion.flush();
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #delete({ key, value }: GarbageEntry, deletion: DeleteBatch): Promise<void> {
+    for await (const each of this.#keysOf(value)) {
+      if (this.#isStopped) return;
+      await deletion.add(each);
+    }
+    // The entry goes last, so an interrupted run finds the rest again.
+    if (!this.#isStopped) await deletion.add(key, value.kind);
+  }
+
+  /** Ends a run after the current batch. The next start continues there. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Takes the bytes of writers that died. From then on they cannot be published. */
+  async #takeOverLeases(ahead: number): Promise<void> {
+    const leases = this.#db.reader.list<number>({ prefix: prefixes.leases() });
+    const all = await Array.fromAsync(leases);
+    const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.#db.writing.has(String(key.at(-1)));
+    for (const lease of this.#silent.dead(all, ahead).filter(isOfOther)) {
+      if (this.#isStopped) return;
+      await this.#takeOver(lease);
+    }
+  }
+
+  async #takeOver(lease: Deno.KvEntry<number>): Promise<void> {
+    const write = await this.#db.reader.get<PendingWrite>(keys.pending(String(lease.key.at(-1))));
+    const operation = new Operation()
+      .check(lease.key, lease.versionstamp)
+      .check(write.key, write.versionstamp)
+      .delete(lease.key)
+      .delete(write.key);
+    if (write.value !== null) addGarbage(operation, chunksOf(write.value), Date.now());
+    if ((await this.#db.commit(operation)).ok) this.#meter.tookOver();
+  }
+
+  async *#pages(range: Deno.KvListSelector): AsyncGenerator<GarbageEntry[]> {
+    let page: GarbageEntry[] = [];
+    const entries = this.#db.reader.list<Garbage>(range, { batchSize: GARBAGE_PAGE });
+    for await (const entry of entries) {
+      if (page.push(entry) < GARBAGE_PAGE) continue;
+      yield page;
+      page = [];
+    }
+    yield page;
+  }
+
+  /** Whether the bytes of an entry are to be deleted now. An upload is ended first, so that no part comes after. */
+  async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
+    if ("file" in value) return !this.#readers.has(value.file);
+    // Where the disk is short, only bytes go before their time.
+    if (value.kind !== "parts" && Number(key[1]) > now) return false;
+    if (value.kind !== "upload") return true;
+    return await this.#endUpload({ key, value, versionstamp });
+  }
+
+  /** What an entry stands for, in the order in which it can be deleted and interrupted: bytes before what lists them. */
+  async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
+    switch (garbage.kind) {
+      case "chunks":
+        return yield* versionKeys(garbage, garbage.version, garbage.chunks);
+      case "manifest":
+        return yield* this.#manifestKeys(garbage, garbage.file);
+      case "upload":
+        return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
+      case "parts":
+        return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+      case "entry":
+        return yield garbage.key;
+    }
+  }
+
+  async *#manifestKeys(place: Garbage, file: string): AsyncGenerator<Deno.KvKey> {
+    const pages = { prefix: prefixes.manifest(place, file) };
+    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
+      for (const [i, version] of value.versions.entries()) {
+        yield* versionKeys(place, version, chunkCount(value.sizes[i] ?? 0));
+      }
+      yield key;
+    }
+  }
+
+  async *#partKeys(
+    place: Garbage,
+    id: string,
+    { withBytes }: { withBytes: boolean },
+  ): AsyncGenerator<Deno.KvKey> {
+    const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
+    for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
+      if (withBytes) yield* versionKeys(place, value.version, chunkCount(value.size));
+      yield key;
+    }
+  }
+}
+
+/** Deletes keys without reading them, in operations short enough not to hold up requests. */
+class DeleteBatch {
+  readonly #db: Database;
+  readonly #meter: StoreMeter;
+  /** Whether there is no time for rests. */
+  isLate = false;
+  #operation = new Operation();
+  #entries = 0;
+  #chunks = 0;
+  #kinds: SweptKind[] = [];
+
+  constructor(db: Database, meter: StoreMeter) {
+    this.#db = db;
+    this.#meter = meter;
+  }
+
+  /** @param kind Of the entry, if this key is one: the meter is told once it is deleted. */
+  async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
+    this.#operation.delete(key);
+    if (kind !== undefined) this.#kinds.push(kind);
+    this.#entries++;
+    if (holdsBytes(key)) this.#chunks++;
+    if (this.#entries < DELETED_ENTRIES && this.#chunks < DELETED_CHUNKS) return;
+    const began = performance.now();
+    await this.flush();
+    // Small requests that wait for the store come in between.
+    if (!this.isLate) await delay(Math.min(performance.now() - began, DELETION_REST));
+  }
+
+  async flush(): Promise<void> {
+    if (this.#entries === 0) return;
+    const [operation, kinds] = [this.#operation, this.#kinds];
+    this.#operation = new Operation();
+    this.#entries = 0;
+    this.#chunks = 0;
+    this.#kinds = [];
+    await this.#db.commitBulk(operation, "background");
+    for (const kind of kinds) this.#meter.swept(kind);
+  }
+}

@@ -1,0 +1,120 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { withKv } from "../testing/stores.ts";
+import { Reachability, REMOTE_READS } from "./reachability.ts";
+import { guardReads } from "./remote_connection.ts";
+
+const SECOND = 1000;
+
+/** Never comes. */
+const silence = () => new Promise<never>(() => {});
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = Date.now() + 30 * SECOND;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error("It did not come to that");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+Deno.test("What comes in time is given as it is", async () => {
+  const reachability = new Reachability(silence);
+  assertEquals(await reachability.within(30 * SECOND, () => Promise.resolve(7)), 7);
+  for (const ours of [new TypeError("Too many mutations"), new RangeError("over a limit")]) {
+    const work = () => Promise.reject(ours);
+    assertEquals(await reachability.within(30 * SECOND, work).catch((error) => error), ours);
+  }
+  assertEquals(reachability.isAway, false);
+});
+
+Deno.test("What the network says is that the store cannot be reached, with the cause for the log", async () => {
+  const reachability = new Reachability(silence);
+  const cause = new Error("KV Connect failed to call … (status=401 Unauthorized)");
+  const error = await assertRejects(
+    () => reachability.within(30 * SECOND, () => Promise.reject(cause)),
+    StoreUnavailable,
+  );
+  assertEquals(error.cause, cause);
+});
+
+Deno.test("A store that was silent is asked nothing more until it answers one question", async () => {
+  const answer = Promise.withResolvers<void>();
+  let questions = 0;
+  const reachability = new Reachability(() => {
+    questions++;
+    return answer.promise;
+  });
+  await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
+  let asked = 0;
+  for (let i = 0; i < 100; i++) {
+    const work = () => Promise.resolve(asked++);
+    await assertRejects(() => reachability.within(30 * SECOND, work), StoreUnavailable);
+  }
+  assertEquals([asked, questions, reachability.isAway], [0, 1, true]);
+  answer.resolve();
+  await until(() => !reachability.isAway);
+  assertEquals(await reachability.within(30 * SECOND, () => Promise.resolve(7)), 7);
+  reachability.close();
+});
+
+Deno.test("A question that fails is asked again", async () => {
+  let questions = 0;
+  const reachability = new Reachability(() =>
+    ++questions < 2 ? Promise.reject(new Error("not yet")) : Promise.resolve()
+  );
+  await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
+  await until(() => !reachability.isAway);
+  assertEquals(questions, 2);
+  reachability.close();
+});
+
+Deno.test("Few reads are on their way at once, and the others come after them", async () => {
+  const reachability = new Reachability(silence);
+  let running = 0;
+  let most = 0;
+  const read = async (): Promise<void> => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+  };
+  const reads = Array.from(
+    { length: 3 * REMOTE_READS },
+    () => reachability.read(30 * SECOND, read),
+  );
+  await Promise.all(reads);
+  assertEquals(most, REMOTE_READS);
+});
+
+Deno.test("Every way to read a handle ends when the store is away, and works again after", async () => {
+  await withKv(async (kv) => {
+    for (let i = 0; i < 5; i++) await kv.set(["n", i], i);
+    const back = Promise.withResolvers<void>();
+    const reachability = new Reachability(() => back.promise);
+    const { get, getMany, list: listAll, atomic } = kv;
+    const way = {
+      get: get.bind(kv),
+      getMany: getMany.bind(kv),
+      list: listAll.bind(kv),
+      atomic: atomic.bind(kv),
+    };
+    guardReads(kv, () => way, reachability);
+    const list = async () => {
+      const entries = kv.list<number>({ prefix: ["n"] }, { batchSize: 2 });
+      const values = await Array.fromAsync(entries, ({ value }) => value);
+      return [...values, entries.cursor === ""];
+    };
+    const ways = [
+      async () => (await kv.get(["n", 1])).value,
+      async () => (await kv.getMany([["n", 1], ["n", 2]])).map(({ value }) => value),
+      list,
+    ];
+    const there = await Promise.all(ways.map((read) => read()));
+    assertEquals(there, [1, [1, 2], [0, 1, 2, 3, 4, true]]);
+    await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
+    for (const read of ways) await assertRejects(read, StoreUnavailable);
+    back.resolve();
+    await until(() => !reachability.isAway);
+    assertEquals(await Promise.all(ways.map((read) => read())), there);
+    reachability.close();
+  });
+});

@@ -1,0 +1,94 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Garbage } from "../engine/records.ts";
+import { DRIVE } from "./bodies.ts";
+import { TestStore } from "./stores.ts";
+
+/** How many entries of each kind there are, without the projects, what ends by itself, and counters of open uploads that are 0. Versions and ids differ from run to run, so they are not told. */
+export async function keyKinds({ db }: TestStore): Promise<Record<string, number>> {
+  const kinds: Record<string, number> = {};
+  const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
+  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+    const [kind, , , last] = key;
+    if (kind === "project" || kind === "commit") continue;
+    // The deadline of an entry that is counted itself.
+    if (kind === "garbage" && (value as Garbage).kind === "entry") continue;
+    if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
+    const version = key.slice(1, 5).join("\0");
+    if (kind === "chunk" || kind === "checksums") versions[kind].add(version);
+    if (kind === "checksums") continue;
+    const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
+    kinds[shape] = (kinds[shape] ?? 0) + 1;
+  }
+  assert(versions.checksums.isSubsetOf(versions.chunk), "There are checksums without chunks");
+  return kinds;
+}
+
+/** Demands that the store holds exactly these entries. */
+export async function assertKeys(
+  bench: TestStore,
+  expected: Record<string, number>,
+): Promise<void> {
+  assertEquals(await keyKinds(bench), expected);
+}
+
+/** Demands that the counters are what a count of the files gives. */
+export async function assertUsage(
+  { store }: TestStore,
+  expected: { files: number; bytes: number },
+): Promise<void> {
+  const query = { ...DRIVE, limit: 1000, prefix: "", last: "" };
+  const { entries } = await store.list(query, { recursive: true });
+  const counted = {
+    files: entries.length,
+    bytes: entries.reduce((sum, { record }) => sum + (record?.size ?? 0), 0),
+  };
+  assertEquals(counted, expected);
+  const [drive] = await store.drives(DRIVE.project);
+  assertEquals({ files: drive?.files ?? 0, bytes: drive?.bytes ?? 0 }, expected);
+}
+
+/** The entries whose key or value has a text in it, as text. */
+export async function entriesWith({ db }: TestStore, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key, value } of db.reader.list({ prefix: [] })) {
+    const shown = Deno.inspect([key, value], { depth: 9, breakLength: Infinity });
+    if (shown.includes(text)) found.push(shown);
+  }
+  return found;
+}
+
+/** Runs some work and gives how many reads of the store it took. */
+export async function countReads({ db }: TestStore, work: () => Promise<unknown>): Promise<number> {
+  const { reader } = db;
+  const { get, getMany, list } = reader;
+  let count = 0;
+  reader.get = (...args: Parameters<typeof get>) => (count++, get.apply(reader, args)) as never;
+  reader.getMany = (...args: Parameters<typeof getMany>) =>
+    (count++, getMany.apply(reader, args)) as never;
+  reader.list = (...args: Parameters<typeof list>) => (count++, list.apply(reader, args)) as never;
+  try {
+    await work();
+  } finally {
+    Object.assign(reader, { get, getMany, list });
+  }
+  return count;
+}
+
+/** Changes the entry of this key or else the last one below it; without a value it is deleted. */
+export async function damageEntry(
+  { db }: TestStore,
+  prefix: Deno.KvKey,
+  edit: (value: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined,
+): Promise<void> {
+  const exact = await db.reader.get<Uint8Array<ArrayBuffer>>(prefix);
+  const below = db.reader.list<Uint8Array<ArrayBuffer>>({ prefix }, { reverse: true, limit: 1 });
+  const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
+  assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
+  const edited = edit(entry.value);
+  if (edited === undefined) await db.reader.delete(entry.key);
+  else await db.reader.set(entry.key, edited);
+}
+
+/** Changes one bit. */
+export const flipBit = (value: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  value.with(0, (value[0] ?? 0) ^ 1);

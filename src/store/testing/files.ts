@@ -1,0 +1,62 @@
+import { assert } from "@std/assert";
+import { keys } from "../engine/keys.ts";
+import type { FileRecord, Place } from "../engine/records.ts";
+import { ANYWAY, bytes, inPieces, place } from "./bodies.ts";
+import { TestStore } from "./stores.ts";
+
+export async function put(
+  { store }: TestStore,
+  name: string,
+  data: Uint8Array,
+): Promise<FileRecord> {
+  const record = await store.files.put(place(name), inPieces(data), ANYWAY);
+  if (record === "refused") throw new Error("A write without a condition was refused");
+  return record;
+}
+
+/** All bytes of a file as a download gives them; `undefined` without one. */
+export async function read({ store }: TestStore, name: string): Promise<Uint8Array | undefined> {
+  const file = await store.files.open(place(name));
+  if (file === undefined) return undefined;
+  using open = file;
+  const pieces = await Array.fromAsync(await open.read({ start: 0, end: open.record.size }));
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+}
+
+/** Stores a file anywhere. */
+export async function putAt({ store }: TestStore, place: Place, data: Uint8Array): Promise<void> {
+  await store.files.put(place, inPieces(data), ANYWAY);
+}
+
+/** Sends a part of an upload. */
+export async function putPart(
+  { store }: TestStore,
+  name: string,
+  id: string,
+  part: number,
+  data: Uint8Array,
+): Promise<void> {
+  const body = inPieces(data);
+  await store.uploads.putPart(place(name), { id, part, type: undefined }, body, () => {});
+}
+
+/** Starts an upload and sends parts of some sizes; gives its id. */
+export async function upload(
+  { store }: TestStore,
+  place: Place,
+  parts: readonly number[],
+): Promise<string> {
+  const id = await store.uploads.start(place, undefined);
+  for (const [i, size] of parts.entries()) {
+    const named = { id, part: i + 1, type: undefined };
+    await store.uploads.putPart(place, named, inPieces(bytes(size)), () => {});
+  }
+  return id;
+}
+
+/** The record of a file that is there. */
+export async function recordOf({ db }: TestStore, name: string): Promise<FileRecord> {
+  const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
+  assert(value !== null);
+  return value;
+}

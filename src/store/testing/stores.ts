@@ -1,0 +1,190 @@
+import { Database, openMemoryDatabase } from "../engine/database.ts";
+import { openDatabase } from "../engine/database_file.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
+
+import { GARBAGE_GRACE } from "../files/garbage.ts";
+import { OpenVersions } from "../files/versions.ts";
+import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
+import { DamagedFiles } from "../maintenance/damaged_files.ts";
+import { Scrub } from "../maintenance/scrub.ts";
+import { Reachability } from "../remote/reachability.ts";
+import { remoteCommits } from "../remote/remote_commits.ts";
+import { openRemoteDatabase } from "../remote/remote_database.ts";
+import { Store } from "../store.ts";
+import { DRIVE } from "./bodies.ts";
+
+/** A store to test, with a look inside. */
+export interface TestStore {
+  store: Store;
+  db: Database;
+}
+
+/** A way to open an empty store. */
+export interface Backend {
+  name: string;
+  use(work: (bench: TestStore) => Promise<void>): Promise<void>;
+}
+
+/** Makes the project that the cases write to. */
+export async function addProject(db: Database, project = DRIVE.project): Promise<void> {
+  await db.commit(new Operation().set(keys.project(project), { created: Date.now() }));
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+async function useDatabase(db: Database, work: (bench: TestStore) => Promise<void>): Promise<void> {
+  const store = new Store(db, { onError: fail });
+  try {
+    await addProject(db);
+    await work({ store, db });
+  } finally {
+    await store.close();
+  }
+}
+
+/** A store in memory behind a network that loses the answer to every third commit. */
+async function openForgetfulDatabase(): Promise<Database> {
+  const kv = await Deno.openKv(":memory:");
+  let commits = 0;
+  loseAnswers(kv, () => ++commits % 3 === 0);
+  const reachability = new Reachability(() => kv.get([""]));
+  return new Database(kv, kv, { commits: remoteCommits(() => kv, reachability) });
+}
+
+/**
+ * Makes a handle behave as one of a store behind a network whose answers are lost now and then: the client sends the
+ * operation again, and gives what comes of that.
+ */
+export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
+  const atomic = kv.atomic.bind(kv);
+  kv.atomic = () => {
+    const first = atomic();
+    const again = atomic();
+    const both =
+      <T extends unknown[]>(call: (operation: Deno.AtomicOperation, ...args: T) => void) =>
+      (...args: T) => {
+        for (const operation of [first, again]) call(operation, ...args);
+        return sent;
+      };
+    const sent = Object.assign(Object.create(Object.getPrototypeOf(first)), {
+      check: both((operation, ...args: Parameters<Deno.AtomicOperation["check"]>) =>
+        operation.check(...args)
+      ),
+      set: both((operation, ...args: Parameters<Deno.AtomicOperation["set"]>) =>
+        operation.set(...args)
+      ),
+      delete: both((operation, ...args: Parameters<Deno.AtomicOperation["delete"]>) =>
+        operation.delete(...args)
+      ),
+      sum: both((operation, ...args: Parameters<Deno.AtomicOperation["sum"]>) =>
+        operation.sum(...args)
+      ),
+      commit: async () => {
+        const outcome = await first.commit();
+        return isLost() ? await again.commit() : outcome;
+      },
+    }) as Deno.AtomicOperation;
+    return sent;
+  };
+}
+
+/** A store over KV Connect that is there for the tests, one of which uses it at a time. */
+const SHARED = Deno.env.get("KVDRIVE_TEST_KV");
+
+/** Takes all that the test before has left. */
+async function empty(db: Database): Promise<void> {
+  let operation = new Operation();
+  for await (const { key } of db.reader.list({ prefix: [] }, { batchSize: MAX_LIST_BATCH })) {
+    const step = new Operation().delete(key);
+    if (!operation.hasRoomFor(step)) {
+      await db.commitBulk(operation);
+      operation = new Operation();
+    }
+    operation.add(step);
+  }
+  await db.commitBulk(operation);
+}
+
+const remote: Backend = {
+  name: "remote",
+  use: async (work) => {
+    const db = await openRemoteDatabase({ url: SHARED });
+    await empty(db);
+    await useDatabase(db, work);
+  },
+};
+
+/** Every store that the program can run on: each has to pass the same cases. */
+export const BACKENDS: readonly Backend[] = [
+  { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
+  {
+    name: "file",
+    use: async (work) => {
+      const folder = await Deno.makeTempDir({ prefix: "kvdrive-store-" });
+      try {
+        await useDatabase(await openDatabase(folder), work);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  },
+  {
+    name: "lost answers",
+    use: async (work) => await useDatabase(await openForgetfulDatabase(), work),
+  },
+  ...(SHARED === undefined ? [] : [remote]),
+];
+
+/** Sweeps as if all deadlines that are set now were over. */
+export async function sweepLater({ store }: TestStore): Promise<void> {
+  await store.sweeper.sweep(Date.now() + WRITE_LEASE_TIME + GARBAGE_GRACE);
+}
+
+/** Another process on the same store: it shares nothing with the first one but the database. */
+export function otherProcess(
+  { db }: TestStore,
+  onError: (error: unknown) => void = fail,
+): TestStore {
+  return { db, store: new Store(db, { onError }) };
+}
+
+/** Sweeps as `sweepLater` does in another process, which does not know what this one is writing. */
+export async function sweepElsewhere({ db: { reader, commits } }: TestStore): Promise<void> {
+  const db = new Database(reader, reader, { commits });
+  await sweepLater({ db, store: new Store(db, { onError: fail }) });
+}
+
+/** One test a backend and case; each case has a store of its own. */
+export function testOnAll(name: string, work: (bench: TestStore) => Promise<void>): void {
+  for (const backend of BACKENDS) {
+    Deno.test(`${name} (${backend.name})`, async () => await backend.use(work));
+  }
+}
+
+/** Runs a test with an empty Deno KV store. */
+export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void> {
+  const kv = await Deno.openKv(":memory:");
+  try {
+    await test(kv);
+  } finally {
+    kv.close();
+  }
+}
+
+/** A scrub of its own, which says what it tells the operator. */
+export function scrubOf(
+  { db }: TestStore,
+): { scrub: Scrub; told: string[]; damages: DamagedFiles } {
+  const told: string[] = [];
+  const damages = new DamagedFiles(db);
+  const scrub = new Scrub(db, new OpenVersions(), damages, {
+    every: undefined,
+    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
+    onNotice: (text) => told.push(text),
+  });
+  return { scrub, told, damages };
+}

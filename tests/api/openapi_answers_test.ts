@@ -1,0 +1,191 @@
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import { deadline } from "@std/async/deadline";
+import { delay } from "@std/async/delay";
+import { ADMIN_TOKEN, ADMINISTERED, Project, withKey } from "../support/admin.ts";
+import { patternBytes } from "../support/bytes.ts";
+import { Drive, Upload, uploadParts } from "../support/drive.ts";
+import { type Operation, readOperations, targetOf } from "../support/openapi/operations.ts";
+import { GatedBody } from "../support/paced_body.ts";
+import { rawRequest, sendRaw } from "../support/raw.ts";
+import { newAddress, PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
+
+/**
+ * What every operation answers alike, asked of each that is described. That an answer is as it is described is judged on
+ * the way: see `support/openapi/watch.ts`.
+ */
+type Asked = Record<string, string | null>;
+
+const NOBODY: Asked = { "X-Api-Key": null };
+const ADMINISTRATOR: Asked = { ...NOBODY, Authorization: `Bearer ${ADMIN_TOKEN}` };
+
+/** More than any body in JSON may have, and more than a file. */
+const TOO_LARGE = String(20 * 2 ** 20);
+
+/** Asks operations one after another for one status. */
+async function ask(
+  server: TestServer,
+  operations: readonly Operation[],
+  status: number,
+  { headers, given = {} }: { headers: Asked; given?: Record<string, string> },
+): Promise<void> {
+  assertGreater(operations.length, 0);
+  for (const operation of operations) {
+    const target = targetOf(operation, given);
+    const answer = await sendRaw(server.port, rawRequest(operation.method, target, headers));
+    const said = `${operation.method} ${target}: ${answer.text}`;
+    assertEquals(answer.status, status, said);
+  }
+}
+
+function having(operations: readonly Operation[], status: number): Operation[] {
+  return operations.filter(({ statuses }) => statuses.includes(status));
+}
+
+function openTo(operations: readonly Operation[], who: string): Operation[] {
+  return operations.filter(({ openedBy }) => openedBy.includes(who));
+}
+
+function test(
+  sentence: string,
+  run: (server: TestServer, all: Operation[]) => Promise<void>,
+): void {
+  Deno.test(sentence, async () => {
+    await using server = await TestServer.start({
+      ...ADMINISTERED,
+      args: ["--idle-timeout", "1s"],
+    });
+    await run(server, await readOperations(server.origin));
+  });
+}
+
+test("Every operation answers a malformed Host header with 400.", async (server, all) => {
+  await ask(server, all, 400, { headers: { Host: "a/b" } });
+});
+
+test("Every operation that wants credentials answers 401 without.", async (server, all) => {
+  await ask(server, openTo(all, "AdministratorToken"), 401, { headers: NOBODY });
+});
+
+test("Every operation of a project answers 403 to a key of another.", async (server, all) => {
+  const other = await Project.make(server, { project_id: "other" });
+  await ask(server, openTo(all, "ProjectKey"), 403, { headers: { "X-Api-Key": other.key } });
+});
+
+test("Every operation of the administrator alone answers 403 to an owner.", async (server, all) => {
+  const administrators = openTo(all, "AdministratorToken").filter(({ openedBy }) =>
+    openedBy.length === 1
+  );
+  await ask(server, administrators, 403, { headers: { "X-Api-Key": PROJECT_KEY } });
+});
+
+test("Every operation of a project that there is not answers 404.", async (server, all) => {
+  // Whoever shows no key of a project is not told whether it exists.
+  const below = having(all, 404).filter(({ path }) =>
+    path.includes("{project_id}") && !path.startsWith("/auth/")
+  );
+  await ask(server, below, 404, { headers: ADMINISTRATOR, given: { project_id: "absent" } });
+  const pages = having(all, 404).filter(({ path }) => path.includes("{file}"));
+  await ask(server, pages, 404, { headers: NOBODY, given: { file: "absent.js" } });
+});
+
+test("Every operation answers 429 after twenty wrong keys.", async (server, all) => {
+  const from = { "X-Forwarded-For": newAddress() };
+  for (let i = 0; i < 20; i++) {
+    const headers = { ...from, ...withKey(`${PROJECT_ID}_wrong${i}`) };
+    (await sendRaw(server.port, rawRequest("GET", `/v1/${PROJECT_ID}`, headers))).expect(401);
+  }
+  const wrong = { ...from, "X-Api-Key": null, Authorization: "Bearer wrong" };
+  await ask(server, having(all, 429), 429, { headers: wrong });
+});
+
+test(
+  "Every operation with a body answers 413 to one that is announced too large.",
+  async (server, all) => {
+    const headers = { ...ADMINISTRATOR, "Content-Length": TOO_LARGE };
+    await ask(server, having(all, 413), 413, { headers });
+  },
+);
+
+test("Every operation with a body answers 408 where none comes.", async (server, all) => {
+  const upload = await Upload.start(new Drive(server, "drive"), "file");
+  const headers = { ...ADMINISTRATOR, "Content-Length": "10" };
+  const given = { upload_id: upload.id };
+  const waiting = having(all, 408);
+  await Promise.all(waiting.map((one) => ask(server, [one], 408, { headers, given })));
+});
+
+test(
+  "Every HEAD of what is there answers 200, or 204, and every OPTIONS 204.",
+  async (server, all) => {
+    const project = new Project(server, PROJECT_ID, PROJECT_KEY);
+    await project.makeProtectedApp("app");
+    const { api_key } = await project.makeAppKey("/apps/app", { name: "key" });
+    const drive = new Drive(server, "drive");
+    await drive.put("file", "x");
+    const upload = await Upload.start(drive, "file");
+    const heads = all.filter(({ method }) => method === "HEAD");
+    const given = { upload_id: upload.id };
+    const auth = having(heads, 204);
+    assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);
+    await ask(server, having(heads, 200), 200, { headers: ADMINISTRATOR, given });
+    await ask(server, auth, 204, { headers: { "X-Api-Key": api_key } });
+    await ask(server, auth, 401, { headers: NOBODY });
+    await ask(server, all.filter(({ method }) => method === "OPTIONS"), 204, { headers: NOBODY });
+  },
+);
+
+test("Every page of the server's own answers 304 to who has it.", async (server, all) => {
+  for (const operation of having(openTo(all, "nothing"), 304)) {
+    const target = targetOf(operation);
+    const first = await sendRaw(server.port, rawRequest(operation.method, target, NOBODY));
+    const known = { ...NOBODY, "If-None-Match": first.expect(200).header("ETag") };
+    await ask(server, [operation], 304, { headers: known });
+  }
+});
+
+test("HEAD of an upload that is complete answers 409.", async (server, all) => {
+  const upload = await uploadParts(new Drive(server, "drive"), "file", [patternBytes(10, 1)]);
+  const heads = having(all, 409).filter(({ method }) => method === "HEAD");
+  await ask(server, heads, 409, { headers: {}, given: { upload_id: upload.id } });
+});
+
+/** A shared store has no disk of ours. */
+const hasDisk = !Deno.env.has("KVDRIVE_TEST_DENOKV");
+
+Deno.test({
+  name: "Every operation that stores bytes answers 507 where the disk has no room for them.",
+  ignore: !hasDisk,
+  fn: answersFull,
+});
+
+async function answersFull(): Promise<void> {
+  await using server = await TestServer.start({ args: ["--disk-reserve", String(2 ** 52)] });
+  const all = await readOperations(server.origin);
+  const storing = having(all, 507).filter(({ method, path }) =>
+    method === "POST" && path.startsWith("/v1/")
+  );
+  assertEquals(storing.length, 3);
+  await ask(server, storing, 507, { headers: { "Content-Length": "1" } });
+}
+
+Deno.test("Every operation answers 503 while the server is shutting down.", async () => {
+  await using server = await TestServer.start(ADMINISTERED);
+  const all = await readOperations(server.origin);
+  const gated = new GatedBody(patternBytes(6 * 2 ** 20, 1));
+  const drive = new Drive(server, "drive");
+  const pending = drive.send("POST", "/files?name=a", { body: gated.stream });
+  await gated.halfSent;
+  await drive.names();
+  server.process.kill("SIGTERM");
+  const end = Date.now() + 60_000;
+  while ((await drive.send("GET", "/files")).status !== 503) {
+    assert(Date.now() < end, "The server went on as if there had been no signal");
+    await delay(20);
+  }
+  // Metrics are told to the end.
+  const turnedAway = having(all, 503).filter(({ path }) => path !== "/metrics");
+  await ask(server, turnedAway, 503, { headers: ADMINISTRATOR });
+  gated.open();
+  (await pending).expect(201);
+  assertEquals((await deadline(server.process.status, 60_000)).code, 0);
+});

@@ -1,0 +1,287 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { administer, ADMINISTERED, Project, PROJECTS } from "../support/admin.ts";
+import type { Answer } from "../support/answer.ts";
+import { patternBytes } from "../support/bytes.ts";
+import { Folder } from "../support/command.ts";
+import { type Drive, drives, query, Upload } from "../support/drive.ts";
+import { rawRequest, sendRaw } from "../support/raw.ts";
+import { TestServer } from "../support/server.ts";
+import { assertErrorAnswer, suite } from "../support/suite.ts";
+
+const test = suite("Quotas", ADMINISTERED);
+
+/** A project with a limit, and a drive of it. */
+async function limited(
+  server: TestServer,
+  max_bytes: number | null,
+): Promise<{ project: Project; drive: Drive }> {
+  const project = await Project.make(server, { max_bytes });
+  return { project, drive: project.drive("drive") };
+}
+
+async function limit(project: Project, max_bytes: number | null): Promise<Answer> {
+  return (await project.call("PATCH", "", { body: { max_bytes } })).expect(200);
+}
+
+/** Answers whatever the server says. */
+async function send(
+  drive: Drive,
+  name: string,
+  size: number,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const body = patternBytes(size);
+  return await drive.send("POST", `/files${query({ name })}`, { body, headers });
+}
+
+/** Fails unless an answer is 507 and names what is used, what is allowed and what was needed. */
+function assertFull(answer: Answer, used: number, max: number, more: number): string {
+  assertErrorAnswer(answer.expect(507));
+  const [sentence = ""] = answer.errors;
+  assertMatch(
+    sentence,
+    /^The project has [\d.]+ k?M?G?B of its [\d.]+ k?M?G?B in use and cannot take /,
+  );
+  const numbers = ` more (${used} of ${max} bytes, ${more} more): `;
+  assert(sentence.includes(numbers), sentence);
+  assertEquals(answer.headers.get("Retry-After"), null);
+  return sentence.slice(sentence.indexOf(numbers) + numbers.length);
+}
+
+async function bytesOf(project: Project): Promise<number> {
+  const { bytes } = (await project.call("GET", "")).expect(200).json as { bytes: number };
+  return bytes;
+}
+
+test("A limit is told wherever the project is, and to its owner too.", async ({ server }) => {
+  const { project } = await limited(server, 1_000_000);
+  const owned = { as: project.owner };
+  const told = async () => {
+    const list = (await administer(server, "GET", PROJECTS)).json as {
+      projects: { project_id: string; max_bytes: number | null }[];
+    };
+    return [
+      list.projects.find(({ project_id }) => project_id === project.id)?.max_bytes,
+      ((await project.call("GET", "")).json as { max_bytes: number }).max_bytes,
+      ((await project.call("GET", "", owned)).json as { max_bytes: number }).max_bytes,
+    ];
+  };
+  assertEquals(await told(), [1_000_000, 1_000_000, 1_000_000]);
+  const { disk: _, ...changed } = (await limit(project, 5)).json as { disk: unknown };
+  const { disk: __, ...shown } = (await project.call("GET", "")).json as { disk: unknown };
+  assertEquals(changed, shown);
+  assertEquals(await told(), [5, 5, 5]);
+  await limit(project, Number.MAX_SAFE_INTEGER);
+  assertEquals((await told())[0], Number.MAX_SAFE_INTEGER);
+  await limit(project, null);
+  assertEquals(await told(), [null, null, null]);
+});
+
+test("Only the administrator sets a limit, and only one that makes sense.", async ({ server }) => {
+  const { project } = await limited(server, 1000);
+  const body = { max_bytes: 2000 };
+  const byOwner = await project.call("PATCH", "", { as: project.owner, body });
+  assertErrorAnswer(byOwner.expect(403));
+  const bad = [0, -1, 0.5, 2 ** 53, "1000", "10GB", true, [], {}].map((max) => ({
+    max_bytes: max,
+  }));
+  for (const body of [...bad, {}, undefined, { max_bytes: 1, name: "a" }, [], "{"]) {
+    const answer = await project.call("PATCH", "", { body });
+    assertErrorAnswer(answer.expect(400));
+    assertMatch(answer.errors.join(), /"max_bytes"/);
+  }
+  for (const id of ["nobody", "x".repeat(65), "a_b"]) {
+    assertErrorAnswer(
+      (await administer(server, "PATCH", `${PROJECTS}/${id}`, { body })).expect(404),
+    );
+  }
+  const shown = (await project.call("GET", "")).json as { max_bytes: number };
+  assertEquals(shown.max_bytes, 1000);
+  const put = await project.call("PUT", "", { body });
+  assertEquals(put.expect(405).header("Allow"), "GET, PATCH, DELETE, HEAD, OPTIONS");
+});
+
+test("A file that does not fit is 507, and nothing of it is stored.", async ({ server }) => {
+  const { drive } = await limited(server, 1000);
+  await drive.put("a", patternBytes(900));
+  const advice = assertFull(
+    await drive.unchangedBy(() => send(drive, "b", 600)),
+    900,
+    1000,
+    600,
+  );
+  assertEquals(
+    advice,
+    "delete files, abort open uploads or ask the administrator for more; nothing was stored",
+  );
+  assertFull(await drive.unchangedBy(() => send(drive, "a", 1001)), 900, 1000, 101);
+  const chunked = new Blob([patternBytes(101)]).stream();
+  const path = `/files${query({ name: "b" })}`;
+  assertFull(await drive.send("POST", path, { body: chunked }), 900, 1000, 101);
+  await drive.put("b", patternBytes(100));
+  await drive.put("empty", "");
+  await drive.put("a", patternBytes(900, 2));
+  assertFull(await send(drive, "c", 1), 1000, 1000, 1);
+  await drive.delete(["a"]);
+  await drive.put("c", patternBytes(900));
+});
+
+test("All drives of a project count, and no other project.", async ({ server }) => {
+  const { project, drive } = await limited(server, 1000);
+  const other = await limited(server, 1000);
+  await drive.put("a", patternBytes(500));
+  await project.drive("second").put("a", patternBytes(500));
+  assertFull(await send(project.drive("third"), "a", 1), 1000, 1000, 1);
+  await other.drive.put("a", patternBytes(1000));
+  await project.drive("third").put("empty", "");
+  assertEquals((await drives(server, { project: project.id, key: project.key })).size, 3);
+});
+
+test("A limit below what is there takes nothing away, and lets nothing in.", async ({ server }) => {
+  const { project, drive } = await limited(server, null);
+  await drive.put("a", patternBytes(600));
+  await drive.put("b", patternBytes(400));
+  await limit(project, 100);
+  assertFull(await send(drive, "c", 1), 1000, 100, 1);
+  await drive.put("a", patternBytes(600, 2));
+  await drive.put("a", patternBytes(10));
+  assertFull(await send(drive, "a", 11), 410, 100, 1);
+  await drive.delete(["b"]);
+  await drive.put("c", patternBytes(90));
+  await limit(project, null);
+  await drive.put("d", patternBytes(5000));
+  assertEquals(await bytesOf(project), 5100);
+});
+
+test("A condition that does not hold is 412, also where there is no room.", async ({ server }) => {
+  const { drive } = await limited(server, 100);
+  await drive.put("a", patternBytes(100));
+  const headers = { "If-None-Match": "*" };
+  (await send(drive, "a", 200, headers)).expect(412);
+  (await send(drive, "b", 200, { "If-Match": '"x"' })).expect(412);
+  (await send(drive, "b", 200, headers)).expect(507);
+});
+
+test("What announces too much is refused before its bytes come.", async ({ server }) => {
+  const { project, drive } = await limited(server, 1000);
+  const upload = await Upload.start(drive, "large");
+  const root = `/v1/${project.id}/drive`;
+  const targets = [
+    `${root}/files?name=a`,
+    `${root}/uploads/${upload.id}/parts?name=large&part=1`,
+  ];
+  for (const target of targets) {
+    const headers = { "X-Api-Key": project.key, "Content-Length": "1001" };
+    const answer = await sendRaw(server.port, rawRequest("POST", target, headers));
+    assertFull(answer, 0, 1000, 1001);
+  }
+  const nobody = `${root}/uploads/${"0".repeat(26)}/parts?name=large&part=1`;
+  const headers = { "X-Api-Key": project.key, "Content-Length": "1001" };
+  (await sendRaw(server.port, rawRequest("POST", nobody, headers))).expect(404);
+});
+
+test("Parts count as they arrive, and are refused once they do not fit.", async ({ server }) => {
+  const { project, drive } = await limited(server, 15_000_000);
+  await drive.put("film", patternBytes(1_000_000));
+  const upload = await Upload.start(drive, "film");
+  (await upload.send(1, patternBytes(7_000_000))).expect(200);
+  (await upload.send(2, patternBytes(7_000_000))).expect(200);
+  assertEquals(await usageOf(project), [1_000_000, 14_000_000]);
+  assertFull(await upload.send(3, patternBytes(1)), 15_000_000, 15_000_000, 1);
+  const chunked = new Blob([patternBytes(10)]).stream();
+  assertFull(await upload.send(3, chunked), 15_000_000, 15_000_000, 10);
+  assertFull(await send(drive, "other", 1), 15_000_000, 15_000_000, 1);
+  (await upload.send(2, patternBytes(6_000_000))).expect(200);
+  (await upload.send(3, patternBytes(1_000_000))).expect(200);
+  (await upload.complete()).expect(200);
+  (await upload.complete()).expect(200);
+  assertEquals(await usageOf(project), [14_000_000, 0]);
+  await drive.put("more", patternBytes(1_000_000));
+  assertFull(await send(drive, "one more", 1), 15_000_000, 15_000_000, 1);
+});
+
+test("Open uploads hold no more than the limit, and aborting gives it back.", async ({ server }) => {
+  const { project, drive } = await limited(server, 6_000_000);
+  const uploads = await Promise.all(
+    Array.from({ length: 12 }, (_, i) => Upload.start(drive, `${i}`)),
+  );
+  const answers = await Promise.all(uploads.map((one) => one.send(1, patternBytes(1_000_000))));
+  const taken = uploads.filter((_, i) => answers[i]?.status === 200);
+  for (const { status } of answers) assert(status === 200 || status === 507, `${status}`);
+  assertEquals([taken.length, await usageOf(project)], [6, [0, 6_000_000]]);
+  assertFull(await send(drive, "file", 1), 6_000_000, 6_000_000, 1);
+  for (const one of taken) (await one.abort()).expect(200);
+  assertEquals(await usageOf(project), [0, 0]);
+  await drive.put("file", patternBytes(6_000_000));
+});
+
+test("A limit that is set counts what open uploads hold.", async ({ server }) => {
+  const { project, drive } = await limited(server, null);
+  await drive.put("file", patternBytes(300));
+  const upload = await Upload.start(drive, "open");
+  (await upload.send(1, patternBytes(700))).expect(200);
+  const shown = (await limit(project, 1000)).json as { open_upload_bytes: number };
+  assertEquals(shown.open_upload_bytes, 700);
+  assertFull(await send(drive, "more", 1), 1000, 1000, 1);
+  await limit(project, 500);
+  (await upload.complete()).expect(200);
+  assertFull(await send(drive, "more", 1), 1000, 500, 1);
+});
+
+/** The bytes of a project's files, and of its open uploads. */
+async function usageOf(project: Project): Promise<[number, number]> {
+  const shown = (await project.call("GET", "")).expect(200).json as {
+    bytes: number;
+    open_upload_bytes: number;
+  };
+  return [shown.bytes, shown.open_upload_bytes];
+}
+
+test("A drive that is deleted makes room.", async ({ server }) => {
+  const { project, drive } = await limited(server, 1000);
+  await drive.put("a", patternBytes(1000));
+  (await project.call("DELETE", "/drives/drive")).expect(202);
+  await project.drive("next").put("a", patternBytes(1000));
+  assertFull(await send(project.drive("next"), "b", 1), 1000, 1000, 1);
+});
+
+test("Of many files at once exactly as many are stored as fit.", async ({ server }) => {
+  const { project, drive } = await limited(server, 20_999);
+  const names = Array.from({ length: 64 }, (_, i) => `${i}`);
+  const answers = await Promise.all(names.map((name) => send(drive, name, 1000)));
+  const statuses = answers.map(({ status }) => status);
+  assertEquals(statuses.filter((status) => status === 201).length, 20);
+  assertEquals(statuses.filter((status) => status === 507).length, 44);
+  assertEquals(await drive.usage(), { files: 20, bytes: 20_000 });
+  assertEquals(await bytesOf(project), 20_000);
+});
+
+Deno.test("Two servers on one store never take a byte too many, nor one too few.", async () => {
+  await using folder = await Folder.make();
+  const options = { ...ADMINISTERED, data: folder.path };
+  await using first = await TestServer.start(options);
+  await using second = await TestServer.start(options);
+  const { project } = await limited(first, 100_999);
+  const sides = [project, new Project(second, project.id, project.key)].map((one) => {
+    return one.drive("drive");
+  });
+  const side = (i: number) => sides[i % 2] ?? sides[0] as Drive;
+  const round = async (prefix: string, size: number) => {
+    const names = Array.from({ length: 120 }, (_, i) => `${prefix}${i}`);
+    const answers = await Promise.all(names.map((name, i) => send(side(i), name, size)));
+    for (const { status } of answers) assert(status === 201 || status === 507, `${status}`);
+    return names.filter((_, i) => answers[i]?.status === 201);
+  };
+  const stored = await round("a", 1000);
+  assertEquals([stored.length, await bytesOf(project)], [100, 100_000]);
+  await Promise.all(stored.map((name, i) => side(i).delete([name])));
+  assertEquals(await bytesOf(project), 0);
+  assertEquals((await round("b", 2000)).length, 50);
+  assertEquals(await bytesOf(project), 100_000);
+  await limit(project, 150_000);
+  assertEquals((await round("c", 1000)).length, 50);
+  assertFull(await send(side(1), "d", 1), 150_000, 150_000, 1);
+  for (const server of [first, second]) {
+    assertEquals(/locked|^\s+at .*:\d+:\d+/m.test(server.text), false, server.text);
+  }
+});

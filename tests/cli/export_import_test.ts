@@ -1,0 +1,345 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { equals } from "@std/bytes/equals";
+import { dirname } from "@std/path";
+import { ClientWorkspace, filesBelow, someBytes, waitUntil } from "../support/cli/client.ts";
+import { Proxy } from "../support/cli/proxy.ts";
+import { type ZipEntry, zipOf } from "../support/cli/zip.ts";
+import { AWKWARD_NAMES } from "../support/names.ts";
+import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
+
+const NEVER = new Promise<never>(() => {});
+
+/** What `export` and `import` print with `--json`. */
+interface Report {
+  copied: number;
+  bytes: number;
+  unchanged: number;
+  skipped: { drive: string; name: string; reason: string }[];
+  failed: { drive: string; name: string; reason: string }[];
+}
+
+/** The names of all drives. */
+async function drivesOf(desk: ClientWorkspace): Promise<string[]> {
+  const url = `${desk.server.origin}/v1/${PROJECT_ID}`;
+  const answer = await fetch(url, { headers: { "X-Api-Key": PROJECT_KEY } });
+  const { drives } = await answer.json() as { drives: { drive_name: string }[] };
+  return drives.map(({ drive_name }) => drive_name);
+}
+
+/** All files of all drives: types and bytes by drive and name. */
+async function everything(desk: ClientWorkspace): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const drive of await drivesOf(desk)) {
+    const answer = await desk.server.fetch(drive, "/files");
+    for (const name of (await answer.json() as { names: string[] }).names) {
+      const path = `/files/download?${new URLSearchParams({ name })}`;
+      const file = await desk.server.fetch(drive, path);
+      const type = file.headers.get("content-type");
+      files.set(JSON.stringify([drive, name]), `${type} ${await file.text()}`);
+    }
+  }
+  return files;
+}
+
+async function emptyAll(desk: ClientWorkspace): Promise<void> {
+  for (const drive of await drivesOf(desk)) {
+    const body = JSON.stringify(await (await desk.server.fetch(drive, "/files")).json());
+    const answer = await desk.server.fetch(drive, "/files", { method: "DELETE", body });
+    assert((await answer.text()).includes('"failed":[]'));
+  }
+}
+
+async function report(desk: ClientWorkspace, ...args: string[]): Promise<Report> {
+  const [one] = await desk.json<Report>(...args);
+  if (one === undefined) throw new Error("There is no report");
+  return one;
+}
+
+/** Drives with all names that a file system finds hard, each with bytes and a type of its own. */
+async function fillAwkwardly(desk: ClientWorkspace): Promise<void> {
+  const names = [
+    ...AWKWARD_NAMES.map(({ name }) => name),
+    "x",
+    "x/y",
+    "X/z",
+    "x%1/y",
+    "%",
+    "long".repeat(200),
+    "long".repeat(200) + "er",
+    `${"deep/".repeat(150)}end`,
+    "kvdrive.jsonl",
+    ".kvdrive-partial/a",
+  ];
+  for (const [index, name] of names.entries()) {
+    await desk.store("d: *", name, `bytes ${index}`, `text/x-${index}`);
+  }
+  await desk.store("D: *", "x", "other drive");
+  await desk.store("plain", "a/b.txt", "plain");
+  await desk.store("empty", "nothing", "");
+}
+
+Deno.test("Whatever the names, what is exported and imported is the same: to a folder, an archive, past the server.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await fillAwkwardly(desk);
+  const before = await everything(desk);
+  const store = ["--data", desk.server.data, "--project", PROJECT_ID];
+  for (
+    const [target, ways] of [["out", []], ["out.zip", []], ["past", store], [
+      "past.zip",
+      store,
+    ]] as const
+  ) {
+    const exported = await report(desk, "export", target, ...ways);
+    assertEquals([exported.copied, exported.skipped, exported.failed], [before.size, [], []]);
+    const again = target.endsWith(".zip")
+      ? undefined
+      : await report(desk, "export", target, ...ways);
+    if (again !== undefined) assertEquals([again.copied, again.unchanged], [0, before.size]);
+    await emptyAll(desk);
+    const imported = await report(desk, "import", target, ...ways);
+    assertEquals([imported.copied, imported.skipped, imported.failed], [before.size, [], []]);
+    assertEquals(await everything(desk), before, target);
+    const twice = await report(desk, "import", target, ...ways);
+    assertEquals([twice.copied, twice.unchanged, twice.failed], [0, before.size, []]);
+  }
+  // Plain names are plain files.
+  assertEquals(await Deno.readTextFile(desk.folder.at("out/drives/plain/a/b.txt")), "plain");
+  for (const [path] of await filesBelow(desk.folder.at("out"))) {
+    assert(path === "kvdrive.jsonl" || path.startsWith("drives/"), path);
+  }
+});
+
+Deno.test("Large files are exported and imported in parts.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const bytes = someBytes(25_000_000);
+  await desk.folder.write("film", bytes);
+  await desk.text("put", "film", "d:film");
+  const ways = ["--data", desk.server.data];
+  for (const args of [["out"], ["out.zip"], ["past", ...ways]]) {
+    await desk.text("export", ...args);
+    await desk.text("rm", "d:film", "--yes");
+    await desk.text("import", ...args);
+    assert(equals(await desk.stored("d", "film") ?? new Uint8Array(), bytes), args[0]);
+    const again = await report(desk, "import", ...args);
+    assertEquals([again.copied, again.unchanged], [0, 1]);
+  }
+});
+
+Deno.test("An export that was interrupted goes on with what is missing.", async () => {
+  await using desk = await ClientWorkspace.open();
+  for (const name of ["a", "b", "c", "d", "e"]) await desk.store("x", name, `bytes of ${name}`);
+  for (const target of ["out", "out.zip"]) {
+    await using proxy = Proxy.start(desk.server.origin);
+    const nameOf = (request: Request) => new URL(request.url).searchParams.get("name");
+    proxy.intercept = (request, pass) => nameOf(request) === "d" ? NEVER : pass();
+    const running = desk.start(["export", target], { url: proxy.origin });
+    const index = desk.folder.at(target === "out" ? "out/kvdrive.jsonl" : "out.zip.part.jsonl");
+    const whole = target === "out" ? 4 : 3;
+    await waitUntil("the others are here", async () => {
+      const text = await Deno.readTextFile(index).catch(() => "");
+      return text.split("\n").filter((line) => line.startsWith("{")).length === whole;
+    });
+    await running.kill();
+    assert(!await desk.folder.has("out.zip"));
+    assert(target !== "out" || !await desk.folder.has("out/drives/x/d"));
+    proxy.seen.length = 0;
+    proxy.intercept = (_request, pass) => pass();
+    const run = await desk.run(["export", target, "--json"], { url: proxy.origin });
+    assertEquals(run.code, 0, run.stderr);
+    const { copied, unchanged } = JSON.parse(run.stdout) as Report;
+    assertEquals([copied, unchanged], [5 - whole, whole]);
+    assertEquals(proxy.count("GET", /download/), 5 - whole);
+  }
+  await desk.text("rm", "x:", "-r", "--yes");
+  await desk.text("import", "out.zip");
+  const names = (await desk.json<{ name: string }>("ls", "x")).map(({ name }) => name);
+  assertEquals(names, ["a", "b", "c", "d", "e"]);
+  assertEquals(await desk.stored("x", "d"), new TextEncoder().encode("bytes of d"));
+});
+
+Deno.test("What the original service gave its users goes in, from a folder and from an archive.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const files: ZipEntry[] = [
+    { path: "drives/photos/cat.jpg", bytes: "cat", deflate: true },
+    { path: "drives/photos/2021/100% dog.png", bytes: "dog" },
+    { path: "drives/notes/ä.txt", bytes: "note", deflate: true },
+  ];
+  for (const { path, bytes } of files) {
+    await Deno.mkdir(dirname(desk.folder.at(`export/${path}`)), { recursive: true });
+    await desk.folder.write(`export/${path}`, bytes);
+  }
+  await desk.folder.write("export/readme.txt", "not in a drive");
+  await desk.folder.write("export.zip", zipOf([...files, { path: "readme.txt", bytes: "no" }]));
+  const want = new Map([
+    ['["notes","ä.txt"]', "text/plain note"],
+    ['["photos","2021/100% dog.png"]', "image/png dog"],
+    ['["photos","cat.jpg"]', "image/jpeg cat"],
+  ]);
+  for (const source of ["export", "export.zip"]) {
+    const { copied, skipped, failed } = await report(desk, "import", source);
+    assertEquals([copied, skipped, failed], [3, [], []]);
+    assertEquals(await everything(desk), want);
+    await emptyAll(desk);
+  }
+});
+
+Deno.test("Of an archive that lies nothing goes where it should not, and the rest is taken.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.folder.write(
+    "bad.zip",
+    zipOf([
+      { path: "drives/d/good", bytes: "good" },
+      { path: "drives/d/good", bytes: "twice" },
+      { path: "../outside", bytes: "x" },
+      { path: "/drives/d/absolute", bytes: "x" },
+      { path: "drives/d/../../up", bytes: "a name like others" },
+      { path: "drives/d/folder/", bytes: "" },
+      { path: "drives/beside", bytes: "x" },
+      { path: "drives/d/link", bytes: "/etc/passwd", mode: 0o120777 },
+      { path: "drives/d/crc", bytes: "x", crc: 1 },
+      { path: "drives/d/short", bytes: "12345", deflate: true, size: 9 },
+      { path: "drives/d/bomb", bytes: "0".repeat(100_000), deflate: true, size: 5 },
+      { path: "drives/d/secret", bytes: "x", flags: 1 },
+      { path: "drives/d/other", bytes: "x".repeat(20), deflate: true, method: 12 },
+    ]),
+  );
+  const run = await desk.run(["import", "bad.zip", "--json"]);
+  assertEquals(run.code, 1, run.stderr);
+  const { copied, skipped, failed } = JSON.parse(run.stdout) as Report;
+  assertEquals(copied, 2);
+  assertEquals(failed.map(({ name }) => name).sort(), ["bomb", "crc", "short"]);
+  assertEquals(skipped.map(({ name, reason }) => `${name}: ${reason}`).sort(), [
+    ": it is in no drive",
+    "good: it is in the archive twice",
+    "link: it is a symbolic link",
+    "other: it is compressed in a way that is not known here (12)",
+    "secret: it is encrypted",
+  ]);
+  const names = (await desk.json<{ name: string }>("ls", "d", "-r")).map(({ name }) => name);
+  assertEquals(names, ["../../up", "good"]);
+  assertEquals(await desk.stored("d", "good"), new TextEncoder().encode("good"));
+  const entries = [...Deno.readDirSync(desk.folder.path)].map(({ name }) => name).sort();
+  assertEquals(entries, ["bad.zip", "state"].filter((name) => entries.includes(name)));
+  for (const [name, bytes] of [["none.zip", "no archive"], ["empty.zip", ""]] as const) {
+    await desk.folder.write(name, bytes);
+    const refused = await desk.run(["import", name]);
+    assertEquals([refused.code, refused.stdout], [1, ""]);
+    assertMatch(refused.stderr, /^kvdrive: Cannot read the archive [^\n]+\n$/);
+  }
+});
+
+Deno.test("Other files of the same names stay, unless they are to be replaced, and that is told.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("d", "a", "mine");
+  await desk.store("d", "b", "same");
+  await desk.text("export", "out");
+  await desk.store("d", "a", "later");
+  await desk.text("rm", "d:b", "--yes");
+  const run = await desk.run(["import", "out", "--json"]);
+  assertEquals(run.code, 1);
+  const { copied, failed } = JSON.parse(run.stdout) as Report;
+  assertEquals([copied, failed.map(({ name }) => name)], [1, ["a"]]);
+  assertMatch(run.stderr, /^failed: d:a: There is another file[^\n]*--force[^\n]*\n/);
+  assertEquals(await desk.stored("d", "a"), new TextEncoder().encode("later"));
+  await desk.text("import", "out", "--force");
+  assertEquals(await desk.stored("d", "a"), new TextEncoder().encode("mine"));
+  // What was deleted in the drive stays in the folder, and is named.
+  await desk.text("rm", "d:b", "--yes");
+  const { skipped } = await report(desk, "export", "out");
+  assertEquals(skipped.map(({ name }) => name), ["b"]);
+  // Nothing of somebody else is overwritten.
+  await Deno.mkdir(desk.folder.at("theirs/drives/d"), { recursive: true });
+  await desk.folder.write("theirs/drives/d/a", "theirs");
+  const refused = await desk.run(["export", "theirs"]);
+  assertEquals(refused.code, 1);
+  assertEquals(await Deno.readTextFile(desk.folder.at("theirs/drives/d/a")), "theirs");
+  assertEquals((await desk.run(["export", "out.zip"])).code, 0);
+  assertMatch((await desk.run(["export", "out.zip"])).stderr, /already/);
+});
+
+Deno.test("One drive alone can be moved, and what there is not is refused.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("a", "x", "1");
+  await desk.store("b", "y", "2");
+  assertEquals((await report(desk, "export", "out", "--drive", "a")).copied, 1);
+  assertEquals((await report(desk, "export", "both")).copied, 2);
+  await desk.text("rm", "a:", "b:", "-r", "--yes");
+  assertEquals((await report(desk, "import", "both", "--drive", "b")).copied, 1);
+  assertEquals(await desk.stored("a", "x"), undefined);
+  const refusals: [args: string[], code: number, says: RegExp][] = [
+    [["export", "new", "--drive", "never"], 1, /no drive never/],
+    [["export", "new", "--project", "other"], 2, /another project/],
+    [["export", "new", "--data", "nowhere"], 1, /There is no store/],
+    [["export", "new", "--data", desk.server.data, "--project", "other"], 1, /no project/],
+    [["import", "new"], 1, /There is no folder new: name/],
+    [["import", "new.zip"], 1, /Cannot read the archive/],
+  ];
+  for (const [args, code, says] of refusals) {
+    const run = await desk.run(args);
+    assertEquals([run.code, run.stdout], [code, ""], run.stderr);
+    assertMatch(run.stderr, says);
+    assert(!await desk.folder.has("new"), args.join(" "));
+  }
+});
+
+Deno.test("An import that was interrupted goes on with what is missing, also inside a large file.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const part = 10 * 2 ** 20;
+  const film = someBytes(3 * part + 1);
+  await desk.folder.write("film", film);
+  await desk.text("put", "film", "d:film");
+  for (const name of ["a", "z"]) await desk.store("d", name, `bytes of ${name}`);
+  for (const source of ["out", "out.zip"]) {
+    await desk.text("export", source);
+    await emptyAll(desk);
+    await using proxy = Proxy.start(desk.server.origin);
+    const partOf = (request: Request) => new URL(request.url).searchParams.get("part");
+    proxy.intercept = (request, pass) => partOf(request) === "2" ? NEVER : pass();
+    const running = desk.start(["import", source], { url: proxy.origin });
+    await waitUntil("three parts and a file are there", async () => {
+      const folder = desk.folder.at("state/kvdrive/uploads");
+      const states = await filesBelow(folder).catch(() => new Map<string, string>());
+      const lines = [...states.values()].flatMap((text) => text.split("\n"));
+      const noted = lines.filter((line) => line.startsWith('{"part"')).length;
+      return noted === 3 && await desk.stored("d", "a") !== undefined;
+    });
+    await running.kill();
+    assertEquals(await desk.stored("d", "film"), undefined);
+    proxy.seen.length = 0;
+    proxy.intercept = (_request, pass) => pass();
+    const run = await desk.run(["import", source, "--json"], { url: proxy.origin });
+    assertEquals(run.code, 0, run.stderr);
+    assertEquals(proxy.count("POST", /\/parts\?/), 1);
+    assert(equals(await desk.stored("d", "film") ?? new Uint8Array(), film));
+    assertEquals(await desk.stored("d", "z"), new TextEncoder().encode("bytes of z"));
+    // What is large and there is known by what is remembered: it is not read again to compare.
+    proxy.seen.length = 0;
+    const again = await desk.run(["import", source], { url: proxy.origin });
+    assertEquals([again.code, again.stdout], [0, "Copied 0 files (0 B), 3 there already\n"]);
+    assertEquals(proxy.count("GET", /download/), 0);
+    await Deno.remove(desk.folder.at("state"), { recursive: true });
+  }
+});
+
+Deno.test("Where a project has no room for more, it is told, and the import goes on when there is some.", async () => {
+  await using desk = await ClientWorkspace.open();
+  await desk.store("d", "a", "1".repeat(400));
+  await desk.store("d", "b", "2".repeat(700));
+  await desk.text("export", "out");
+  const data = ["--data", desk.server.data];
+  const limit = async (size: string) =>
+    await desk.text("project", "change", PROJECT_ID, "--max-bytes", size, ...data);
+  for (const way of [[], [...data, "--project", PROJECT_ID]]) {
+    await emptyAll(desk);
+    await limit("1000");
+    const run = await desk.run(["import", "out", ...way]);
+    assertEquals([run.code, run.stdout], [1, ""]);
+    assertMatch(
+      run.stderr,
+      /^kvdrive: [^\n]*of its 1\.0 kB in use and cannot take \d00 B more[^\n]*\n$/,
+    );
+    await limit("none");
+    assertEquals((await report(desk, "import", "out", ...way)).failed, []);
+    assertEquals((await desk.stored("d", "b"))?.byteLength, 700);
+  }
+});

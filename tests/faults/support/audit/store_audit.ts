@@ -1,0 +1,352 @@
+import { assertEquals } from "@std/assert";
+import { PIECE } from "../../../support/bytes.ts";
+import { sweepStore } from "../crash.ts";
+import { ACCOUNT_KINDS, accountProblems } from "./account_audit.ts";
+import {
+  all,
+  type Entries,
+  type Entry,
+  type FileValue,
+  readEntries,
+  rest,
+  textOfKey,
+} from "./entries.ts";
+import { integrityProblems } from "./integrity_audit.ts";
+
+/** What the server's records say about bytes, as far as the audit needs it. */
+interface PartValue {
+  version: string;
+  size: number;
+}
+interface PageValue {
+  versions: string[];
+  sizes: number[];
+}
+interface SessionValue {
+  name: string;
+  expires: number;
+  number?: number;
+}
+interface GarbageValue {
+  kind: "chunks" | "manifest" | "upload" | "parts" | "entry";
+  project: string;
+  drive: string;
+  name: string;
+  version: string;
+  file: string;
+  id: string;
+}
+
+interface ProjectValue {
+  maxBytes?: number;
+  removing?: string[];
+}
+
+const KINDS = new Set([
+  ...ACCOUNT_KINDS,
+  "checksums",
+  "chunk",
+  // Ends by itself, some minutes after the commit to a shared store that it is of.
+  "commit",
+  "completed_upload",
+  "content",
+  // Of a file that is gone it means nothing, and goes when the list is read.
+  "damage",
+  "file",
+  "garbage",
+  "lease",
+  "manifest",
+  "open_upload",
+  "part",
+  "parts_revision",
+  "pending",
+  "quota",
+  "scrub",
+  "undigested",
+  "upload",
+  "usage",
+]);
+
+/** Who needs an entry: a set of keys of owners for each kind of thing that is owned. */
+class Owned {
+  /** Versions whose chunks all have to be there, with the bytes that these are together. */
+  readonly needed = new Map<string, number>();
+  /** Versions of which chunks may be there still, or already. */
+  readonly passing = new Set<string>();
+  readonly manifests = new Set<string>();
+  readonly passingManifests = new Set<string>();
+  readonly passingUploads = new Set<string>();
+}
+
+/**
+ * Fails unless every entry of a store has an owner, and everything that is owned is there.
+ *
+ * @param isSwept Whether nothing that passes may be left: no journal, no garbage but the deadlines of open uploads.
+ */
+export async function auditStore(data: string, isSwept: boolean): Promise<void> {
+  const entries = await readEntries(data);
+  const owned = new Owned();
+  ownByFiles(entries, owned);
+  ownByUploads(entries, owned);
+  ownByJournals(entries, owned);
+  const problems = [
+    ...[...entries.keys()].filter((kind) => !KINDS.has(kind)).map((kind) => `a ${kind}`),
+    ...chunkProblems(entries, owned),
+    ...checksumProblems(entries, owned),
+    ...manifestProblems(entries, owned),
+    ...contentProblems(entries),
+    ...uploadProblems(entries, owned),
+    ...usageProblems(entries),
+    ...quotaProblems(entries),
+    ...accountProblems(entries),
+    ...integrityProblems(entries),
+    ...journalProblems(entries, owned),
+    ...(isSwept ? leftovers(entries) : []),
+  ];
+  assertEquals(problems, [], `The store has ${problems.length} entries that are wrong`);
+}
+
+function ownByFiles(entries: Entries, owned: Owned): void {
+  for (const file of all(entries, "file")) {
+    const { version, size, layout } = file.value as FileValue;
+    const place = file.key.slice(1);
+    if (layout.kind === "chunks") owned.needed.set(textOfKey(...place, layout.version ?? ""), size);
+    if (layout.kind === "manifest") owned.manifests.add(textOfKey(...place, version));
+  }
+  for (const page of all(entries, "manifest")) {
+    const isOwned = owned.manifests.has(rest(page, -1));
+    const { versions, sizes } = page.value as PageValue;
+    for (const [i, version] of versions.entries()) {
+      const id = textOfKey(...page.key.slice(1, -2), version);
+      if (isOwned) owned.needed.set(id, sizes[i] ?? 0);
+      else owned.passing.add(id);
+    }
+  }
+}
+
+function ownByUploads(entries: Entries, owned: Owned): void {
+  const names = new Map(
+    all(entries, "upload").map((open) => [rest(open), (open.value as SessionValue).name]),
+  );
+  for (const part of all(entries, "part")) {
+    const name = names.get(rest(part, -1));
+    if (name === undefined) continue;
+    const { version, size } = part.value as PartValue;
+    owned.needed.set(textOfKey(...part.key.slice(1, 3), name, version), size);
+  }
+}
+
+function ownByJournals(entries: Entries, owned: Owned): void {
+  for (const { value } of all(entries, "pending")) {
+    const { project, drive, name, version } = value as GarbageValue;
+    owned.passing.add(textOfKey(project, drive, name, version));
+  }
+  for (const { value } of all(entries, "garbage")) {
+    const { kind, project, drive, name, version, file, id } = value as GarbageValue;
+    const place = [project, drive, name];
+    if (kind === "chunks") owned.passing.add(textOfKey(...place, version));
+    if (kind === "manifest") owned.passingManifests.add(textOfKey(...place, file));
+    if (kind !== "upload" && kind !== "parts") continue;
+    const upload = textOfKey(project, drive, id);
+    owned.passingUploads.add(upload);
+    for (const part of all(entries, "part")) {
+      if (rest(part, -1) !== upload) continue;
+      owned.passing.add(textOfKey(...place, (part.value as PartValue).version));
+    }
+  }
+}
+
+/** Chunks that nobody needs, and those that somebody needs and that are missing or of another length. */
+function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
+  const found = new Map<string, number[]>();
+  for (const chunk of all(entries, "chunk")) {
+    const version = rest(chunk, -1);
+    const lengths = found.get(version) ?? [];
+    lengths[Number(chunk.key.at(-1))] = Number(chunk.value);
+    found.set(version, lengths);
+    if (!needed.has(version) && !passing.has(version)) yield `Nobody needs chunk ${rest(chunk)}`;
+  }
+  for (const [version, size] of needed) {
+    const wanted = Array.from(
+      { length: Math.ceil(size / PIECE) },
+      (_, i) => Math.min(PIECE, size - i * PIECE),
+    );
+    const lengths = found.get(version) ?? [];
+    if (wanted.join() !== lengths.join()) yield `Chunks ${version} of ${size}: ${lengths.join()}`;
+  }
+}
+
+/** Every version that is needed has its checksums: four bytes a chunk and a digest. There are no others. */
+function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
+  const missing = new Map(needed);
+  for (const page of all(entries, "checksums")) {
+    const version = rest(page, -1);
+    const size = missing.get(version);
+    missing.delete(version);
+    if (size === undefined && !passing.has(version)) yield `Nobody needs ${rest(page)}`;
+    const wanted = 4 * Math.ceil((size ?? 0) / PIECE) + 32;
+    if (size !== undefined && page.value !== wanted) yield `${rest(page)} has ${page.value} bytes`;
+  }
+  for (const [version, size] of missing) if (size > 0) yield `No checksums of ${version}`;
+}
+
+function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
+  for (const page of all(entries, "manifest")) {
+    const version = rest(page, -1);
+    const isOwned = owned.manifests.has(version) || owned.passingManifests.has(version);
+    if (!isOwned) yield `Nobody needs the page ${rest(page)}`;
+  }
+  for (const file of all(entries, "file")) {
+    const { version, size, layout } = file.value as FileValue;
+    if (layout.kind !== "manifest") continue;
+    const pages = all(entries, "manifest")
+      .filter((page) => rest(page, -1) === textOfKey(...file.key.slice(1), version))
+      .map(({ value }) => value as PageValue);
+    const sizes = pages.flatMap((page) => page.sizes);
+    const isWhole = sizes.length === layout.parts && sizes.reduce((a, b) => a + b, 0) === size;
+    if (!isWhole) yield `${rest(file)} of ${size} has parts of ${sizes.join()}`;
+  }
+}
+
+/** Every inline file has its bytes beside it, and nothing else has. */
+function* contentProblems(entries: Entries): Generator<string> {
+  const contents = new Map(all(entries, "content").map((one) => [rest(one), one.value]));
+  for (const file of all(entries, "file")) {
+    const { size, layout } = file.value as FileValue;
+    const length = contents.get(rest(file));
+    contents.delete(rest(file));
+    const wanted = layout.kind === "inline" ? size : undefined;
+    if (length !== wanted) yield `${rest(file)} of ${size} has a content of ${length}`;
+  }
+  for (const key of contents.keys()) yield `Nobody needs the content ${key}`;
+}
+
+/** Parts and their counters belong to an upload that is open, or that is being removed. */
+function* uploadProblems(entries: Entries, { passingUploads }: Owned): Generator<string> {
+  const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
+  for (const part of all(entries, "part")) {
+    const upload = rest(part, -1);
+    if (!open.has(upload) && !passingUploads.has(upload)) yield `Nobody needs part ${rest(part)}`;
+  }
+  for (const revision of all(entries, "parts_revision")) {
+    if (!open.has(rest(revision))) yield `Nobody needs the revision ${rest(revision)}`;
+  }
+  for (const upload of open) if (!passingUploads.has(upload)) yield `${upload} never ends`;
+  for (const completed of all(entries, "completed_upload")) {
+    if (open.has(rest(completed))) yield `${rest(completed)} is open and completed`;
+  }
+  yield* numberProblems(entries);
+}
+
+/** Every open upload holds a number of its project, which nothing else holds, and counts the bytes of its parts. */
+function* numberProblems(entries: Entries): Generator<string> {
+  const held = new Map(
+    all(entries, "open_upload").map((one) => {
+      const { drive, id } = one.value as { drive: string; id: string };
+      return [rest(one), textOfKey(String(one.key[1]), drive, id)];
+    }),
+  );
+  for (const upload of all(entries, "upload")) {
+    const { number = -1 } = upload.value as SessionValue;
+    const key = textOfKey(String(upload.key[1]), number);
+    if (held.get(key) !== rest(upload)) yield `${rest(upload)} does not hold its number ${number}`;
+    held.delete(key);
+    const bytes = all(entries, "part").filter((part) => rest(part, -1) === rest(upload))
+      .reduce((sum, part) => sum + BigInt((part.value as PartValue).size), 0n);
+    const revision = all(entries, "parts_revision").find((one) => rest(one) === rest(upload));
+    const counted = (revision?.value as { value: bigint } | undefined)?.value ?? 0n;
+    if (counted !== bytes) yield `${rest(upload)} counts ${counted} instead of ${bytes}`;
+  }
+  for (const key of held.keys()) yield `Nothing open holds the number ${key}`;
+}
+
+function* usageProblems(entries: Entries): Generator<string> {
+  const counts = new Map<string, bigint>();
+  const add = (drive: Entry["key"], counter: string, by: number): void => {
+    const key = textOfKey(...drive, counter);
+    counts.set(key, (counts.get(key) ?? 0n) + BigInt(by));
+  };
+  for (const { key, value } of all(entries, "file")) {
+    add(key.slice(1, 3), "files", 1);
+    add(key.slice(1, 3), "bytes", (value as FileValue).size);
+  }
+  const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
+  for (const part of all(entries, "part")) {
+    if (!open.has(rest(part, -1))) continue;
+    add(part.key.slice(1, 3), "open_bytes", (part.value as PartValue).size);
+  }
+  for (const usage of all(entries, "usage")) {
+    const counted = counts.get(rest(usage)) ?? 0n;
+    counts.delete(rest(usage));
+    const { value } = usage.value as { value: bigint };
+    if (value !== counted) yield `${rest(usage)} is ${value} instead of ${counted}`;
+  }
+  for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
+}
+
+/** The sum that is kept for a project with a quota is that of its drives' counters, open uploads included. */
+function* quotaProblems(entries: Entries): Generator<string> {
+  const projects = new Map(
+    all(entries, "project").map(({ key, value }) => [key[1], value as ProjectValue]),
+  );
+  for (const { key: [, project], value } of all(entries, "quota")) {
+    const owner = projects.get(project);
+    const sum = all(entries, "usage")
+      .filter(({ key }) => key[1] === project && key[3] !== "files")
+      .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
+      .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
+    const { bytes } = value as { bytes: number };
+    if (owner?.maxBytes === undefined) yield `Nobody needs the quota of ${String(project)}`;
+    if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
+  }
+}
+
+/** What is needed must not be in a journal by which it would be removed. Each write that runs has both of its entries. */
+function* journalProblems(entries: Entries, { needed, manifests }: Owned): Generator<string> {
+  for (const { value } of [...all(entries, "pending"), ...all(entries, "garbage")]) {
+    const { kind, project, drive, name, version, file } = value as GarbageValue;
+    const isNeeded = kind === "manifest"
+      ? manifests.has(textOfKey(project, drive, name, file))
+      : needed.has(textOfKey(project, drive, name, version));
+    if (isNeeded) yield `Something that is needed is to be removed: ${JSON.stringify(value)}`;
+  }
+  const leases = new Set(all(entries, "lease").map((lease) => rest(lease)));
+  const writes = new Set(all(entries, "pending").map((write) => rest(write)));
+  for (const id of leases.symmetricDifference(writes)) {
+    yield `A lease or its write is missing: ${id}`;
+  }
+}
+
+/** What passes. After a sweep at the end of all deadlines there is none of it, but the deadlines of open uploads. */
+function* leftovers(entries: Entries): Generator<string> {
+  const open = new Map(
+    all(entries, "upload").map((upload) => [rest(upload), (upload.value as SessionValue).expires]),
+  );
+  for (const { key, value } of all(entries, "garbage")) {
+    const { kind, project, drive, id } = value as GarbageValue;
+    const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
+    // The deadline of an entry that is still there, or was deleted before.
+    if (kind === "entry") continue;
+    if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
+  }
+  for (const kind of ["pending", "lease", "removal"]) {
+    for (const entry of all(entries, kind)) yield `A ${kind} is left: ${rest(entry)}`;
+  }
+}
+
+/**
+ * Fails if anything in the store of a server that has ended speaks of a project, or of one drive of it, once all that
+ * is due has been removed; or if anything else of the store is wrong then.
+ */
+export async function assertNoTraceOf(data: string, ...what: string[]): Promise<void> {
+  await sweepStore(data);
+  await auditStore(data, true);
+  const found: string[] = [];
+  for (const entries of (await readEntries(data)).values()) {
+    for (const { key, value } of entries) {
+      const text = Deno.inspect([key, value], { depth: 9, strAbbreviateSize: Infinity });
+      if (what.every((one) => text.includes(JSON.stringify(one)))) found.push(text);
+    }
+  }
+  assertEquals(found, [], `${found.length} entries speak of ${what.join(" and ")}`);
+}

@@ -1,0 +1,148 @@
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { statfs as statfsWithCallback } from "node:fs";
+import { promisify } from "node:util";
+import { MIB, patternBytes } from "../../support/bytes.ts";
+import type { Drive, Upload } from "../../support/drive.ts";
+import { assertErrorAnswer } from "../../support/suite.ts";
+
+const statfs = promisify(statfsWithCallback);
+
+export const DISK_SIZE = 64 * MIB;
+
+/** A disk in memory, unmounted and removed at the end of the block. */
+export class SmallDisk implements AsyncDisposable {
+  private constructor(readonly path: string) {}
+
+  /** Gives nothing where the system does not let us mount one. */
+  static async mount(size = DISK_SIZE): Promise<SmallDisk | undefined> {
+    const path = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
+    const options = ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", path];
+    if (await run("mount", options)) return new SmallDisk(path);
+    await Deno.remove(path);
+    return undefined;
+  }
+
+  /** Bytes that are free. */
+  async free(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.path);
+    return bavail * bsize;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!await run("umount", [this.path]) && !await run("umount", ["-l", this.path])) {
+      throw new Error(`Cannot unmount ${this.path}`);
+    }
+    await Deno.remove(this.path);
+  }
+}
+
+async function run(command: string, args: string[]): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command(command, { args }).output();
+    return success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Writes a file that takes all that is free on its disk. */
+export async function fillDisk(path: string): Promise<void> {
+  using file = await Deno.open(path, { write: true, createNew: true });
+  for (let size = MIB; size >= 1;) {
+    if (!await write(file, size)) size >>= 1;
+  }
+}
+
+/** Gives whether there was room. */
+async function write(file: Deno.FsFile, size: number): Promise<boolean> {
+  try {
+    return await file.write(new Uint8Array(size)) > 0;
+  } catch (error) {
+    if (error instanceof Error && /No space left/.test(error.message)) return false;
+    throw error;
+  }
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+export type Files = Record<string, Bytes>;
+
+/** How long the space of deleted files may take to come back, in milliseconds. */
+const PATIENCE = 30_000;
+
+/** Uploads files until the disk is full; gives those that were acknowledged. */
+export async function fill(drive: Drive, size: number): Promise<Files> {
+  const files: Files = {};
+  for (let index = 0; index < 1000; index++) {
+    const name = `fill-${index}`;
+    const bytes = patternBytes(size, index);
+    const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
+    if (answer.status !== 201) {
+      assertErrorAnswer(answer.expect(507));
+      return files;
+    }
+    files[name] = bytes;
+  }
+  throw new Error("The disk never became full");
+}
+
+/** Every way to upload is refused, and nothing changes. */
+export async function assertFull(drive: Drive, upload: Upload, bytes: Bytes): Promise<void> {
+  await drive.unchangedBy(async () => {
+    for (const name of ["new", "fill-0"]) {
+      assertErrorAnswer(
+        (await drive.send("POST", `/files?name=${name}`, { body: bytes })).expect(507),
+      );
+    }
+    assertErrorAnswer((await upload.send(1, bytes)).expect(507));
+  });
+}
+
+/** Waits until an upload is taken again. */
+export async function uploadAsSoonAsPossible(
+  drive: Drive,
+  name: string,
+  bytes: Bytes,
+): Promise<void> {
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
+    if (answer.status === 201) return;
+    assertEquals(answer.status, 507, answer.text);
+    assert(performance.now() < until, "The space of deleted files did not come back");
+    await delay(200);
+  }
+}
+
+/** Holds a read transaction on a server's store in a process of its own, as a backup of a large store does. */
+export class LongReader implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(process: Deno.ChildProcess) {
+    this.#process = process;
+  }
+
+  static async open(data: string): Promise<LongReader> {
+    const code = `import { DatabaseSync } from "node:sqlite";
+      const sqlite = new DatabaseSync(${JSON.stringify(`${data}/kvdrive.db`)});
+      sqlite.exec("BEGIN");
+      sqlite.prepare("SELECT count(*) FROM sqlite_master").all();
+      console.log("reading");
+      setTimeout(() => {}, 300_000);`;
+    const process = new Deno.Command(Deno.execPath(), {
+      args: ["eval", code],
+      stdout: "piped",
+    }).spawn();
+    const reader = process.stdout.getReader();
+    await reader.read();
+    reader.releaseLock();
+    await process.stdout.cancel();
+    return new LongReader(process);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#process.status;
+  }
+}

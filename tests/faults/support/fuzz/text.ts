@@ -1,0 +1,175 @@
+import { AWKWARD_NAMES } from "../../../support/names.ts";
+import { Random } from "./random.ts";
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+/** An upload that was started; it may have ended since. */
+export interface KnownUpload {
+  drive: string;
+  id: string;
+  name: string;
+}
+
+/** A request before it has headers. */
+export interface Draft {
+  methods: string[];
+  /** The path behind the drive, or all of it. */
+  path: string;
+  whole?: boolean;
+  query: [string, Piece][];
+  body?: Bytes;
+  upload?: KnownUpload;
+  drive?: string;
+}
+
+export interface Known {
+  uploads: KnownUpload[];
+  /** Entity tags of files that don't change. */
+  etags: string[];
+}
+
+/** A value as it stands in a request, and whether the request must be refused because of it. */
+export interface Piece {
+  text: string;
+  wrong: boolean;
+}
+
+/** Escapes that stand for no UTF-8, or for nothing at all. */
+const BROKEN_ESCAPES = [
+  "%",
+  "%4g",
+  "%zz",
+  "%%",
+  "%ff",
+  "%c0%af",
+  "%e2%82",
+  "%ed%a0%80",
+  "%f4%90%80%80",
+  "a%u0041",
+  "%80",
+];
+
+const CHARACTERS = [
+  ..."abcXYZ019 /\\.?#&=+%;:@!$'()*,~_-[]{}|^`\"<>",
+  "é",
+  "é",
+  "ß",
+  "日",
+  "🦖",
+  "\u200b",
+  "\u202e",
+  "\ufeff",
+  "\uffff",
+  "\u{10ffff}",
+  "\t",
+  "\n",
+  "\r",
+  "\u007f",
+  "\u0085",
+];
+
+const BLANK_NAMES = ["", " ", "\t\n", "\u3000", "\ufeff"];
+
+/** A text without a NUL or half of a surrogate pair. */
+export function randomText(random: Random, most: number): string {
+  return Array.from({ length: random.between(1, most) }, () => random.pick(CHARACTERS)).join("");
+}
+
+/** Few different ones, so that names meet each other: the drive must not grow without end. */
+function fewTexts(random: Random): string {
+  return `x${randomText(new Random(random.below(60)), 20)}x`;
+}
+
+/** A name that the server takes, not encoded. */
+export function goodName(random: Random): string {
+  return random.weighted([
+    [4, () => `file-${random.below(20)}`],
+    [3, () => `dir-${random.below(3)}/sub-${random.below(3)}/${random.below(4)}.txt`],
+    [3, () => random.pick(AWKWARD_NAMES).name],
+    [2, () => fewTexts(random)],
+    [1, () => "n".repeat(random.pick([1023, 1024]))],
+    [1, () => "é".repeat(512)],
+  ])();
+}
+
+function badName(random: Random): string {
+  return random.weighted([
+    [2, () => random.pick(BLANK_NAMES)],
+    [2, () => `${fewTexts(random)}/`],
+    [2, () => `${fewTexts(random)}\0${fewTexts(random)}`],
+    [1, () => "n".repeat(random.pick([1025, 2047, 2048, 9000, 20_000]))],
+    [1, () => "é".repeat(random.pick([513, 1025, 3000]))],
+    [1, () => "\0".repeat(random.pick([1, 700, 1024, 4000]))],
+  ])();
+}
+
+export function brokenEscape(random: Random): string {
+  const broken = random.pick(BROKEN_ESCAPES);
+  return random.chance(0.5) ? broken : `${fewPlain(random)}${broken}${fewPlain(random)}`;
+}
+
+function fewPlain(random: Random): string {
+  return random.pick(["", "a", "%41", "b/"]);
+}
+
+/** Percent-encodes; some of the other characters too, in either case of the digits. */
+export function encode(random: Random, text: string): string {
+  const encoded = encodeURIComponent(text);
+  if (random.chance(0.6)) return encoded;
+  return encoded.replace(/%[0-9A-F]{2}|./g, (one) => {
+    if (one.startsWith("%")) return random.chance(0.3) ? one.toLowerCase() : one;
+    if (!random.chance(0.2)) return one;
+    return `%${one.charCodeAt(0).toString(16)}`;
+  });
+}
+
+/** The value of a `name` parameter. */
+export function namePiece(random: Random): Piece {
+  return random.weighted<() => Piece>([
+    [12, () => ({ text: encode(random, goodName(random)), wrong: false })],
+    [3, () => ({ text: encode(random, badName(random)), wrong: true })],
+    [2, () => ({ text: brokenEscape(random), wrong: true })],
+  ])();
+}
+
+/** Names of drives whose state is compared. */
+export const DRIVES = ["d0", "d1", "d2"];
+const ODD_DRIVES = ["..", ".", "a b", "%", "🦖", "x".repeat(128), "d0 ", "__proto__", "?#&"];
+const BAD_DRIVES = [
+  " ",
+  "\u3000",
+  "a/b",
+  "a\nb",
+  "\0",
+  "\u0085",
+  "x".repeat(129),
+  "é".repeat(3000),
+];
+
+/** The drive's segment of the path. */
+export function drivePiece(random: Random): Piece {
+  return random.weighted<() => Piece>([
+    [30, () => ({ text: random.pick(DRIVES), wrong: false })],
+    [3, () => ({ text: encode(random, random.pick(ODD_DRIVES)), wrong: false })],
+    [2, () => ({ text: encode(random, random.pick(BAD_DRIVES)), wrong: true })],
+    [1, () => ({ text: brokenEscape(random).replaceAll("/", "%2F"), wrong: true })],
+  ])();
+}
+
+/** A whole number from 1 to `most`, or what is none. */
+export function numberPiece(random: Random, most: number): Piece {
+  const good = [1, 2, 3, 999, 1000, most].filter((one) => one <= most);
+  const bad = ["0", "-1", "1.0", "1e3", "+1", " 1", "0x1", "abc", "", "NaN", "１", "1,2", "00"];
+  return random.weighted<() => Piece>([
+    [6, () => ({ text: String(random.pick(good)), wrong: false })],
+    [1, () => ({ text: `00${random.pick(good)}`, wrong: false })],
+    [1, () => ({ text: hugeNumber(random), wrong: Number.isFinite(most) })],
+    [2, () => ({ text: encode(random, random.pick(bad)), wrong: true })],
+    [1, () => ({ text: brokenEscape(random), wrong: true })],
+  ])();
+}
+
+export function hugeNumber(random: Random): string {
+  return random.pick(["4294967296", "9007199254740993", "18446744073709551616"]) +
+    "9".repeat(random.pick([0, 1, 20, 400, 5000]));
+}

@@ -1,0 +1,137 @@
+import { KIB, MIB, MIN_PART, PIECE } from "../../../support/bytes.ts";
+import type { Random } from "../random.ts";
+import { get, type Guard, list, ONLY_NEW, onlyOver, put, remove, UNGUARDED } from "./file_steps.ts";
+import { abort, complete, look, sendPart, start } from "./upload_steps.ts";
+import { type Spot, type Step, UPLOADS_A_NAME, type World } from "./world.ts";
+
+/** How often clients do what, and with how many bytes. */
+export interface Mix {
+  steps: Readonly<Record<StepKind, number>>;
+  /** Sizes of files, as often as they are in the list. */
+  sizes: readonly number[];
+  plans: readonly (readonly number[])[];
+}
+
+type StepKind =
+  | "put"
+  | "get"
+  | "remove"
+  | "removeMany"
+  | "list"
+  | "look"
+  | "start"
+  | "part"
+  | "complete"
+  | "abort";
+
+const SMALL = [0, 1, 100, 5000, PIECE - 1, PIECE];
+
+/** Many operations on few names, reads among them. */
+export const TRAFFIC: Mix = {
+  steps: {
+    put: 30,
+    get: 26,
+    remove: 5,
+    removeMany: 2,
+    list: 3,
+    look: 2,
+    start: 5,
+    part: 13,
+    complete: 11,
+    abort: 2,
+  },
+  sizes: [...SMALL, ...SMALL, ...SMALL, PIECE + 1, 200 * KIB, 200 * KIB, MIB + 7],
+  plans: [
+    [0],
+    [1],
+    [70_000],
+    [70_000],
+    [PIECE],
+    [300, 200],
+    [200 * KIB],
+    [MIN_PART, 1],
+    [MIN_PART, 70_000],
+  ],
+};
+
+/** Hardly anything but writes, many of them large. */
+export const WRITES: Mix = {
+  steps: { ...TRAFFIC.steps, put: 50, get: 4, list: 0, part: 20 },
+  sizes: [...SMALL, PIECE + 1, 200 * KIB, 700 * KIB, MIB + 7, 2 * MIB, 5 * MIB],
+  plans: [...TRAFFIC.plans, [MIN_PART, MIN_PART, 70_000], [5 * MIB, 3 * MIB]],
+};
+
+/** Chooses one operation after the other, on any of the names. */
+export class Client {
+  constructor(
+    private readonly world: World,
+    private readonly random: Random,
+    private readonly mix: Mix,
+  ) {}
+
+  next(): Step {
+    // Some names are asked for more often than others.
+    const { spots } = this.world;
+    const at = Math.floor(spots.length * this.random.fraction() ** 2);
+    const spot = spots[at] ?? this.random.pick(spots);
+    return this.#step(this.random.weighted(this.mix.steps), spot);
+  }
+
+  #step(kind: StepKind, spot: Spot): Step {
+    switch (kind) {
+      case "put":
+        return put(this.world, spot, this.random.pick(this.mix.sizes), this.#guard(spot));
+      case "get":
+        return this.#get(spot);
+      case "remove":
+        return remove(this.world, [spot]);
+      case "removeMany": {
+        const spots = this.world.spotsOf(spot.drive);
+        const others = spots.filter((one) => one !== spot && this.random.fraction() < 0.2);
+        return remove(this.world, [spot, ...others]);
+      }
+      case "list":
+        return list(this.world, spot.drive);
+      default:
+        return this.#uploadStep(kind, spot);
+    }
+  }
+
+  #get(spot: Spot): Step {
+    const from = this.random.below(2) * this.random.below(300_000);
+    const length = 1 + this.random.below(300_000);
+    const range = this.random.pick([
+      undefined,
+      undefined,
+      `bytes=${from}-`,
+      `bytes=${from}-${from + length - 1}`,
+      `bytes=-${length}`,
+    ]);
+    const tag = this.random.below(5) === 0 ? this.world.lastTag(spot) : undefined;
+    return get(this.world, spot, range, tag);
+  }
+
+  #uploadStep(kind: "look" | "start" | "part" | "complete" | "abort", spot: Spot): Step {
+    const uploads = this.world.uploads(spot);
+    const plan = this.random.pick(this.mix.plans);
+    const chosen = this.random.below(UPLOADS_A_NAME);
+    const upload = uploads[chosen % Math.max(1, uploads.length)];
+    const part = 1 + this.random.below(upload?.plan.length ?? 1);
+    const guard = this.#guard(spot);
+    const isHasty = this.random.below(4) === 0;
+    if (upload === undefined || kind === "start") return start(this.world, spot, plan);
+    if (kind === "look") return look(upload, spot);
+    if (kind === "part") return sendPart(upload, spot, part);
+    if (kind === "abort") return abort(upload, spot);
+    // Most clients complete an upload when they have sent all of it.
+    const missing = upload.sent.findIndex((bodies) => bodies.length === 0);
+    if (missing >= 0 && !isHasty) return sendPart(upload, spot, missing + 1);
+    return complete(upload, spot, guard);
+  }
+
+  #guard(spot: Spot): Guard {
+    const choice = this.random.below(10);
+    if (choice < 2) return ONLY_NEW;
+    return choice < 5 ? onlyOver(this.world.lastTag(spot)) : UNGUARDED;
+  }
+}

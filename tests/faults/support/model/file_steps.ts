@@ -1,0 +1,233 @@
+import { assertEquals } from "@std/assert";
+import { equals } from "@std/bytes/equals";
+import type { Answer } from "../../../support/answer.ts";
+import { type Listing, query } from "../../../support/drive.ts";
+import type { Outcome } from "./history.ts";
+import {
+  bytesOf,
+  type Condition,
+  type Effect,
+  newBody,
+  type Version,
+  versionSize,
+  withFile,
+} from "./state.ts";
+import { type Source, type Spot, type Step, type Tag, unexpected, type World } from "./world.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Fits = (file: Version | undefined) => boolean;
+
+/** An effect that changes nothing and demands something of the file. */
+function onlyIf(fits: Fits): Effect {
+  return (state) => fits(state.file) ? state : undefined;
+}
+
+/** What kind of content type says who wrote a file. */
+export function typeOf({ id }: Source): string {
+  return `application/x-${id}`;
+}
+
+/** Who wrote what an answer shows; its entity tag is taken down. */
+function writerOf(world: World, spot: Spot, type: string, etag: string): Source {
+  const source = world.source(type.replace("application/x-", ""));
+  world.noteTag(spot, etag.replaceAll('"', ""), source.id);
+  return source;
+}
+
+/** The version that an answer with bytes shows. @throws {Error} if nobody has sent these bytes. */
+function versionIn(world: World, spot: Spot, answer: Answer): { text: string; fits: Fits } {
+  const source = writerOf(world, spot, answer.header("Content-Type"), answer.header("ETag"));
+  const { start, total } = rangeOf(answer);
+  const bodies = bodiesIn(source, answer.bytes, start);
+  const found = JSON.stringify(bodies.map((some) => some && [...some].join(" or ")));
+  return {
+    text: `${answer.status} ${source.id}, ${total} bytes, from ${start} on: ${found}`,
+    fits: (file) =>
+      file?.source === source.id && versionSize(file) === total &&
+      file.bodies.every((body, i) => bodies[i]?.has(body) ?? true),
+  };
+}
+
+/** Where the bytes of an answer lie in the file, and how long that is. */
+function rangeOf(answer: Answer): { start: number; total: number } {
+  const { length } = answer.bytes;
+  if (answer.status === 200) return { start: 0, total: length };
+  const range = answer.header("Content-Range");
+  const [start, end, total] = (range.match(/\d+/g) ?? []).map(Number);
+  if (start === undefined || end === undefined || total === undefined) throw new Error(range);
+  if (end - start + 1 !== length) throw new Error(`${length} bytes with ${range}`);
+  return { start, total };
+}
+
+/** Which of the bodies that were sent the bytes are made of; `undefined` for one that they don't reach. */
+function bodiesIn(source: Source, bytes: Bytes, start: number): (Set<string> | undefined)[] {
+  let offset = -start;
+  return source.plan.map((size, i) => {
+    const from = Math.max(0, offset);
+    const to = Math.min(bytes.length, offset + size);
+    const cut = { from: from - offset, to: to - offset };
+    offset += size;
+    if (to <= from) return undefined;
+    const seen = bytes.subarray(from, to);
+    const sent = source.sent[i] ?? [];
+    const same = sent.filter((body) => equals(bytesOf(body).subarray(cut.from, cut.to), seen));
+    if (same.length > 0) return new Set(same);
+    throw new Error(`Bytes ${from + start} to ${to + start} of ${source.id} were sent by nobody`);
+  });
+}
+
+/** Whether a version is the one that an entry of a list describes. */
+function isListedAs(source: Source, size: number): Fits {
+  return (file) => file?.source === source.id && versionSize(file) === size;
+}
+
+/** A header that makes a write conditional, and when it holds. */
+export interface Guard {
+  headers: Record<string, string>;
+  holds: Condition;
+}
+
+export const UNGUARDED: Guard = { headers: {}, holds: () => true };
+
+export const ONLY_NEW: Guard = {
+  headers: { "If-None-Match": "*" },
+  holds: (file) => file === undefined,
+};
+
+export function onlyOver({ etag, source }: Tag): Guard {
+  return { headers: { "If-Match": `"${etag}"` }, holds: (file) => file?.source === source };
+}
+
+export function show(headers: Record<string, string>): string {
+  return Object.entries(headers).map(([name, value]) => ` ${name}: ${value}`).join(",");
+}
+
+export function put(world: World, spot: Spot, size: number, guard: Guard): Step {
+  const body = newBody(size);
+  const source = world.newSource("put", [size]);
+  source.sent[0]?.push(body);
+  const request = `put ${source.id} of ${body}${show(guard.headers)}`;
+  const effect: Effect = (state) =>
+    guard.holds(state.file) ? withFile(state, { source: source.id, bodies: [body] }) : undefined;
+  return {
+    request,
+    spots: [spot],
+    send: (drive) =>
+      drive.send("POST", `/files${query({ name: spot.name })}`, {
+        body: bytesOf(body),
+        headers: { "Content-Type": typeOf(source), ...guard.headers },
+      }),
+    judge(answer): Outcome {
+      if (answer.status === 201) return { text: "201", effect };
+      if (answer.status === 412) return refusedBy(guard);
+      throw unexpected(answer, request);
+    },
+    lost: () => ({ text: "stored", effect }),
+  };
+}
+
+function refusedBy({ holds }: Guard): Outcome {
+  return { text: "412", effect: onlyIf((file) => !holds(file)), pure: true };
+}
+
+/** @param range The value of a `Range` header, or nothing. */
+export function get(world: World, spot: Spot, range: string | undefined, not?: Tag): Step {
+  const headers = {
+    ...(range === undefined ? {} : { "Range": range }),
+    ...(not === undefined ? {} : { "If-None-Match": `"${not.etag}"` }),
+  };
+  const request = `get${show(headers)}`;
+  return {
+    request,
+    spots: [spot],
+    send: (drive) => drive.get(spot.name, headers),
+    judge(answer): Outcome {
+      const outcome = judgeRead(world, spot, answer, range, not);
+      if (outcome === undefined) throw unexpected(answer, request);
+      return outcome;
+    },
+    lost: () => undefined,
+  };
+}
+
+function judgeRead(
+  world: World,
+  spot: Spot,
+  answer: Answer,
+  range: string | undefined,
+  not: Tag | undefined,
+): Outcome | undefined {
+  const { status } = answer;
+  // The last bytes of an empty file are all of it.
+  const isWhole = range === undefined || range.startsWith("bytes=-") && answer.bytes.length === 0;
+  if (status === (isWhole ? 200 : 206)) {
+    const { text, fits } = versionIn(world, spot, answer);
+    // With the tag that was named it would have been 304.
+    return {
+      text,
+      effect: onlyIf((file) => fits(file) && file?.source !== not?.source),
+      pure: true,
+    };
+  }
+  if (status === 404) return { text: "404", effect: onlyIf((file) => !file), pure: true };
+  if (status === 304 && not !== undefined) {
+    return { text: "304", effect: onlyIf((file) => file?.source === not.source), pure: true };
+  }
+  if (status !== 416 || range === undefined) return undefined;
+  const total = Number(answer.header("Content-Range").replace("bytes */", ""));
+  const first = /=(\d+)/.exec(range)?.[1];
+  if (total > Number(first ?? 0)) return undefined;
+  const effect = onlyIf((file) => file !== undefined && versionSize(file) === total);
+  return { text: `416 of ${total}`, effect, pure: true };
+}
+
+export function remove(world: World, spots: readonly Spot[]): Step {
+  const names = spots.map(({ name }) => name);
+  const request = `delete ${names.join(", ")}`;
+  const outcome: Outcome = { text: "deleted", effect: (state) => withFile(state, undefined) };
+  return {
+    request,
+    spots,
+    send: (drive) => drive.send("DELETE", "/files", { body: JSON.stringify({ names }) }),
+    judge(answer, spot): Outcome {
+      const { deleted, failed } = answer.expect(200).json as Record<string, string[]>;
+      if (failed === undefined || failed.length > 0 && !world.mayFail) {
+        throw unexpected(answer, request);
+      }
+      assertEquals(deleted, names.filter((name) => !failed.includes(name)), request);
+      // Where not even the record could be read, the server cannot know whether the file exists.
+      const stays: Outcome = { text: "failed", effect: (state) => state, pure: true };
+      return failed.includes(spot.name) ? stays : outcome;
+    },
+    lost: () => outcome,
+  };
+}
+
+/** Lists a drive with details, which tells of all of its names. */
+export function list(world: World, drive: string): Step {
+  const request = `list ${drive}`;
+  const spots = world.spotsOf(drive);
+  return {
+    request,
+    spots,
+    send: (drive) => drive.send("GET", `/files${query({ details: "true" })}`),
+    judge(answer, spot): Outcome {
+      if (answer.status !== 200) throw unexpected(answer, request);
+      return judgeListing(world, spot, answer.json as Listing);
+    },
+    lost: () => undefined,
+  };
+}
+
+function judgeListing(world: World, spot: Spot, { names, files, paging }: Listing): Outcome {
+  const known = world.spotsOf(spot.drive).map(({ name }) => name).sort();
+  const wanted = known.filter((name) => names.includes(name));
+  const isWhole = wanted.join() === names.join() && paging === undefined &&
+    files?.map(({ name }) => name).join() === names.join();
+  if (!isWhole) throw new Error(`${spot.drive} lists ${names.join(", ")}`);
+  const file = files?.find(({ name }) => name === spot.name);
+  if (file === undefined) return { text: "not listed", effect: onlyIf((one) => !one), pure: true };
+  const source = writerOf(world, spot, file.content_type, file.etag);
+  const effect = onlyIf(isListedAs(source, file.size));
+  return { text: `listed as ${source.id}, ${file.size} bytes`, effect, pure: true };
+}

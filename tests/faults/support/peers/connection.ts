@@ -1,0 +1,268 @@
+import { assert, assertEquals } from "@std/assert";
+import { deadline } from "@std/async/deadline";
+import { delay } from "@std/async/delay";
+import { Answer } from "../../../support/answer.ts";
+import { patternBytes, utf8 } from "../../../support/bytes.ts";
+import { type Drive, joinBytes, query } from "../../../support/drive.ts";
+import { rawRequest } from "../../../support/raw.ts";
+import { assertErrorAnswer } from "../../../support/suite.ts";
+
+type AnswerBytes = Uint8Array<ArrayBuffer>;
+
+/** Puts one answer together: with a length, chunked, or up to the end of the connection. */
+class PeerAnswer {
+  /** What came behind the answer. */
+  rest: AnswerBytes = new Uint8Array();
+  private pieces: AnswerBytes[] = [];
+  private size = 0;
+  private head: { status: number; headers: Headers; end: number } | undefined;
+  private body: AnswerBytes | undefined;
+
+  constructor(private readonly toHead: boolean) {}
+
+  /** Gives whether the answer is whole. */
+  take(piece: AnswerBytes): boolean {
+    this.pieces.push(piece);
+    this.size += piece.length;
+    this.head ??= parseHead(this.join());
+    if (this.head === undefined) return false;
+    const { status, headers, end } = this.head;
+    if (this.toHead || status === 204 || status === 304) return this.endAt(end, end);
+    if (headers.get("Transfer-Encoding") === "chunked") return this.takeChunks(end);
+    const length = headers.get("Content-Length");
+    if (length === null) return false;
+    const bodyEnd = end + Number(length);
+    return this.size >= bodyEnd && this.endAt(end, bodyEnd);
+  }
+
+  /** The answer, also one that was cut short; `undefined` without a whole head. */
+  finish(): Answer | undefined {
+    if (this.head === undefined) return undefined;
+    const { status, headers, end } = this.head;
+    return new Answer(status, headers, this.body ?? this.join().slice(end));
+  }
+
+  private endAt(from: number, to: number): true {
+    const bytes = this.join();
+    this.body = bytes.slice(from, to);
+    this.rest = bytes.slice(to);
+    return true;
+  }
+
+  private takeChunks(start: number): boolean {
+    const bytes = this.join();
+    const chunks: AnswerBytes[] = [];
+    for (let at = start;;) {
+      const lineEnd = find(bytes, "\r\n", at);
+      if (lineEnd < 0) return false;
+      const size = parseInt(latin1(bytes.subarray(at, lineEnd)), 16);
+      const next = lineEnd + 2 + size + 2;
+      if (bytes.length < next) return false;
+      chunks.push(bytes.slice(lineEnd + 2, lineEnd + 2 + size));
+      at = next;
+      if (size > 0) continue;
+      this.body = joinBytes(chunks);
+      this.rest = bytes.slice(at);
+      return true;
+    }
+  }
+
+  private join(): AnswerBytes {
+    if (this.pieces.length > 1) this.pieces = [joinBytes(this.pieces)];
+    return this.pieces[0] ?? new Uint8Array();
+  }
+}
+
+function parseHead(
+  bytes: AnswerBytes,
+): { status: number; headers: Headers; end: number } | undefined {
+  const end = find(bytes, "\r\n\r\n", 0);
+  if (end < 0) return undefined;
+  const [statusLine = "", ...lines] = latin1(bytes.subarray(0, end)).split("\r\n");
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1]);
+  return { status, headers, end: end + 4 };
+}
+
+function find(bytes: AnswerBytes, text: string, from: number): number {
+  const wanted = Array.from(text, (character) => character.charCodeAt(0));
+  for (let at = from; at + wanted.length <= bytes.length; at++) {
+    if (wanted.every((code, i) => bytes[at + i] === code)) return at;
+  }
+  return -1;
+}
+
+function latin1(bytes: AnswerBytes): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** How long an answer may take. */
+const PATIENCE = 20_000;
+
+/** A TCP connection on which a test says what it wants, also what no HTTP client would say. */
+export class Connection implements Disposable {
+  /** Whether the server has ended the connection, or said that it will. */
+  ended = false;
+  private rest: Bytes = new Uint8Array();
+
+  private constructor(private readonly socket: Deno.TcpConn) {}
+
+  static async open(port: number): Promise<Connection> {
+    return new Connection(await Deno.connect({ hostname: "127.0.0.1", port }));
+  }
+
+  /** Sends all of it; gives whether the server took all of it before it hung up. */
+  async send(data: string | Uint8Array): Promise<boolean> {
+    const bytes = typeof data === "string" ? utf8(data) : data;
+    try {
+      for (let sent = 0; sent < bytes.length;) {
+        sent += await this.socket.write(bytes.subarray(sent));
+      }
+      return true;
+    } catch (error) {
+      if (!isHangUp(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Says that no more will come. */
+  async sendEnd(): Promise<void> {
+    try {
+      await this.socket.closeWrite();
+    } catch (error) {
+      if (!isHangUp(error)) throw error;
+    }
+  }
+
+  /** The next answer; `undefined` where the server ends the connection instead. */
+  async answer(toHead = false): Promise<Answer | undefined> {
+    return await deadline(this.readAnswer(toHead), PATIENCE);
+  }
+
+  /** Gives whatever comes until the server ends the connection. */
+  async readToEnd(): Promise<Bytes> {
+    const pieces = [this.rest];
+    this.rest = new Uint8Array();
+    const read = async () => {
+      for (let piece = await this.read(); piece !== null; piece = await this.read()) {
+        pieces.push(piece);
+      }
+    };
+    await deadline(read(), PATIENCE);
+    return joinBytes(pieces);
+  }
+
+  /** One read of up to 64 KiB; `null` where the server has ended the connection. */
+  async read(): Promise<Bytes | null> {
+    const buffer = new Uint8Array(65_536);
+    try {
+      const count = await this.socket.read(buffer);
+      if (count !== null) return buffer.subarray(0, count);
+    } catch (error) {
+      if (!isHangUp(error)) throw error;
+    }
+    this.ended = true;
+    return null;
+  }
+
+  private async readAnswer(toHead: boolean): Promise<Answer | undefined> {
+    const parser = new PeerAnswer(toHead);
+    let piece: Bytes | null = this.rest;
+    this.rest = new Uint8Array();
+    for (; piece !== null; piece = await this.read()) {
+      if (!parser.take(piece)) continue;
+      this.rest = parser.rest;
+      break;
+    }
+    const answer = parser.finish();
+    if (/\bclose\b/i.test(answer?.headers.get("Connection") ?? "")) this.ended = true;
+    return answer;
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.close();
+  }
+}
+
+function isHangUp(error: unknown): boolean {
+  const { ConnectionReset, BrokenPipe, NotConnected, ConnectionAborted } = Deno.errors;
+  return error instanceof ConnectionReset || error instanceof BrokenPipe ||
+    error instanceof NotConnected || error instanceof ConnectionAborted;
+}
+
+/** Sends single bytes, each after a pause in milliseconds, until the server hangs up. */
+export async function trickle(connection: Connection, text: string, pause: number): Promise<void> {
+  for (const character of text) {
+    await delay(pause);
+    if (!await connection.send(character)) return;
+  }
+}
+
+/** An upload that has begun and now depends on its sender. */
+export async function beginUpload(
+  port: number,
+  target: string,
+  announced: number,
+  sent = "",
+): Promise<Connection> {
+  const connection = await Connection.open(port);
+  const headers = { "Content-Length": String(announced) };
+  await connection.send(rawRequest("POST", target, headers, sent));
+  return connection;
+}
+
+/** A download whose reader took the first bytes and then stopped. */
+export async function beginDownload(port: number, target: string): Promise<Connection> {
+  const connection = await Connection.open(port);
+  await connection.send(rawRequest("GET", target));
+  await connection.read();
+  return connection;
+}
+
+/** The memory that a process has in use, in bytes; `undefined` where the system does not tell. */
+export async function residentBytes(pid: number): Promise<number | undefined> {
+  try {
+    const status = await Deno.readTextFile(`/proc/${pid}/status`);
+    const match = /^VmRSS:\s+(\d+) kB$/m.exec(status);
+    return match === null ? undefined : Number(match[1]) * 1024;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** How often a client asks again before it gives up. */
+const MOST_TRIES = 60;
+
+export function contentOf(index: number): Uint8Array<ArrayBuffer> {
+  return patternBytes(150_000 + index, index);
+}
+
+/** Uploads as a patient client does, which comes back; gives how often it was sent away. */
+export async function uploadPatiently(drive: Drive, index: number): Promise<number> {
+  const path = `/files${query({ name: `file-${index}` })}`;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const answer = await drive.send("POST", path, { body: contentOf(index) });
+    if (answer.status === 201) return tries;
+    assertErrorAnswer(answer.expect(503));
+    const seconds = Number(answer.header("Retry-After"));
+    assert(Number.isInteger(seconds) && seconds > 0, `Retry-After: ${seconds}`);
+    await delay(200);
+  }
+  throw new Error(`The upload ${index} found no place`);
+}
+
+/** Every one of the uploads is there, whole. */
+export async function assertAllThere(drive: Drive, count: number): Promise<void> {
+  const files = await drive.details();
+  assertEquals(files.length, count);
+  for (let index = 0; index < count; index++) {
+    assertEquals((await drive.get(`file-${index}`)).expect(200).bytes, contentOf(index));
+  }
+}

@@ -1,0 +1,198 @@
+import { assert, assertEquals } from "@std/assert";
+import { Gate } from "../support/gate/gate.ts";
+import { RawClient } from "../support/gate/raw_client.ts";
+import { UpstreamApp } from "../support/gate/upstream_app.ts";
+import { answerEach, RawUpstream, type UpstreamConnection } from "../support/gate/upstream_raw.ts";
+
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/** Answers each request with its path. */
+async function answerPath(connection: UpstreamConnection, received: string): Promise<void> {
+  const path = /^GET (\S+) /gm;
+  const last = [...received.matchAll(path)].at(-1)?.[1] ?? "";
+  await connection.send(`HTTP/1.1 200 OK\r\nContent-Length: ${last.length}\r\n\r\n${last}`);
+}
+
+Deno.test("Requests that are sent in one go are answered in their order.", async () => {
+  await using upstream = new RawUpstream(answerPath);
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  const count = 300;
+  const paths = Array.from({ length: count }, (_, i) => `/${i}`);
+  await client.send(
+    paths.map((path) => `GET ${gate.prefix()}${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(""),
+  );
+  for (const path of paths) assertEquals((await client.readAnswer()).body, path);
+  assertEquals(upstream.connections.length, 1);
+});
+
+Deno.test("A request behind a body begins where the body ends.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
+  await client.send(
+    `${head}Content-Length: 3\r\n\r\none` +
+      `${head}Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n` +
+      `${head}Content-Length: 5\r\n\r\nth`,
+  );
+  assertEquals(JSON.parse((await client.readAnswer()).body).body, "one");
+  assertEquals(JSON.parse((await client.readAnswer()).body).body, "two");
+  await client.send("ree");
+  assertEquals(JSON.parse((await client.readAnswer()).body).body, "three");
+});
+
+Deno.test("A refusal leaves the connection to the next request, where its body was read.", async () => {
+  await using upstream = new RawUpstream();
+  await using gate = await Gate.start();
+  await gate.protect(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
+  for (const body of ["\r\n", "Content-Length: 3\r\n\r\nabc"]) {
+    await client.send(head + body);
+    const answer = await client.readAnswer();
+    assertEquals([answer.status, answer.header("Connection")], [401, undefined]);
+  }
+  await client.send(`${head}Content-Length: 1000\r\n\r\nabc`);
+  const answer = await client.readAnswer();
+  assertEquals([answer.status, answer.header("Connection")], [401, "close"]);
+  assertEquals(await client.readToEnd(), "");
+  assertEquals(upstream.received, "");
+});
+
+Deno.test("Connection: close ends the connection behind the answer.", async () => {
+  await using upstream = new RawUpstream();
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  await client.send(
+    `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nConnection: Close\r\n\r\n`,
+  );
+  assertEquals((await client.readAnswer()).header("Connection"), "close");
+  assertEquals(await client.readToEnd(), "");
+});
+
+Deno.test("A connection that the application closes meanwhile costs nobody an answer.", async () => {
+  await using upstream = new RawUpstream(async (connection) => {
+    await connection.send(OK);
+    // As an application does whose time for idle connections is over just now.
+    connection.close();
+  });
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  for (let i = 0; i < 50; i++) (await gate.get("/")).expect(200);
+  for (let i = 0; i < 50; i++) {
+    const response = await gate.fetch("/", { method: "POST", body: "x" });
+    await response.body?.cancel();
+    assertEquals(response.status, 200);
+  }
+});
+
+Deno.test("A request is sent again over a new connection only where that can do no harm.", async () => {
+  /** Answers the first request of a connection and breaks off at the second. */
+  const counts = new Map<UpstreamConnection, number>();
+  await using upstream = new RawUpstream(async (connection) => {
+    const count = (counts.get(connection) ?? 0) + 1;
+    counts.set(connection, count);
+    if (count === 1) await connection.send(OK);
+    else connection.close();
+  });
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  (await gate.get("/")).expect(200);
+  (await gate.get("/")).expect(200);
+  assertEquals(upstream.received.match(/^GET /gm)?.length, 3);
+  const response = await gate.fetch("/", { method: "POST" });
+  await response.body?.cancel();
+  assertEquals(response.status, 502);
+  assertEquals(upstream.received.match(/^POST /gm)?.length, 1);
+});
+
+Deno.test("Bytes that an application sends unasked are nobody's answer.", async () => {
+  await using upstream = new RawUpstream(async (connection, received) => {
+    await connection.send(`${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`);
+    if (received.includes("/2")) connection.close();
+  });
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  for (let i = 0; i < 20; i++) assertEquals((await gate.get("/")).text, "ok");
+});
+
+Deno.test("Expect: 100-continue is answered once the request was let in, and stays here.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start();
+  const key = await gate.protect(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  const head = (name: string) =>
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${name}\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n`;
+  await client.send(head(key));
+  assertEquals((await client.readHead()).status, 100);
+  await client.send("abc");
+  const echo = JSON.parse((await client.readAnswer()).body);
+  assertEquals([echo.body, Object.fromEntries(echo.headers)["expect"]], ["abc", undefined]);
+  await client.send(head("wrong"));
+  assertEquals((await client.readAnswer()).status, 401);
+});
+
+Deno.test("An application that does not begin its answer in time is 504.", async () => {
+  await using upstream = new RawUpstream(() => {});
+  await using gate = await Gate.start({ args: ["--apps-timeout", "1s"] });
+  await gate.open(upstream.origin);
+  const started = Date.now();
+  const answer = (await gate.get("/")).expect(504);
+  assert(Date.now() - started >= 1000);
+  assert(!answer.text.includes("127.0.0.1"), answer.text);
+  const response = await gate.fetch("/", { method: "POST", body: "x".repeat(100_000) });
+  await response.body?.cancel();
+  assertEquals(response.status, 504);
+});
+
+Deno.test("Once it has begun, an answer may take as long as it likes.", async () => {
+  await using upstream = new RawUpstream(async (connection) => {
+    await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await connection.send("k");
+  });
+  await using gate = await Gate.start({ args: ["--apps-timeout", "500ms"] });
+  await gate.open(upstream.origin);
+  assertEquals((await gate.get("/")).expect(200).text, "ok");
+});
+
+Deno.test("A caller who is silent in the middle of a body is told so, and let go.", async () => {
+  await using upstream = new RawUpstream(() => {});
+  await using gate = await Gate.start({ args: ["--idle-timeout", "1s"] });
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  await client.send(
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc`,
+  );
+  const answer = await client.readAnswer();
+  assertEquals([answer.status, answer.header("Connection")], [408, "close"]);
+  await upstream.connections[0]?.ended;
+});
+
+Deno.test("A body whose chunks are none ends with 400, and the application gets no end of it.", async () => {
+  await using upstream = new RawUpstream(answerEach(""));
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  using client = await RawClient.connect(gate.port);
+  await client.send(
+    `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`,
+  );
+  await client.send("nonsense\r\n");
+  assertEquals((await client.readAnswer()).status, 400);
+  await upstream.connections[0]?.ended;
+  assert(!upstream.received.endsWith("0\r\n\r\n"), upstream.received);
+});
+
+Deno.test("An HTTP client gets its answers through a few connections.", async () => {
+  await using upstream = new RawUpstream(answerEach(OK));
+  await using gate = await Gate.start();
+  await gate.open(upstream.origin);
+  for (let i = 0; i < 100; i++) assertEquals((await gate.get(`/${i}`)).text, "ok");
+  assertEquals(upstream.connections.length, 1);
+  await Promise.all(Array.from({ length: 40 }, async () => (await gate.get("/")).expect(200)));
+  assert(upstream.connections.length <= 41, `${upstream.connections.length} connections`);
+});
