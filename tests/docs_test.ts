@@ -37,6 +37,16 @@ Deno.test("every relative link in the documentation leads to a file and a headin
   assertEquals(broken, []);
 });
 
+Deno.test("every source that the documentation names exists", async () => {
+  const missing: string[] = [];
+  for (const page of PAGES) {
+    for (const source of page.sources()) {
+      if (!await exists(source)) missing.push(`${page.path}: ${source}`);
+    }
+  }
+  assertEquals(missing, []);
+});
+
 Deno.test("every page of docs/ is in the README's index", async () => {
   const readme = await Page.read("README.md");
   const linked = new Set(readme.links().map((link) => readme.resolve(link)));

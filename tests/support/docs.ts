@@ -60,6 +60,12 @@ export class Page {
     return [...this.text.matchAll(/\bdeno@([\w.-]*\w)/g)].map(([, version = ""]) => version);
   }
 
+  /** The source files and folders that the page names in code, such as `src/app.ts`. */
+  sources(): string[] {
+    const names = this.text.matchAll(/`((?:src|tests|scripts|docs)\/[\w./-]*)`/g);
+    return [...names].map(([, name = ""]) => name);
+  }
+
   /** The path of what a relative link leads to, below the repository's root. */
   resolve(target: string): string {
     const url = new URL(target, new URL(this.path, ROOT));
