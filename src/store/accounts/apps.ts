@@ -62,8 +62,8 @@ export class AppStore {
     this.#revocations = revocations;
     this.#deletions = deletions;
     this.#wake = wake;
-    this.#apps = new TtlCache((id) => this.#readApp(id), { absence: true });
-    this.#hosts = new TtlCache((host) => this.#readHost(host), { absence: true });
+    this.#apps = new TtlCache((id) => this.#readApp(id), { cachesAbsence: true });
+    this.#hosts = new TtlCache((host) => this.#readHost(host), { cachesAbsence: true });
   }
 
   /**

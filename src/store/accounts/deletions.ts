@@ -10,6 +10,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import type {
   AppRecord,
   DeletionMarker,
@@ -190,7 +191,7 @@ function withoutDrive({ removing = [], ...record }: ProjectRecord, drive: string
 type List = <T>(selector: Deno.KvListSelector) => AsyncIterable<Deno.KvEntry<T>>;
 
 /** Lists entries until `isStopped`. */
-function listUntil(kv: Pick<Deno.Kv, "list">, isStopped: () => boolean): List {
+function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
   return async function* <T>(selector: Deno.KvListSelector) {
     for await (const entry of kv.list<T>(selector)) {
       if (isStopped()) return;

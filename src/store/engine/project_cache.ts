@@ -37,8 +37,8 @@ export class ProjectCache {
   constructor(db: Database) {
     this.#db = db;
     // While a drive is being deleted, every request reads the record: the drive may be free again in another process.
-    const keeps = ({ deleting }: CachedProject) => deleting.length === 0;
-    this.#projects = new TtlCache((project) => this.#read(project), { keeps });
+    const isCacheable = ({ deleting }: CachedProject) => deleting.length === 0;
+    this.#projects = new TtlCache((project) => this.#read(project), { isCacheable });
   }
 
   /** Returns a project, or `undefined` if it does not exist. */

@@ -12,12 +12,11 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { withKv } from "../testing/stores.ts";
-import { type ChecksumPage, ChecksumWriter } from "./checksums.ts";
+import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
 import { ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
-import { digest } from "./receive.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 
@@ -39,7 +38,7 @@ async function* readWithLittleMemory(
 ): AsyncGenerator<Bytes> {
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
   using ahead = await new ReadAheads(memory).open("p");
-  yield* readRange({ kv, ahead }, PLACE, record, content, range);
+  yield* readRange({ reader: kv, ahead }, PLACE, record, content, range);
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { DatabaseSync } from "node:sqlite";
+import { serveTask, unlessLocked, withSqlite } from "../disk/sqlite.ts";
 import { logSize, LONG_LOG } from "../disk/write_ahead_log.ts";
 import { type CompactTask, freePages } from "./compactor.ts";
 
@@ -14,30 +14,16 @@ const SLICE_PAGES = 200;
 /** The pause after each slice, in milliseconds. */
 const PAUSE = 20;
 
-interface WorkerScope {
-  onmessage: (event: { data: CompactTask }) => void;
-  postMessage(message: { error?: string }): void;
-}
-
-const scope = globalThis as unknown as WorkerScope;
-
-scope.onmessage = ({ data }) => {
-  try {
-    compact(data);
-    scope.postMessage({});
-  } catch (error) {
-    scope.postMessage({ error: error instanceof Error ? error.message : String(error) });
-  }
-};
+serveTask(compact);
 
 function compact({ path, left, stop }: CompactTask): void {
-  const sqlite = new DatabaseSync(path);
-  try {
+  withSqlite(path, (sqlite) => {
     // A crash may undo a slice: it is freed again later.
     sqlite.exec("PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL");
     while (freePages(sqlite) > left) {
       // While a reader needs the log, every page that is moved makes the log longer.
       if (logSize(path) > LONG_LOG) return;
+      // If a writer holds the lock, the next slice comes soon.
       unlessLocked(() => {
         // `exec` would run a single step of this statement and free one page.
         sqlite.prepare(`PRAGMA incremental_vacuum(${SLICE_PAGES})`).all();
@@ -45,16 +31,5 @@ function compact({ path, left, stop }: CompactTask): void {
       if (Atomics.wait(stop, 0, 0, PAUSE) !== "timed-out") return;
     }
     unlessLocked(() => sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
-  } finally {
-    sqlite.close();
-  }
-}
-
-/** Skips the work if a writer holds the lock; the next slice comes soon. */
-function unlessLocked(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
-  }
+  });
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { runInWorker } from "../disk/sqlite.ts";
 
 /** The interval between two calls of `Compactor.run`, in milliseconds. */
 export const COMPACT_INTERVAL = 10_000;
@@ -68,19 +69,12 @@ export class Compactor {
       left: Math.max(left, LEFT_PAGES),
       stop: this.#stop,
     };
-    const worker = new Worker(new URL("./compact_worker.ts", import.meta.url), { type: "module" });
-    const { promise, resolve, reject } = Promise.withResolvers<{ error?: string }>();
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(`Cannot compact the store: ${event.message}`));
-    };
+    const url = new URL("./compact_worker.ts", import.meta.url);
     try {
-      worker.postMessage(task);
-      const { error } = await promise;
-      if (error !== undefined) throw new Error(`Cannot compact the store: ${error}`);
-    } finally {
-      worker.terminate();
+      await runInWorker(new Worker(url, { type: "module" }), task);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Cannot compact the store: ${reason}`, { cause: error });
     }
   }
 

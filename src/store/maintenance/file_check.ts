@@ -4,9 +4,14 @@ import { isCorruption } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type FileRecord, type ManifestPage, type Place } from "../engine/records.ts";
-import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
+import {
+  checksumPages,
+  contentProblem,
+  digest,
+  OTHER_BYTES,
+  VersionCheck,
+} from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
-import { digest } from "../files/receive.ts";
 import type { OpenVersions } from "../files/versions.ts";
 
 /** Chunks that are read at a time: half a MiB, so that requests wait for the disk a millisecond and not longer. */

@@ -3,10 +3,10 @@ import { delay } from "@std/async/delay";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
-import { digest } from "../files/receive.ts";
+import { digest } from "../files/checksums.ts";
 import { OpenVersions } from "../files/versions.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { damageEntry, flipBit } from "../testing/entries.ts";
+import { damageEntry, flipBit, setEntry } from "../testing/entries.ts";
 import { put, putPart, read, recordOf } from "../testing/files.ts";
 import { BACKENDS, scrubOf, testOnAll, type TestStore } from "../testing/stores.ts";
 import { once, withClock } from "../testing/time.ts";
@@ -200,7 +200,7 @@ testOnAll(
       damaged: 0,
       last,
     };
-    await bench.db.reader.set(keys.scrub(), begun);
+    await setEntry(bench.db, keys.scrub(), begun);
     const { scrub, told } = scrubOf(bench);
     await scrub.pass();
     const { pass, progress } = await scrub.state();
