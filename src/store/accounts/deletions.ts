@@ -191,7 +191,7 @@ function withoutDrive({ removing = [], ...record }: ProjectRecord, drive: string
 type List = <T>(selector: Deno.KvListSelector) => AsyncIterable<Deno.KvEntry<T>>;
 
 /** Lists entries until `isStopped`; a list without matching entries may be long as well. */
-function listUntil(kv: KvReader, isStopped: () => boolean): List {
+function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
   return async function* <T>(selector: Deno.KvListSelector) {
     for await (const entry of kv.list<T>(selector)) {
       if (isStopped()) return;

@@ -145,7 +145,7 @@ export interface QuotaRecord {
 export interface ProjectKeyRecord {
   project: string;
   created: number;
-  /** Names the key in lists; unique in the project. */
+  /** The first characters of the secret or of its hash, by which the key is listed. */
   prefix: string;
   name?: string;
 }

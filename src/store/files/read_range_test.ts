@@ -12,12 +12,11 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { withKv } from "../testing/stores.ts";
-import { type ChecksumPage, ChecksumWriter } from "./checksums.ts";
+import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
 import { ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
-import { digest } from "./checksums.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 

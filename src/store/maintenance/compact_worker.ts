@@ -23,7 +23,7 @@ function compact({ path, left, stop }: CompactTask): void {
     while (freePages(sqlite) > left) {
       // While a reader needs the log, every page that is moved makes the log longer.
       if (logSize(path) > LONG_LOG) return;
-      // A writer that holds the lock goes first; the next slice comes soon. `exec` would free a single page.
+      // If a writer holds the lock, the next slice comes soon.
       unlessLocked(() => {
         // `exec` would run a single step of this statement and free one page.
         sqlite.prepare(`PRAGMA incremental_vacuum(${SLICE_PAGES})`).all();
