@@ -74,6 +74,10 @@ declare module "@std/encoding/hex" {
   export function encodeHex(src: string | Uint8Array | ArrayBuffer): string;
 }
 
+declare module "@std/http/status" {
+  export const STATUS_TEXT: Readonly<Record<number, string>>;
+}
+
 declare module "@std/media-types/type-by-extension" {
   export function typeByExtension(extension: string): string | undefined;
 }

@@ -37,12 +37,12 @@ const WRONG: Record<string, () => unknown> = {
   "@std/ulid": (): number => monotonicUlid(),
 };
 
-Deno.test("Every @std module that the project maps is one whose wrong use does not compile", () => {
+Deno.test("Wrong use of any mapped @std module does not compile", () => {
   const mapped = Object.keys(config.imports).filter((name) => name.startsWith("@std/"));
   assertEquals(Object.keys(WRONG).toSorted(), mapped.toSorted());
 });
 
-Deno.test("Every function that is declared for an @std module is there", async () => {
+Deno.test("Every function that is declared for an @std module exists", async () => {
   const declarations = await Deno.readTextFile(new URL("./std.d.ts", import.meta.url));
   const modules = declarations.split(/^declare module "/m).slice(1);
   assert(modules.length >= Object.keys(WRONG).length);
@@ -56,7 +56,7 @@ Deno.test("Every function that is declared for an @std module is there", async (
   }
 });
 
-Deno.test("The assertions fail where they should", () => {
+Deno.test("The assertions fail for wrong values", () => {
   assertThrows(() => assertEquals([1], [2]));
   assertThrows(() => assert(false));
 });

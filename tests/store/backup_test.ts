@@ -88,9 +88,9 @@ Deno.test("A store without a server is backed up, and what is there is not overw
   const file = stock.at("copy.db");
   const { size } = await commands.json<{ file: string; size: number }>("backup", file);
   assertEquals(size, await sizeOf(file));
-  await commands.refused(1, /copy\.db is there already.*--force/, "backup", file);
+  await commands.refused(1, /copy\.db already exists.*--force/, "backup", file);
   await Deno.writeTextFile(file, "something else");
-  await commands.refused(1, /is there already/, "backup", file);
+  await commands.refused(1, /already exists/, "backup", file);
   assertEquals(await Deno.readTextFile(file), "something else");
   await commands.text("backup", file, "--force");
   assertEquals(await sizeOf(file), size);
@@ -326,7 +326,7 @@ Deno.test("verify warns of backups that are missing or too old, and is content w
     await commands.run("verify", "--backup-dir", folder, ...args);
   const none = await verify("--json");
   assertEquals([none.code, JSON.parse(none.stdout).backups.newest], [0, null]);
-  assertMatch(none.stderr, /^Warning: There is no whole backup in .*backups\.\n$/);
+  assertMatch(none.stderr, /^Warning: There is no complete backup in .*backups\.\n$/);
   await commands.text("backup", `${folder}/kvdrive-2020-01-01T00-00-00Z.db`);
   assertMatch((await verify("--every", "7d")).stderr, /newest backup .* is of 2020-01-01/);
   const now = new Date().toISOString().slice(0, 19).replaceAll(":", "-");

@@ -61,8 +61,8 @@ export class AppStore {
     this.#revocations = revocations;
     this.#remover = remover;
     this.#wake = wake;
-    this.#known = new TtlCache((id) => this.#readKnown(id), { absence: true });
-    this.#hosts = new TtlCache((host) => this.#readHost(host), { absence: true });
+    this.#known = new TtlCache((id) => this.#readKnown(id), { cachesAbsence: true });
+    this.#hosts = new TtlCache((host) => this.#readHost(host), { cachesAbsence: true });
   }
 
   /**

@@ -4,6 +4,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import type {
   AppRecord,
   DeletionMarker,
@@ -23,7 +24,7 @@ export const DELETION_BATCH = 100;
 type List = <T>(selector: Deno.KvListSelector) => AsyncIterable<Deno.KvEntry<T>>;
 
 /** Lists entries until it is told to stop: a list without matching entries may be long as well. */
-function listUntil(kv: Deno.Kv, isStopped: () => boolean): List {
+function listUntil(kv: KvReader, isStopped: () => boolean): List {
   return async function* <T>(selector: Deno.KvListSelector) {
     for await (const entry of kv.list<T>(selector)) {
       if (isStopped()) return;

@@ -50,9 +50,9 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
 class ShortLived extends Database {
   #left: number;
 
-  constructor(kv: Deno.Kv, commits: number) {
-    super(kv, kv);
-    this.#left = commits;
+  constructor({ reader, commits }: Database, left: number) {
+    super(reader, commits);
+    this.#left = left;
   }
 
   override commit(operation: Operation): ReturnType<Database["commit"]> {
@@ -66,7 +66,7 @@ class ShortLived extends Database {
 
 /** Sweeps until it is interrupted after a number of commits; gives whether it was. */
 async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boolean> {
-  const store = new Store(new ShortLived(db.reader, commits), { onError: () => {} });
+  const store = new Store(new ShortLived(db, commits), { onError: () => {} });
   try {
     await store.sweeper.sweep();
     return false;
@@ -160,7 +160,7 @@ testOnAll("A large removal does not hold up a small one", async (bench) => {
   assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
   assertEquals(await removals(bench), 1);
   // One that begins meanwhile has its turn as well.
-  const store = new Store(new ShortLived(bench.db.reader, 11), { onError: () => {} });
+  const store = new Store(new ShortLived(bench.db, 11), { onError: () => {} });
   const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
   await store.projects.deleteDrive("p", "as small");
   await sweep;

@@ -3,7 +3,7 @@ import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../disk/disk_space.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import { commitOperation } from "./commits.ts";
+import { commitWithRetries } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 
@@ -55,7 +55,7 @@ Deno.test("An operation waits for another process that holds the lock, and then 
       unlocked = true;
       other.exec("COMMIT");
     }, 100);
-    const outcome = await commitOperation(kv, new Operation().check(["a"], null).set(["a"], 1));
+    const outcome = await commitWithRetries(kv, new Operation().check(["a"], null).set(["a"], 1));
     clearTimeout(timer);
     assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
   } finally {
@@ -68,7 +68,7 @@ Deno.test("An operation waits for another process that holds the lock, and then 
 Deno.test("A locked database is tried again, and the operation happens once", async () => {
   const busy = new TypeError("database table is locked");
   await withFailing([locked, busy, locked], async (kv, tries) => {
-    const outcome = await commitOperation(kv, new Operation().sum(["n"], 1));
+    const outcome = await commitWithRetries(kv, new Operation().sum(["n"], 1));
     assertEquals([outcome.ok, tries()], [true, 4]);
     assertEquals((await kv.get<Deno.KvU64>(["n"])).value?.value, 1n);
   });
@@ -77,7 +77,7 @@ Deno.test("A locked database is tried again, and the operation happens once", as
 Deno.test("A database that stays locked is unavailable, with the cause for the log", async () => {
   await withFailing(Array.from({ length: 100 }, () => locked), async (kv, tries) => {
     await withClock(LOCKED_RETRY_TIME / 4, async () => {
-      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
       const error = await assertRejects(commit, StoreUnavailable);
       assertEquals(error.cause, locked);
     });
@@ -89,7 +89,7 @@ Deno.test("A database that stays locked is unavailable, with the cause for the l
 Deno.test("A full disk is told as such, and is not tried again", async () => {
   const full = new TypeError("database or disk is full");
   await withFailing([full], async (kv, tries) => {
-    const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+    const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
     assertEquals((await assertRejects(commit, StoreFull)).cause, full);
     assertEquals(tries(), 1);
   });
@@ -103,7 +103,7 @@ Deno.test("Other failures are thrown as they are, and are not tried again", asyn
   ];
   for (const other of others) {
     await withFailing([other], async (kv, tries) => {
-      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
       assertEquals(await assertRejects(commit, Error), other);
       assertEquals(tries(), 1);
     });
@@ -113,7 +113,7 @@ Deno.test("Other failures are thrown as they are, and are not tried again", asyn
 Deno.test("A check that fails is an outcome, and is not tried again", async () => {
   await withFailing([], async (kv, tries) => {
     const operation = new Operation().check(["a"], "00000000000000010000").set(["a"], 1);
-    assertEquals((await commitOperation(kv, operation)).ok, false);
+    assertEquals((await commitWithRetries(kv, operation)).ok, false);
     assertEquals(tries(), 1);
   });
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { StoreFull } from "../disk/disk_space.ts";
-import { GROUP_COMMITS, type Outcome } from "./commits.ts";
+import { embeddedCommits, GROUP_COMMITS, type Outcome } from "./commits.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS, Operation, SharedCheck } from "./operation.ts";
 import { CHUNK_SIZE } from "./records.ts";
@@ -23,7 +23,7 @@ class WatchedStore implements Disposable {
   /** @param before Runs before each commit; what it throws, the commit throws. */
   private constructor(kv: Deno.Kv, before: (commit: Commit) => void) {
     this.kv = kv;
-    this.groups = new GroupCommitter(kv);
+    this.groups = new GroupCommitter(kv, embeddedCommits(kv));
     const atomic = kv.atomic.bind(kv);
     kv.atomic = () => this.#watch(atomic(), before);
   }

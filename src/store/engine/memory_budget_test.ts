@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { MAX_JSON_BODY } from "../../api/files/delete_files.ts";
+import { MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
 import { MemoryExhausted } from "./errors.ts";
 import {
   defaultMemoryBudget,
@@ -31,7 +31,8 @@ Deno.test("The parts of a budget add up to it, and the smallest holds the larges
     const uses = budget.uses();
     assertEquals(uses.map(({ part }) => part), ["uploads", "downloads", "json", "caches"]);
     assertEquals(uses.reduce((sum, use) => sum + use.budget, 0), bytes);
-    assert(budget.json.limit >= MAX_JSON_BODY);
+    // A deletion of as many of the longest names as allowed, each written as `\u` escapes of six bytes.
+    assert(budget.json.limit >= MAX_DELETE_NAMES * MAX_FILE_NAME * 6);
   }
   assertThrows(() => new MemoryBudget(MIN_MEMORY_BUDGET - 1), RangeError);
 });

@@ -47,7 +47,7 @@ export class ProjectCache {
     this.#db = db;
     // While a drive is being removed the store is asked each time: other processes may have written to it again.
     const keeps = ({ deleting: removing }: CachedProject) => removing.length === 0;
-    this.#projects = new TtlCache((project) => this.#read(project), { keeps });
+    this.#projects = new TtlCache((project) => this.#read(project), { isCacheable: keeps });
   }
 
   async find(project: string): Promise<CachedProject | undefined> {

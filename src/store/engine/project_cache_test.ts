@@ -4,7 +4,6 @@ import { ANYWAY, bytes } from "../testing/bodies.ts";
 import { countReads, entriesWith } from "../testing/entries.ts";
 import { putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
-import type { Database } from "./database.ts";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
 import { CHUNK_SIZE } from "./records.ts";
 
@@ -206,7 +205,7 @@ testOnAll(
   async (bench) => {
     const { db } = bench;
     await putAt(bench, { project: "p", drive: "d", name: "first" }, bytes(1));
-    const operations = await countOperations(db, async () => {
+    const operations = await countOperations(async () => {
       const reads = await countReads(bench, () =>
         Promise.all(
           Array.from({ length: 66 }, (_, i) =>
@@ -221,8 +220,8 @@ testOnAll(
 );
 
 /** How many atomic operations reach Deno KV while something is done. */
-async function countOperations(db: Database, work: () => Promise<unknown>): Promise<number> {
-  const prototype = Object.getPrototypeOf(db.reader) as Deno.Kv;
+async function countOperations(work: () => Promise<unknown>): Promise<number> {
+  const { prototype } = Deno.Kv;
   const { atomic } = prototype;
   let count = 0;
   prototype.atomic = function (this: Deno.Kv) {

@@ -65,7 +65,7 @@ Deno.test("The time counts from the moment on that the store was asked", async (
 Deno.test("What is not there is asked for each time, unless that is believed too", async () => {
   for (const absence of [false, true]) {
     const source = new Source();
-    const believed = new TtlCache(source.read, { absence });
+    const believed = new TtlCache(source.read, { cachesAbsence: absence });
     for (let i = 0; i < 3; i++) assertEquals(await believed.get("a"), undefined);
     assertEquals(source.asked.length, absence ? 1 : 3);
     source.texts.set("a", "there");
@@ -76,7 +76,7 @@ Deno.test("What is not there is asked for each time, unless that is believed too
 
 Deno.test("What may not be kept is given and asked for each time", async () => {
   const source = new Source();
-  const believed = new TtlCache(source.read, { keeps: (text) => text !== "passing" });
+  const believed = new TtlCache(source.read, { isCacheable: (text) => text !== "passing" });
   source.texts.set("a", "passing");
   for (let i = 0; i < 3; i++) assertEquals(await believed.get("a"), "passing");
   source.texts.set("a", "lasting");
@@ -117,7 +117,7 @@ Deno.test("What is forgotten holds at once, also for a read on its way and those
 
 Deno.test("Forgetting one leaves the others, clearing none", async () => {
   const source = new Source();
-  const believed = new TtlCache(source.read, { absence: true });
+  const believed = new TtlCache(source.read, { cachesAbsence: true });
   const ask = async () => {
     source.asked.length = 0;
     for (const key of ["a", "b", "absent"]) await believed.get(key);
@@ -134,7 +134,7 @@ Deno.test("Forgetting one leaves the others, clearing none", async () => {
 
 Deno.test("It is bounded, the oldest goes first, and what is absent drives out nothing", async () => {
   const source = new Source();
-  const believed = new TtlCache(source.read, { absence: true });
+  const believed = new TtlCache(source.read, { cachesAbsence: true });
   for (let i = 0; i < KEY_CACHE_SIZE; i++) source.texts.set(`${i}`, "");
   for (const key of source.texts.keys()) await believed.get(key);
   for (let i = 0; i < KEY_CACHE_SIZE + 10; i++) await believed.get(`absent ${i}`);

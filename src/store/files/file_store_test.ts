@@ -3,10 +3,11 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage } from "../testing/entries.ts";
+import { assertKeys, assertUsage, deleteEntry, setEntry } from "../testing/entries.ts";
 import { put, read } from "../testing/files.ts";
 import {
   otherProcess,
@@ -184,11 +185,11 @@ testOnAll(
     for (const index of [0, 17, 39]) {
       const key = keys.chunk(place("a"), layoutVersion, index);
       const { value } = await bench.db.reader.get<Uint8Array>(key);
-      await bench.db.reader.set(key, new Uint8Array(CHUNK_SIZE - 1));
+      await setEntry(bench.db, key, new Uint8Array(CHUNK_SIZE - 1));
       await assertRejects(() => read(bench, "a"), StoreDamaged);
-      await bench.db.reader.delete(key);
+      await deleteEntry(bench.db, key);
       await assertRejects(() => read(bench, "a"), StoreDamaged);
-      await bench.db.reader.set(key, value);
+      await setEntry(bench.db, key, value);
     }
     assertEquals(await read(bench, "a"), bytes(size));
     assert(version > layoutVersion, "The bytes are written before the file is made of them");
@@ -239,7 +240,7 @@ class Crossed extends Database {
   crossings = 0;
 
   constructor(bench: TestStore) {
-    super(bench.db.reader, bench.db.reader, { commits: bench.db.commits });
+    super(bench.db.reader, bench.db.commits);
     this.#bench = bench;
   }
 
@@ -269,7 +270,7 @@ testOnAll(
   },
 );
 
-async function chunkVersion(kv: Deno.Kv): Promise<string> {
+async function chunkVersion(kv: KvReader): Promise<string> {
   for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[4]);
   throw new Error("There is no chunk");
 }

@@ -20,7 +20,7 @@ class TestFile {
   };
 
   pieces(ahead: ReadAhead): AsyncGenerator<Piece> {
-    return ahead.read(0, this.count, { read: this.read, give: (piece) => piece });
+    return ahead.read(0, this.count, { read: this.read, prepare: (piece) => piece });
   }
 }
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
-import { BULK_COMMITS } from "../engine/commits.ts";
+import { BULK_COMMITS, embeddedCommits } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
@@ -51,7 +51,7 @@ async function withDatabase(
     };
     return operation;
   };
-  const db = new Database(kv, kv);
+  const db = new Database(kv, embeddedCommits(kv), { resources: kv });
   try {
     await test(db);
   } finally {
@@ -72,9 +72,9 @@ async function sweep(db: Database): Promise<void> {
 }
 
 /** The same in another process, as if some time had passed. */
-async function sweepElsewhere({ reader }: Database, ahead: number): Promise<void> {
+async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
   await new Sweeper(
-    new Database(reader, reader),
+    new Database(reader, commits),
     new OpenVersions(),
     () => {},
     () => Promise.resolve(true),

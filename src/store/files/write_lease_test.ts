@@ -109,7 +109,7 @@ async function sweepFor(
 /** The sweeper of another process, which does not know what this one writes. */
 function sweeperElsewhere(db: Database): Sweeper {
   return new Sweeper(
-    new Database(db.reader, db.reader),
+    new Database(db.reader, db.commits),
     new OpenVersions(),
     () => {},
     () => Promise.resolve(true),

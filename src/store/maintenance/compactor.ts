@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import { runInWorker } from "../disk/sqlite.ts";
 
 /** Free pages of 4 KiB of the store's file from which on it is made smaller, and down to which. */
 const COMPACT_FROM_PAGES = 2048;
@@ -68,24 +69,17 @@ export class Compactor {
     if (pages < COMPACT_FROM_PAGES) return;
     // What was seen free for long beyond these pages still counts.
     this.#looks = this.#looks.map((free) => Math.max(0, free - pages));
-    const worker = new Worker(new URL("./compact_worker.ts", import.meta.url), { type: "module" });
-    const { promise, resolve, reject } = Promise.withResolvers<{ error?: string }>();
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(`Cannot compact the store: ${event.message}`));
+    const task: CompactTask = {
+      path: this.#path,
+      left: Math.max(left, COMPACT_TO_PAGES),
+      stop: this.#stop,
     };
+    const url = new URL("./compact_worker.ts", import.meta.url);
     try {
-      const task: CompactTask = {
-        path: this.#path,
-        left: Math.max(left, COMPACT_TO_PAGES),
-        stop: this.#stop,
-      };
-      worker.postMessage(task);
-      const { error } = await promise;
-      if (error !== undefined) throw new Error(`Cannot compact the store: ${error}`);
-    } finally {
-      worker.terminate();
+      await runInWorker(new Worker(url, { type: "module" }), task);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Cannot compact the store: ${reason}`, { cause: error });
     }
   }
 

@@ -9,13 +9,13 @@ import {
   checksumPages,
   ChecksumWriter,
   contentProblem,
+  digest,
   isPage,
   OTHER_BYTES,
   VersionCheck,
 } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
 import { isDigested } from "../files/garbage.ts";
-import { digest } from "../files/receive.ts";
 import type { OpenVersions } from "../files/versions.ts";
 
 /** Chunks that are read at once: half a MiB, so that the reads of others wait for a millisecond and not for more. */

@@ -123,7 +123,7 @@ class Counted extends Database {
 }
 
 function counted({ db: { reader, commits } }: TestStore): TestStore & { db: Counted } {
-  const db = new Counted(reader, reader, { commits });
+  const db = new Counted(reader, commits);
   return { db, store: new Store(db, { onError: fail }) };
 }
 
@@ -144,7 +144,7 @@ testOnAll("Reclaiming waits for no upload, however many wait for the store", asy
     return await bench.db.commits.once(operation);
   };
   const commits = { ...bench.db.commits, once: hold, again: hold };
-  const db = new Database(bench.db.reader, bench.db.reader, { commits });
+  const db = new Database(bench.db.reader, commits);
   const uploads = Array.from({ length: 50 }, () => {
     return db.commitBulk(new Operation().set(["upload"], 1));
   });

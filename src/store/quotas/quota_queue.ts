@@ -4,7 +4,7 @@ import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import type { Outcome } from "../engine/commits.ts";
 import type { Database } from "../engine/database.ts";
 import { QuotaExceeded, StoreUnavailable } from "../engine/errors.ts";
-import { MAX_GROUP_BYTES, unmetAmong } from "../engine/group_commit.ts";
+import { findUnmet, MAX_GROUP_BYTES } from "../engine/group_commit.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation, type SharedCheck } from "../engine/operation.ts";
 import { readMany } from "../engine/read_queue.ts";
@@ -191,7 +191,7 @@ export class QuotaQueue {
     const isSame = now?.versionstamp === before.versionstamp &&
       now.unchanged.versionstamp === before.unchanged.versionstamp;
     const unmet = isSame
-      ? await unmetAmong(this.#db.reader, members.map(({ operation }) => operation))
+      ? await findUnmet(this.#db.reader, members.map(({ operation }) => operation))
       : new Set();
     if (unmet.size > 0) return this.#refuse(members.filter((one) => unmet.has(one.operation)));
     const since = this.#slowerSince ??= performance.now();

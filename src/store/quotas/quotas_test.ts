@@ -273,7 +273,7 @@ testOnAll("Removing drives while others write and delete keeps the sum right", a
     });
     for (const outcome of await Promise.allSettled(work)) {
       if (outcome.status === "fulfilled" || outcome.reason instanceof QuotaExceeded) continue;
-      assertEquals(outcome.reason.name, "BeingRemoved");
+      assertEquals(outcome.reason.name, "BeingDeleted");
     }
     assert(await used(bench) <= 8000);
     await sweepLater(bench);

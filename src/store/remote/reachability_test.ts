@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { withKv } from "../testing/stores.ts";
 import { Reachability, REMOTE_READS } from "./reachability.ts";
-import { guardReads } from "./remote_connection.ts";
+import { remoteReader } from "./remote_connection.ts";
 
 const SECOND = 1000;
 
@@ -54,7 +54,7 @@ Deno.test("A store that was silent is asked nothing more until it answers one qu
   answer.resolve();
   await until(() => !reachability.isAway);
   assertEquals(await reachability.within(30 * SECOND, () => Promise.resolve(7)), 7);
-  reachability.close();
+  reachability[Symbol.dispose]();
 });
 
 Deno.test("A question that fails is asked again", async () => {
@@ -65,7 +65,7 @@ Deno.test("A question that fails is asked again", async () => {
   await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
   await until(() => !reachability.isAway);
   assertEquals(questions, 2);
-  reachability.close();
+  reachability[Symbol.dispose]();
 });
 
 Deno.test("Few reads are on their way at once, and the others come after them", async () => {
@@ -90,22 +90,15 @@ Deno.test("Every way to read a handle ends when the store is away, and works aga
     for (let i = 0; i < 5; i++) await kv.set(["n", i], i);
     const back = Promise.withResolvers<void>();
     const reachability = new Reachability(() => back.promise);
-    const { get, getMany, list: listAll, atomic } = kv;
-    const way = {
-      get: get.bind(kv),
-      getMany: getMany.bind(kv),
-      list: listAll.bind(kv),
-      atomic: atomic.bind(kv),
-    };
-    guardReads(kv, () => way, reachability);
+    const reader = remoteReader(() => kv, reachability);
     const list = async () => {
-      const entries = kv.list<number>({ prefix: ["n"] }, { batchSize: 2 });
+      const entries = reader.list<number>({ prefix: ["n"] }, { batchSize: 2 });
       const values = await Array.fromAsync(entries, ({ value }) => value);
       return [...values, entries.cursor === ""];
     };
     const ways = [
-      async () => (await kv.get(["n", 1])).value,
-      async () => (await kv.getMany([["n", 1], ["n", 2]])).map(({ value }) => value),
+      async () => (await reader.get(["n", 1])).value,
+      async () => (await reader.getMany([["n", 1], ["n", 2]])).map(({ value }) => value),
       list,
     ];
     const there = await Promise.all(ways.map((read) => read()));
@@ -115,6 +108,6 @@ Deno.test("Every way to read a handle ends when the store is away, and works aga
     back.resolve();
     await until(() => !reachability.isAway);
     assertEquals(await Promise.all(ways.map((read) => read())), there);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });

@@ -148,7 +148,7 @@ Deno.test("A commit that takes too long is given up, and may happen while the st
     await assertRejects(() => once(new Operation().set(["a"], 1)), StoreUnavailable);
     await go();
     assertEquals((await kv.get(["a"])).value, 1);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });
 
@@ -161,6 +161,6 @@ Deno.test("A commit that was given up never happens once the store is back", asy
     await until(async () => (await Array.fromAsync(kv.list({ prefix: ["commit"] }))).length === 1);
     assertEquals(await go(), { ok: false });
     assertEquals((await kv.get(["a"])).value, null);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });

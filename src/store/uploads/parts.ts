@@ -3,12 +3,11 @@ import type { PartSize } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
-import { ChecksumWriter } from "../files/checksums.ts";
+import { ChecksumWriter, digest } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
 import type { Draft } from "../files/file_record.ts";
 import { addGarbage } from "../files/garbage.ts";
 import { totalSize } from "../files/manifest.ts";
-import { digest } from "../files/receive.ts";
 
 /** Adds the bytes of a part that fit into one chunk, and their checksum. */
 export function setOnlyChunk(

@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import { CHUNK_SIZE, type PartRecord } from "../engine/records.ts";
 import { newVersion } from "../files/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
@@ -295,16 +297,16 @@ testOnAll(
 /** Part entries without bytes: completing must not look for them. */
 async function seedParts({ db }: TestStore, id: string): Promise<void> {
   for (let first = 1; first <= MAX_PARTS; first += 500) {
-    const atomic = db.reader.atomic();
+    const operation = new Operation();
     for (let part = first; part < first + 500; part++) {
       const record: PartRecord = { version: newVersion(), size: MIN_PART, sha256: "" };
-      atomic.set(keys.part("p", "d", id, part), record);
+      operation.set(keys.part("p", "d", id, part), record);
     }
-    await atomic.commit();
+    await db.commitBulk(operation);
   }
 }
 
-async function lastVersionstamp(kv: Deno.Kv, prefix: Deno.KvKey): Promise<string> {
+async function lastVersionstamp(kv: KvReader, prefix: Deno.KvKey): Promise<string> {
   const stamps = await Array.fromAsync(kv.list({ prefix }), ({ versionstamp }) => versionstamp);
   return stamps.sort().at(-1) ?? "";
 }
