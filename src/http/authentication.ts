@@ -21,7 +21,7 @@ export interface AuthContext {
   /** Where the request comes from. */
   address: () => string;
   /** Gets the prefix of the key, if it is known. */
-  visit: RequestContext;
+  context: RequestContext;
 }
 
 /**
@@ -37,7 +37,7 @@ async function projectOfKey(headers: Headers, entrance: AuthContext): Promise<st
     ? undefined
     : await entrance.keys.find(hashSecret(key));
   if (opened === undefined) throw keyRefusal(errors.unknownKey(), entrance);
-  entrance.visit.key = opened.prefix;
+  entrance.context.key = opened.prefix;
   return opened.project;
 }
 
@@ -63,10 +63,10 @@ export async function requireProjectKey(
 export async function reauthenticate(
   headers: Headers,
   project: string,
-  { keys, visit }: { keys: KeyStatus; visit: RequestContext },
+  { keys, context }: { keys: KeyStatus; context: RequestContext },
 ): Promise<void> {
   const hash = hashSecret(headers.get("x-api-key") ?? "");
-  const age = performance.now() - visit.began;
+  const age = performance.now() - context.began;
   if (!await keys.isStillValid(hash, project, age)) throw errors.revokedKey();
 }
 
@@ -114,7 +114,7 @@ export async function authenticateCaller(
   if (token !== undefined) {
     const isKnown = token.length <= MAX_KEY_HEADER && await tokens.isAdminToken(hashSecret(token));
     if (!isKnown) throw keyRefusal(errors.unknownToken(), entrance);
-    entrance.visit.key = "admin";
+    entrance.context.key = "admin";
     return { isAdministrator: true };
   }
   if ((headers.get("x-api-key") ?? "") === "") throw errors.missingCredentials();

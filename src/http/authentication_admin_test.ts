@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { someVisit } from "../api/test_support.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { authenticateCaller, type Caller } from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
 import { MAX_WRONG_KEYS, WrongKeyLimiter } from "./network/wrong_keys.ts";
+import { someContext } from "./test_support.ts";
 
 const KEY = "p_secret";
 const TOKEN = "token-of-the-administrator";
@@ -11,13 +11,13 @@ const TOKEN = "token-of-the-administrator";
 const tokens = { isAdminToken: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
 
 function ask(headers: Record<string, string>, wrongKeys = new WrongKeyLimiter()): Promise<Caller> {
-  const opens = (hash: string) =>
+  const find = (hash: string) =>
     Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
   const entrance = {
-    keys: { find: opens },
+    keys: { find },
     wrongKeys,
     address: () => "192.0.2.1",
-    visit: someVisit(),
+    context: someContext(),
   };
   return authenticateCaller(new Headers(headers), tokens, entrance);
 }

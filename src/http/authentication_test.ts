@@ -1,23 +1,23 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { someVisit } from "../api/test_support.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { type AuthContext, requireProjectKey } from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
 import { MAX_WRONG_KEYS, WrongKeyLimiter } from "./network/wrong_keys.ts";
+import { someContext } from "./test_support.ts";
 
 const KEY = "p_secret";
 
 /** Knows one key, and notes what it is asked. */
 function entrance(asked: string[] = [], from = "192.0.2.1"): AuthContext {
-  const opens = (hash: string) => {
+  const find = (hash: string) => {
     asked.push(hash);
     return Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
   };
   return {
-    keys: { find: opens },
+    keys: { find },
     wrongKeys: new WrongKeyLimiter(),
     address: () => from,
-    visit: someVisit(),
+    context: someContext(),
   };
 }
 

@@ -19,7 +19,7 @@ export interface BodyLimits {
   /** The error for more than the limit; that of a file, unless given. */
   tooLarge?: (limit: number) => HttpError;
   /** Whose bytes are counted there. */
-  visit?: RequestContext;
+  context?: RequestContext;
 }
 
 /**
@@ -47,7 +47,7 @@ export function announcedSize(
  */
 export async function* readBody(
   request: Request,
-  { limit, idle, pace, tooLarge = errors.payloadTooLarge, visit }: BodyLimits,
+  { limit, idle, pace, tooLarge = errors.payloadTooLarge, context }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
@@ -59,12 +59,12 @@ export async function* readBody(
     while (true) {
       const began = performance.now();
       const error = credit < idle ? errors.bodyTooSlow : errors.bodyTimeout;
-      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, visit });
+      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, context });
       ended = done;
       if (value === undefined) break;
       size += value.byteLength;
       credit = creditAfter(credit - (performance.now() - began), value.byteLength, pace);
-      if (visit !== undefined) visit.received = size;
+      if (context !== undefined) context.received = size;
       if (size > limit) throw tooLarge(limit);
       yield value;
     }
@@ -89,7 +89,7 @@ const BUSY = 100;
 async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   time: number,
-  { error, visit }: { error: () => HttpError; visit: RequestContext | undefined },
+  { error, context }: { error: () => HttpError; context: RequestContext | undefined },
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
   const began = performance.now();
@@ -102,7 +102,7 @@ async function readWithin(
   let timer = setTimeout(onTime, time);
   const next = reader.read().catch((error: unknown) => {
     // The runtime's way to say that the sender has left.
-    if (visit !== undefined) visit.isAborted = true;
+    if (context !== undefined) context.isAborted = true;
     throw errors.incompleteBody(error);
   });
   // Whichever loses the race has nobody else to tell.

@@ -94,12 +94,12 @@ export class Fields {
    * @throws {HttpError} 400 where it is no JSON object or has a field that is none of the known ones, 413 where it is too large.
    */
   static async read(
-    { request, visit }: { request: Request; visit: RequestContext },
+    { request, context }: { request: Request; context: RequestContext },
     idle: number,
     known: readonly string[],
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, visit };
+    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, context };
     const sent = await readJson(request, limits);
     const body = sent === undefined ? {} : sent;
     if (typeof body !== "object" || body === null || Array.isArray(body)) {

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { someVisit } from "../api/test_support.ts";
+import { someContext } from "./test_support.ts";
 import { HttpError } from "./http_error.ts";
 import { Fields, MAX_ADMIN_BODY } from "./json_body.ts";
 
@@ -7,8 +7,8 @@ const NOTHING_WRONG = () => undefined;
 
 function read(body: string, known: readonly string[] = ["name", "on"]): Promise<Fields> {
   const request = new Request("http://kv.example/", { method: "POST", body });
-  const visit = someVisit();
-  return Fields.read({ request, visit }, 60_000, known);
+  const context = someContext();
+  return Fields.read({ request, context }, 60_000, known);
 }
 
 async function refusal(body: string): Promise<HttpError> {

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { someVisit } from "../api/test_support.ts";
 import { MemoryExhausted } from "../store/engine/errors.ts";
 import { MemoryPart } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import { boundedJson, pagingOf } from "./json_response.ts";
+import { someContext } from "./test_support.ts";
 
 const LIMIT = 100 * CHUNK_SIZE;
 const REPEATABLE = { isRepeatable: true };
@@ -22,7 +22,7 @@ class TestServer {
   async answer(size: number, project = "p", method = "GET"): Promise<Response> {
     const request = new Request("http://kv.example/", { method });
     const deps = { store: { memory: { json: this.json } }, idleTimeout: 60_000 };
-    return await boundedJson({ project, request, visit: someVisit() }, deps, REPEATABLE, () => {
+    return await boundedJson({ project, request, context: someContext() }, deps, REPEATABLE, () => {
       this.made++;
       return Promise.resolve("x".repeat(size));
     });
@@ -83,7 +83,7 @@ Deno.test("Without memory for too long there is no answer, and what fails holds 
   await held.body?.cancel();
   const request = new Request("http://kv.example/");
   const deps = { store: { memory: { json: server.json } }, idleTimeout: 60_000 };
-  const call = { project: "p", request, visit: someVisit() };
+  const call = { project: "p", request, context: someContext() };
   const making = { estimate: 1000, isRepeatable: true };
   const fail = () => {
     assert(server.json.used === 1000);

@@ -12,7 +12,7 @@ const PROBES = new Set(["/healthz", "/readyz"]);
  */
 export class RequestLog {
   readonly #write: (line: string) => void;
-  readonly #format: (visit: RequestContext, time: string, milliseconds: string) => string;
+  readonly #format: (context: RequestContext, time: string, milliseconds: string) => string;
   #second = -1;
   #timeOfSecond = "";
 
@@ -21,11 +21,11 @@ export class RequestLog {
     this.#format = form === "json" ? jsonLine : textLine;
   }
 
-  record(visit: RequestContext, milliseconds: number): void {
-    if (visit.status === 200 && PROBES.has(visit.route)) return;
+  record(context: RequestContext, milliseconds: number): void {
+    if (context.status === 200 && PROBES.has(context.route)) return;
     // Microseconds: what is told below is noise.
     const took = String(Math.round(milliseconds * 1000) / 1000);
-    this.#write(this.#format(visit, this.#timeOf(Date.now()), took));
+    this.#write(this.#format(context, this.#timeOf(Date.now()), took));
   }
 
   /** `2026-01-31T12:00:00.000Z`, of which all but the end is the same for many requests. */
@@ -40,21 +40,21 @@ export class RequestLog {
 }
 
 /** Quotes are enough around ids, methods, routes and names of applications: they are checked to have plain characters. */
-function jsonLine(visit: RequestContext, time: string, took: string): string {
-  const { id, method, route, app, status, received, sent, key } = visit;
+function jsonLine(context: RequestContext, time: string, took: string): string {
+  const { id, method, route, app, status, received, sent, key } = context;
   return `{"time":"${time}","level":"info","id":"${id}","method":"${method}","route":${
     route === NO_ROUTE ? "null" : `"${route}"`
   }${app === undefined ? "" : `,"app":"${app}"`},"status":${
     status === 0 ? "null" : status
   },"in":${received},"out":${sent},"ms":${took},"key":${
     key === undefined ? "null" : JSON.stringify(key)
-  }${visit.isAborted ? ',"aborted":true' : ""}}\n`;
+  }${context.isAborted ? ',"aborted":true' : ""}}\n`;
 }
 
-function textLine(visit: RequestContext, time: string, took: string): string {
-  const { id, method, route, app, status, received, sent, key = "-" } = visit;
+function textLine(context: RequestContext, time: string, took: string): string {
+  const { id, method, route, app, status, received, sent, key = "-" } = context;
   const place = app === undefined ? route : `${route} ${app}`;
-  const end = visit.isAborted ? " aborted" : "";
+  const end = context.isAborted ? " aborted" : "";
   return `${time} ${method} ${place} ${
     status === 0 ? "-" : status
   } in=${received} out=${sent} ${took}ms key=${key} id=${id}${end}\n`;

@@ -14,7 +14,7 @@ export interface StreamOptions {
   /** Told why the pieces failed. */
   onError: (error: unknown) => void;
   /** Whose bytes are counted there, and whether they were all taken. */
-  visit?: RequestContext;
+  context?: RequestContext;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -25,16 +25,16 @@ type Piece = Uint8Array<ArrayBuffer>;
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece>,
-  { idle, onEnd, onError, visit }: StreamOptions,
+  { idle, onEnd, onError, context }: StreamOptions,
 ): ReadableStream<Piece> {
-  if (visit !== undefined) visit.isStreaming = true;
+  if (context !== undefined) context.isStreaming = true;
   const iterator = pieces[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;
   const end = (isAborted: boolean) => {
     if (over) return;
     over = true;
-    if (visit !== undefined && isAborted) visit.isAborted = true;
+    if (context !== undefined && isAborted) context.isAborted = true;
     clearTimeout(timer);
     onEnd();
   };
@@ -51,7 +51,7 @@ export function streamPieces(
         if (over) return;
         if (!done) {
           controller.enqueue(value);
-          if (visit !== undefined) visit.sent += value.byteLength;
+          if (context !== undefined) context.sent += value.byteLength;
           timer = setTimeout(() => giveUp(controller), idle);
           return;
         }

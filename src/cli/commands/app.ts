@@ -1,4 +1,4 @@
-import { appAnswer, appKeyAnswer } from "../../api/admin/apps.ts";
+import { appAnswer, appKeyAnswer } from "../../api/admin/answers.ts";
 import { HostRules, upstreamProblem } from "../../rules/hosts.ts";
 import { appNameProblem, descriptionProblem, keyNameProblem } from "../../rules/names.ts";
 import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";

@@ -1,4 +1,4 @@
-import { driveAnswer, projectAnswer, sumOf } from "../../api/admin/project.ts";
+import { driveAnswer, projectAnswer, usageOf } from "../../api/admin/answers.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix, type ProjectKey } from "../../rules/secrets.ts";
@@ -102,7 +102,7 @@ async function changeProject(call: StoreCall): Promise<void> {
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const sum = sumOf(drives);
+  const sum = usageOf(drives);
   const { bytes, open_upload_bytes } = sum;
   const limit = info.maxBytes === undefined
     ? ", without a limit"
@@ -161,7 +161,7 @@ async function listProjects(call: StoreCall): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
     return await Array.fromAsync(infos, async (info) => {
-      return { ...projectAnswer(info), ...sumOf(await store.drives(info.project)) };
+      return { ...projectAnswer(info), ...usageOf(await store.drives(info.project)) };
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
@@ -178,7 +178,7 @@ async function deleteProject(call: StoreCall): Promise<void> {
   await call.withStore(async (store) => {
     await requireProject(store, project);
     const drives = await store.drives(project);
-    const content = `${plural(drives.length, "drive")}, ${plural(sumOf(drives).files, "file")}`;
+    const content = `${plural(drives.length, "drive")}, ${plural(usageOf(drives).files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
     if (!await store.projects.delete(project)) throw noSuchProject(project);
   });

@@ -1,4 +1,4 @@
-import type { Deps } from "../../api/router.ts";
+import type { Deps } from "../../api/endpoint.ts";
 import { Readiness } from "../../api/server/health.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
 import { hashSecret } from "../../rules/secrets.ts";
@@ -35,7 +35,7 @@ export function appDeps(options: ServeOptions, observation: Observation, own: Pl
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
     uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
-    watch: observation.watch,
+    observer: observation.watch,
     metrics: observation.pageOf(own.store, own.backups),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),

@@ -5,7 +5,7 @@ import { errors, type HttpError, renderError, toHttpError } from "../../http/htt
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { requestIdOf } from "../../http/request_context.ts";
-import { PageFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { SECOND } from "../../rules/units.ts";
@@ -121,9 +121,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       const { trustedProxies, idleTimeout, appsTimeout } = options;
       const patience = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
-      const gate = new FetchGate({ ...shared, ...patience, watch, onError });
+      const gate = new FetchGate({ ...shared, ...patience, observer: watch, onError });
       return async (request, info) => {
-        const answer = draining ? undefined : await gate.answer(request, info);
+        const answer = draining ? undefined : await gate.respond(request, info);
         return answer ?? await app(request, info);
       };
     },
@@ -240,11 +240,11 @@ function refusalOf(error: unknown): HttpError {
 }
 
 /** The page for people, where the program may read its own files. */
-async function loadDashboard(): Promise<PageFiles> {
+async function loadDashboard(): Promise<StaticFiles> {
   try {
-    return await PageFiles.load(DASHBOARD);
+    return await StaticFiles.load(DASHBOARD);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return new PageFiles(new Map());
+    if (error instanceof Deno.errors.NotCapable) return new StaticFiles(new Map());
     throw error;
   }
 }
@@ -255,6 +255,6 @@ function sweepBySchedule(opening: StoreOpener): void {
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
-    await store.scrub.doUrgent();
+    await store.scrub.checkUrgent();
   });
 }

@@ -1,8 +1,8 @@
 import { HttpMetrics } from "../../http/metrics/http_metrics.ts";
 import { MetricsPage } from "../../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../../http/metrics/store_metrics.ts";
+import { RequestObserver } from "../../http/request_context.ts";
 import { droppedLine, type LogFormat, RequestLog } from "../../http/request_log.ts";
-import { RequestObserver } from "../../http/request_observer.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import { unknownVolume, volumeOf } from "../../store/disk/volume.ts";
 import { databaseSize } from "../../store/engine/database_file.ts";

@@ -7,7 +7,7 @@ import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/response_stream.ts";
-import { PageFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
@@ -89,7 +89,7 @@ export async function serve(options: ServeOptions, given: ConfiguredCredentials)
   const tls = await readTls(options);
   const expiry = tls && certificateWarning(tls.cert);
   if (expiry !== undefined) printError(`${expiry}.\n`);
-  const dashboard = await PageFiles.load(DASHBOARD);
+  const dashboard = await StaticFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
@@ -149,7 +149,7 @@ async function openStore(
 
 /** What the server is made of beside its options. */
 interface Parts {
-  dashboard: PageFiles;
+  dashboard: StaticFiles;
   store: Store;
   observation: Observation;
   backups: BackupSchedule | undefined;
@@ -266,7 +266,7 @@ function openGate(
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
   const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
+  const deps = { store, wrongKeys, ...policy, ...patience, observer: watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
@@ -329,11 +329,11 @@ function listen(
   try {
     return new HttpServer({ hostname, port, tls }, {
       connections,
-      patience: idleTimeout * READER_PATIENCE,
+      writeTimeout: idleTimeout * READER_PATIENCE,
       handler: app,
-      answerMalformed: ({ status, message }) =>
+      respondMalformed: ({ status, message }) =>
         refuse(errors.malformed(status === 431 ? 431 : 400, message)),
-      answerFull: () => refuse(errors.serverFull()),
+      respondFull: () => refuse(errors.serverFull()),
       onError,
       onExhausted,
     });

@@ -9,5 +9,5 @@ import { h } from "../core/dom.js";
 export function accessTag({ enabled }) {
   return enabled
     ? h("span", { class: "tag tag-good" }, "owner and keys")
-    : h("span", { class: "tag tag-warning" }, "everybody");
+    : h("span", { class: "tag tag-warning" }, "everyone");
 }

@@ -122,7 +122,7 @@ export function pathOf(...segments) {
  */
 function encodeSegment(segment) {
   if (segment !== "." && segment !== "..") return encodeURIComponent(segment);
-  throw new ApiError(0, `Browsers cannot address what is named "${segment}": use a program`);
+  throw new ApiError(0, `Browsers cannot address the name "${segment}": use a program`);
 }
 
 /**

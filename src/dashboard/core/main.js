@@ -3,7 +3,7 @@ import { fill } from "./dom.js";
 import { createNotices } from "./notices.js";
 import { Session } from "./session.js";
 
-const NOT_LOADED = "The page could not be loaded whole: check the connection and load it again";
+const NOT_LOADED = "The page did not load completely: check the connection and reload it";
 
 /** The page: the sign-in, and once somebody is signed in the shell with its views. */
 function main() {

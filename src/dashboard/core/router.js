@@ -89,7 +89,7 @@ export class Router {
     return h(
       "div",
       { class: "failed", role: "alert" },
-      h("h1", {}, "This could not be shown"),
+      h("h1", {}, "This page could not be loaded"),
       h("p", {}, sentenceOf(error)),
       again,
     );

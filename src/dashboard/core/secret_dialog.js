@@ -18,7 +18,7 @@ export function showSecret({ title, label, secret, lost }) {
     "p",
     { class: "warning" },
     icon("warning"),
-    h("span", {}, `This is shown once. Copy it now and keep it as you keep passwords. ${lost}`),
+    h("span", {}, `This is shown once. Copy it now and store it like a password. ${lost}`),
   );
   return show({ title, content: [warning, copyField(label, secret)], action: "I have copied it" });
 }

@@ -14,7 +14,7 @@ import { formatBytes, formatShare } from "./format.js";
 export function usageBar(bytes, disk, all) {
   const total = disk?.total ?? null;
   const share = total === null
-    ? `${formatShare(bytes, all)} of what is stored`
+    ? `${formatShare(bytes, all)} of all stored bytes`
     : `${formatShare(bytes, total)} of the disk`;
   return h(
     "div",

@@ -81,7 +81,7 @@ async function count(api, place, selected, signal, { title, text, problem, run }
     const what = formatNumber(names.length, "file");
     const inside = folders.length === 0
       ? ""
-      : `, everything in ${formatNumber(folders.length, "folder")} among them`;
+      : `, including everything in ${formatNumber(folders.length, "folder")}`;
     title.textContent = `Delete ${what}?`;
     const only = selected.length === 1 ? `“${selected[0]}”: ` : "";
     fill(text, `${only}${what} will be deleted${inside}. This cannot be undone.`);

@@ -63,7 +63,7 @@ export class DownloadList {
           this.#tell();
         },
       });
-      this.#notices.say(`“${place.name}” is downloaded`);
+      this.#notices.say(`“${place.name}” was downloaded`);
     } catch (error) {
       // Not choosing a place, and canceling, is no failure.
       if (!isAbort(error)) this.#notices.fail(error);

@@ -40,9 +40,9 @@ export function acceptDrops(target, { signal, tell, onDrop, onProblem }) {
     if (document.querySelector("dialog[open]") !== null) return;
     const entries = droppedEntries(event.dataTransfer);
     try {
-      onDrop(await filesOf(entries, (count) => tell(`Reading what was dropped: ${count} files`)));
+      onDrop(await filesOf(entries, (count) => tell(`Reading the dropped files: ${count} so far`)));
     } catch {
-      onProblem("What was dropped cannot be read: choose it with the buttons");
+      onProblem("The dropped files cannot be read: choose them with the buttons");
     } finally {
       tell("");
     }

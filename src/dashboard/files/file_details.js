@@ -62,7 +62,7 @@ export function createDetails(place, facts, created) {
     ["Created", created === undefined ? "not known" : formatTime(created)],
     ["Modified", modified === undefined ? "not known" : formatTime(modified)],
     ["ETag", etag],
-    ["SHA-256", sha256 ?? "not known, as the file was uploaded in parts"],
+    ["SHA-256", sha256 ?? "not known yet, because the file was uploaded in parts"],
   ];
   return h(
     "div",

@@ -191,6 +191,6 @@ export class FolderList {
     if (text === "") return this.#options.whatToDo();
     const { recursive } = this.query;
     const where = recursive ? "No path in this drive" : "No name in this folder";
-    return h("p", {}, `${where} begins with “${text}”. Capital letters count.`);
+    return h("p", {}, `${where} begins with “${text}”. Upper and lower case differ.`);
   }
 }

@@ -73,7 +73,7 @@ function createList(context, place, upload) {
           h(
             "p",
             {},
-            "There is nothing here. Drop files or folders onto this page, or choose them:",
+            "This folder is empty. Drop files or folders onto this page, or choose them:",
           ),
           createUploadButtons(upload, { isPrimary: false }),
         ),

@@ -26,7 +26,7 @@ export function createGoOn(record, list, onOther) {
   const button = h(
     "button",
     { type: "button", class: "small", on: { click: () => input.click() } },
-    "Choose the file again to go on",
+    "Choose the file again to resume",
     h("span", { class: "visually-hidden" }, ` with ${record.name}`),
   );
   return h("span", {}, button, input);
@@ -49,7 +49,7 @@ export function otherFile(file, record) {
   if (file.lastModified !== record.lastModified) {
     return `“${file.name}” was changed on ${formatTime(file.lastModified)}, but the upload of ` +
       `“${record.name}” is of a file from ${formatTime(record.lastModified)}: choose that one, ` +
-      "or upload this one anew";
+      "or upload this one from the beginning";
   }
   return undefined;
 }

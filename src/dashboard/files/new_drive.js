@@ -62,6 +62,5 @@ function createNameField() {
   return { field: h("div", { class: "field" }, label, input, hint), input, problem };
 }
 
-const HINT =
-  "Choose a name, then upload files, or drop files and folders here: the drive is made " +
-  "with the first of them.";
+const HINT = "Choose a name, then upload files, or drop files and folders here: the first file " +
+  "creates the drive.";

@@ -191,7 +191,7 @@ export class UploadTask {
   }
 }
 
-const TOO_LARGE = "The file is larger than 97 GiB, the most that 10,000 parts of 10 MiB can carry";
+const TOO_LARGE = "The file is larger than 97 GiB, the limit of 10,000 parts of 10 MiB";
 
 const UNREADABLE =
-  "The file cannot be read any more, as it was changed, moved or deleted: choose it again";
+  "The file can no longer be read. It was changed, moved or deleted: choose it again";

@@ -27,7 +27,7 @@ export function limitPanel(context, project, reload) {
   return h(
     "div",
     { class: "limit" },
-    limitBar(project) ?? h("p", { class: "soft" }, "It may hold as much as the disk does."),
+    limitBar(project) ?? h("p", { class: "soft" }, "Limited by the disk only."),
     isAdministrator ? h("div", {}, button) : null,
   );
 }
@@ -44,7 +44,7 @@ export function limitField(max = null) {
     label: "Limit",
     value: max === null ? "" : writeBytes(max),
     hint:
-      "What its files and open uploads may have together, such as 500 MB or 10 GB. Empty for no limit.",
+      "Of the bytes of its files and open uploads, such as 500 MB or 10 GB. Leave empty for no limit.",
     maxlength: 32,
   };
 }
@@ -61,8 +61,8 @@ async function change({ api, notices }, { project_id, bytes, max_bytes }) {
     text: h(
       "p",
       {},
-      `Its files have ${formatBytes(bytes)} now. They stay, also where the limit is less; ` +
-        "nothing can be added then before as much is deleted.",
+      `Its files have ${formatBytes(bytes)} now. A lower limit deletes nothing, but ` +
+        "nothing can be added until enough is deleted.",
     ),
     action: "Save",
     fields: [limitField(max_bytes)],

@@ -60,7 +60,7 @@ export function signInView(session, onEnter, sentence = "") {
 }
 
 const HINT = "The first start of the server printed both. The token opens all projects, a key " +
-  "opens its own. Either is kept in this tab alone, until you close it or sign out.";
+  "opens its own project. Either is kept in this tab only, until you close it or sign out.";
 
 const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
@@ -74,7 +74,7 @@ const UNKNOWN = "This is neither the administrator’s token nor a key of a proj
 async function credentialsOf(secret) {
   if (secret === "") throw new Error("Enter the administrator’s token or a project key");
   if (!SENDABLE.test(secret)) {
-    throw new Error("This is no token or key: they have neither blanks nor letters with accents");
+    throw new Error("This is not a token or key: they contain neither spaces nor accented letters");
   }
   const project = KEY.exec(secret)?.[1];
   /** @type {Credentials} */

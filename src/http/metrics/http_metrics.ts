@@ -40,16 +40,16 @@ export class HttpMetrics {
     this.#running[kind]++;
   }
 
-  end(visit: RequestContext, milliseconds: number): void {
-    if (visit.isRunning) this.#running[visit.kind]--;
-    let route = this.#routes.get(visit.route);
-    if (route === undefined) this.#routes.set(visit.route, route = new RouteFigures());
-    route.countAnswer(visit.method, visit.status);
+  end(context: RequestContext, milliseconds: number): void {
+    if (context.isRunning) this.#running[context.kind]--;
+    let route = this.#routes.get(context.route);
+    if (route === undefined) this.#routes.set(context.route, route = new RouteFigures());
+    route.countAnswer(context.method, context.status);
     route.duration.observe(milliseconds / 1000);
-    route.received += visit.received;
-    route.sent += visit.sent;
-    if (visit.isAborted) route.aborted++;
-    if (visit.kind === "gate") this.#countOutcome(outcomeOf(visit));
+    route.received += context.received;
+    route.sent += context.sent;
+    if (context.isAborted) route.aborted++;
+    if (context.kind === "gate") this.#countOutcome(outcomeOf(context));
   }
 
   #countOutcome(outcome: string): void {

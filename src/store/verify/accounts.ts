@@ -51,10 +51,10 @@ function* projectKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): G
   for (const entry of snapshot.list<ProjectKeyRecord>(prefixes.all("project_key"))) {
     const { project, prefix } = entry.value;
     if (deletions.hasProject(project)) continue;
-    const label = `The key ${prefix ?? "without a prefix"} of project ${project}`;
+    const label = `The key ${prefix} of project ${project}`;
     if (!snapshot.has(keys.project(project))) {
       yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
-    } else if (prefix !== undefined) {
+    } else {
       yield* missingFromIndex(snapshot, entry, keys.projectKeyPrefix(project, prefix), label);
     }
   }

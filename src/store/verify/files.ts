@@ -8,7 +8,6 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { type FileRecord, fileText, type ManifestPage, type Place } from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
-import { isDigested } from "../files/garbage.ts";
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -19,7 +18,7 @@ export interface FileCount {
   project: string;
   drive: string;
   size: number;
-  /** Whether it lacks a digest or checksums and no journal entry says that they are being computed. */
+  /** Whether it has no digest and no journal entry says that the scrub will compute it. */
   isUnchecked: boolean;
 }
 
@@ -34,7 +33,7 @@ export function* fileProblems(
   for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
     const [, project = "", drive = "", name = ""] = key.map(String);
     const place = { project, drive, name };
-    const isUnchecked = !isDigested(value) && !snapshot.has(keys.undigested(place));
+    const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
     onFile({ project, drive, size: value.size, isUnchecked });
     const problem = recordProblem(snapshot, place, value, onBytes);
     if (problem === undefined) continue;
@@ -49,8 +48,6 @@ export interface VersionBytes {
   size: number;
   /** The SHA-256 of the bytes in base64, if a record has it. */
   sha256?: string | undefined;
-  /** Whether the chunks have checksums. */
-  checksums?: true | undefined;
 }
 
 /** Returns the damage in the chunks of one version, as the end of a sentence; `undefined` if there is none. */
@@ -73,13 +70,12 @@ export function chunksProblem(
   return check.end();
 }
 
-/** The pages of checksums of a version; `undefined` if it has none. */
+/** The pages of checksums of a version. */
 function checksumsOf(
   snapshot: Snapshot,
   place: Place,
-  { version, size, checksums }: VersionBytes,
-): unknown[] | undefined {
-  if (checksums === undefined) return undefined;
+  { version, size }: VersionBytes,
+): unknown[] {
   const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
   return numbers.map((number) => snapshot.get(keys.checksums(place, version, number))?.value);
 }
@@ -114,14 +110,14 @@ function manifestProblem(
   onBytes: OnBytes,
 ): string | undefined {
   if (layout.kind !== "manifest") return undefined;
-  const { parts, checksums } = layout;
+  const { parts } = layout;
   const digest = createHash("sha256");
   let start = 0;
   let count = 0;
   for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(place, version))) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
-      const bytes = { version: part, size: value.sizes[i] ?? 0, checksums };
+      const bytes = { version: part, size: value.sizes[i] ?? 0 };
       const problem = chunksProblem(snapshot, place, bytes, (chunk) => {
         if (sha256 !== undefined) digest.update(chunk);
         onBytes(chunk);

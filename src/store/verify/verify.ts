@@ -31,7 +31,7 @@ export interface VerifyReport {
   /** The files and bytes that were checked. */
   files: number;
   bytes: number;
-  /** Files of an older store that lack digests or checksums. The scrub of a server adds them. */
+  /** Files without a digest that no journal entry names. The scrub of a server adds the digest. */
   unchecked: number;
 }
 

@@ -18,7 +18,6 @@ export interface FileValue {
     kind: "inline" | "chunks" | "manifest";
     version?: string;
     parts?: number;
-    checksums?: true;
   };
 }
 /** All entries of the store in a data folder that no server has open, by the first word of their key. */
