@@ -196,7 +196,7 @@ Deno.test("Beside a busy server everything is put right, and no write is lost.",
     });
     const { code, stdout } = await commands.run("verify", "--repair");
     assertEquals(code, 0, stdout);
-    assertMatch(stdout, /The counters were put right/);
+    assertMatch(stdout, /The counters were corrected/);
     assertMatch(stdout, /The chunks were removed/);
   } finally {
     over = true;
