@@ -130,7 +130,9 @@ test(
     await ask(server, having(heads, 200), 200, { headers: ADMINISTRATOR, given });
     await ask(server, auth, 204, { headers: { "X-Api-Key": api_key } });
     await ask(server, auth, 401, { headers: ANONYMOUS });
-    await ask(server, all.filter(({ method }) => method === "OPTIONS"), 204, { headers: ANONYMOUS });
+    await ask(server, all.filter(({ method }) => method === "OPTIONS"), 204, {
+      headers: ANONYMOUS,
+    });
   },
 );
 

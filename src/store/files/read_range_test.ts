@@ -12,6 +12,7 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { withKv } from "../testing/stores.ts";
+import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
 import { ReadAheads } from "./read_ahead.ts";
@@ -49,9 +50,15 @@ async function setChunks(kv: Deno.Kv, version: string, bytes: Bytes): Promise<vo
   async function* body(): AsyncGenerator<Bytes> {
     yield await Promise.resolve(bytes);
   }
+  const checksums = new ChecksumWriter();
+  const setPage = async (page: ChecksumPage | undefined) => {
+    if (page) await kv.set(keys.checksums(PLACE, version, page.number), page.value);
+  };
   for await (const chunk of cutIntoChunks(body())) {
     await kv.set(keys.chunk(PLACE, version, index++), chunk);
+    await setPage(checksums.add(chunk));
   }
+  await setPage(checksums.finish(digest(bytes)));
 }
 
 /** Stores a file in the chunks of one version. */

@@ -103,7 +103,10 @@ Deno.test("A project of the same id can be made once all is removed, and has not
   const { project_key } = answer.expect(201).json as { project_key: string };
   assertErrorAnswer((await project.files("GET", "")).expect(401));
   const again = new Project(server, "again", project_key);
-  assertEquals((await again.files("GET", "")).expect(200).json, { project_id: "again", drives: [] });
+  assertEquals((await again.files("GET", "")).expect(200).json, {
+    project_id: "again",
+    drives: [],
+  });
   assertEquals(await again.drive("photos").names(), []);
   assertEquals((await again.call("GET", "/apps")).json, { apps: [], gate: null });
   await again.makeApp({ name: "notes", host: `${project.id}.example` });
