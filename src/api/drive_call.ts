@@ -1,6 +1,6 @@
 import {
   authenticateCaller,
-  hasBearerToken,
+  bearerToken,
   reauthenticate,
   requireProjectKey,
 } from "../http/authentication.ts";
@@ -101,7 +101,7 @@ async function authorize(
   { store, wrongKeys }: Deps,
 ): Promise<{ isAdministrator: boolean; reauthorize: DriveCall["reauthorize"] }> {
   const auth = { keys: store.keys, wrongKeys, address, context };
-  if (headers.has("x-api-key") || !hasBearerToken(headers)) {
+  if (headers.has("x-api-key") || bearerToken(headers) === undefined) {
     await requireProjectKey(headers, project, auth);
     const reauthorize = () => reauthenticate(headers, project, auth);
     return { isAdministrator: false, reauthorize };

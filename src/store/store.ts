@@ -116,7 +116,12 @@ export class Store {
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, openVersions, onError, end, { disk, compactor, deletions, meter });
+    this.sweeper = new Sweeper(db, openVersions, onError, end, {
+      disk,
+      compactor,
+      deletions,
+      meter,
+    });
     const wake = () => this.sweeper.wake();
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations);

@@ -37,7 +37,7 @@ async function makeKey(scene: Scene): Promise<string> {
   await asked.getByLabel("Name", { exact: true }).fill("nightly run");
   await asked.getByLabel("Description").fill("copies everything");
   await asked.getByRole("button", { name: "Create key" }).click();
-  const shown = dialog(page, "The key “nightly run” is there");
+  const shown = dialog(page, "The key “nightly run” was created");
   const key = await shown.getByLabel(/API key/).inputValue();
   watch.keepSecret(key);
   await shown.getByRole("button", { name: /^Copy/ }).click();
@@ -60,7 +60,7 @@ story("An application is kept by a switch, and open to everybody again.", async 
   await on.waitFor();
   assertEquals(await call(scene), 401);
   await on.click();
-  await dialog(page, /Let everybody in/).getByRole("button", { name: "Switch off" }).click();
+  await dialog(page, /Open viewer to everyone/).getByRole("button", { name: "Switch off" }).click();
   await page.getByRole("switch", { name: "Access control", checked: false }).waitFor();
   assertEquals(await call(scene), 200);
 });

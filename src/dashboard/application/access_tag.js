@@ -1,7 +1,7 @@
 import { h } from "../core/dom.js";
 
 /**
- * Who is let in to an application, in two words.
+ * A tag that says who has access to an application.
  *
  * @param {{enabled: boolean}} access
  * @returns {HTMLElement}

@@ -7,11 +7,11 @@ import { appLink } from "./app_link.js";
 /** @import { Application, Child, Context, GatePlace } from "../core/types.d.ts" */
 
 /**
- * Where callers find the application, and where the server does.
+ * The addresses of an application: for callers, and for the server.
  *
  * @param {Context} context
  * @param {Application} app
- * @param {{gate: GatePlace | null, suffix: string | null}} place The gate, and below what an owner may choose hosts.
+ * @param {{gate: GatePlace | null, suffix: string | null}} place The gate, and the domain below which an owner may choose hosts.
  * @param {() => Promise<void>} reload
  * @returns {HTMLElement}
  */

@@ -11,7 +11,7 @@ import { createTable } from "../core/table.js";
 /** @import { AppKey, Application, Context } from "../core/types.d.ts" */
 
 /**
- * The keys of an application. They can be made while its access control is on.
+ * The keys of an application. They can be created while its access control is on.
  *
  * @param {Context} context
  * @param {Application} app

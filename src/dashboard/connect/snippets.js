@@ -1,5 +1,5 @@
 /**
- * Lines to paste, for each way to call the server.
+ * Code to paste, for each way to call the server.
  *
  * @module
  */
@@ -8,7 +8,7 @@
 /** @typedef {{label: string, language: string, text: string}} Snippet */
 /** @typedef {{id: string, title: string, notes: string[], snippets: Snippet[]}} Client */
 
-/** What stands where a key belongs. */
+/** Placeholder for the project key. */
 export const PLACEHOLDER = "<the project key>";
 
 const HTTPS_ONLY =
@@ -141,7 +141,7 @@ function shell(lines) {
   return { label: "In a shell", language: "shell", text: lines.join("\n") };
 }
 
-/** One word of a shell's line, whatever is in it. @param {string} text */
+/** Quotes a text as one word of a shell command. @param {string} text */
 function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -12,14 +12,14 @@ import { readText } from "./read_text.js";
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * Shows what is in a file, as far as it can be shown without running any of it: pictures within `<img>`, sound and film
+ * Shows a preview without running any content: images in `<img>`, audio and video
  * in the browser's player, PDF in the browser's viewer, text as text. The type of what the browser gets is one of our
  * list.
  *
  * @param {Pick<Api, "download">} api
  * @param {Place} place
  * @param {{size: number, content_type: string}} file
- * @param {AbortSignal} signal aborted when it is no longer seen
+ * @param {AbortSignal} signal aborted when the preview is closed
  * @returns {HTMLElement}
  */
 export function createPreview(api, place, { size, content_type }, signal) {
@@ -55,7 +55,7 @@ async function load(element, api, place, { kind, type, size }, signal) {
   const bar = h("progress", { max: Math.max(1, Math.min(size, most)), "aria-label": "Loading" });
   fill(element, bar);
   const onProgress = (/** @type {number} */ bytes) => bar.value = bytes;
-  // A range of an empty file there is none.
+  // An empty file has no valid range.
   const options = kind === "text" && size > most
     ? { signal, onProgress, range: `bytes=0-${most - 1}` }
     : { signal, onProgress };
@@ -82,7 +82,7 @@ async function textOf(blob, size) {
   return [...cut, h("pre", { tabindex: "0", "aria-label": "Content" }, text)];
 }
 
-/** Whether it begins as a PDF does. @param {Blob} blob */
+/** Whether it has the signature of a PDF file. @param {Blob} blob */
 async function isPdf(blob) {
   return (await blob.slice(0, 1024).text()).includes("%PDF-");
 }
@@ -102,7 +102,7 @@ function showBlob(element, blob, { kind, name }, signal) {
     revoke();
     fill(element, sentence("The browser cannot show this file. Download it."));
   });
-  // Once a picture is there its address is needed no more: nobody can open it on its own, where an SVG would be a page.
+  // Revoke the URL once the image is loaded: opened on its own, an SVG would be a page.
   if (kind === "image") shown.addEventListener("load", revoke);
   fill(element, shown);
 }

@@ -10,7 +10,7 @@ import { createGoOn } from "./go_on.js";
 /** @import { ServerUpload } from "./server_uploads.js" */
 
 /**
- * The uploads that are open on the server, each with what can be done with it.
+ * The table of open uploads on the server, with actions.
  *
  * @param {Context} context
  * @param {string} project
@@ -78,7 +78,7 @@ const EMPTY =
   "No upload is in progress. Files above 10 MB are uploaded in parts and are listed here " +
   "until they are complete, also after the page was closed.";
 
-/** @param {ServerUpload} upload @param {number | undefined} size of the file, where this browser began it */
+/** @param {ServerUpload} upload @param {number | undefined} size of the file, if this browser started it */
 function received({ parts, bytes }, size) {
   const text = `${formatNumber(parts, "part")}, ${formatBytes(bytes)}`;
   if (size === undefined) return text;

@@ -10,7 +10,7 @@ import { usageBar } from "../core/usage_bar.js";
 /** @import { Context, Drive, ProjectDetails } from "../core/types.d.ts" */
 
 /**
- * What each drive of a project holds.
+ * The usage of each drive of a project.
  *
  * @param {Context} context
  * @param {ProjectDetails} details

@@ -89,7 +89,7 @@ function columnsOf(context, project, reload) {
   ];
 }
 
-/** The secret of the key that is signed in with, if it is one of this project. @param {Context} context @param {string} project */
+/** The secret of the key of this session, if it is one of this project. @param {Context} context @param {string} project */
 function ownPrefix({ session }, project) {
   const { credentials } = session;
   return credentials?.kind === "project" ? credentials.secret.slice(project.length + 1) : "";

@@ -9,12 +9,12 @@ import { limitBar } from "../core/usage_bar.js";
 /** @import { Context, Project } from "../core/types.d.ts" */
 
 /**
- * How much a project may hold, and how much of that it does.
+ * The limit of a project and its use.
  *
  * @param {Context} context
  * @param {Project} project
  * @param {() => Promise<void>} reload
- * @returns {HTMLElement | null} Nothing where there is no limit and nobody who could set one.
+ * @returns {HTMLElement | null} `null` without a limit and without the right to set one.
  */
 export function limitPanel(context, project, reload) {
   const { isAdministrator } = context.session;
@@ -33,9 +33,9 @@ export function limitPanel(context, project, reload) {
 }
 
 /**
- * The field that asks for a limit.
+ * The form field for a limit.
  *
- * @param {number | null} [max] What it is now.
+ * @param {number | null} [max] The present limit.
  * @returns {Field}
  */
 export function limitField(max = null) {
@@ -49,7 +49,7 @@ export function limitField(max = null) {
   };
 }
 
-/** What was typed into that field. @param {string} [text] @returns {number | null} */
+/** Parses the value of that field. @param {string} [text] @returns {number | null} */
 export function limitOf(text = "") {
   return text.trim() === "" ? null : parseBytes(text);
 }

@@ -10,7 +10,7 @@ import { links } from "../core/links.js";
 /** @import { Context, Params, View } from "../core/types.d.ts" */
 
 /**
- * One application: where it is, who comes in, and its keys.
+ * One application: its addresses, access and keys.
  *
  * @param {Context} context
  * @param {Params} params

@@ -12,7 +12,7 @@ import { createTable } from "../core/table.js";
 /** @import { Application, Context, GatePlace, Params, View } from "../core/types.d.ts" */
 
 /**
- * The applications that a project protects.
+ * The applications of a project.
  *
  * @param {Context} context
  * @param {Params} params

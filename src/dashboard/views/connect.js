@@ -10,7 +10,7 @@ const SHOW = "Show my key in the lines below";
 const HIDE = "Hide my key";
 
 /**
- * How programs reach the project.
+ * How programs connect to the project.
  *
  * @param {Context} context
  * @param {Params} params
@@ -42,7 +42,7 @@ export function open(context, { project }) {
   return { title: `Connect to ${project}`, element };
 }
 
-/** The project key that was signed in with. @param {Context} context @param {string} project */
+/** The project key of the session. @param {Context} context @param {string} project */
 function keyOf({ session }, project) {
   const { credentials } = session;
   return credentials?.kind === "project" && credentials.project === project
@@ -97,7 +97,7 @@ function block(title, { label, text }) {
       h("span", {}, label),
       copyButton(text, { hidden: `the lines for ${name}` }),
     ),
-    // It scrolls sideways, so the keyboard has to get there.
+    // It scrolls sideways, so it must be focusable.
     h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", {}, text)),
   );
 }

@@ -47,7 +47,7 @@ export function open(context) {
   return { title: "Projects", element: h("div", { class: "view" }, head, list.element) };
 }
 
-/** What the administrator has to do about damaged files. @param {Integrity} integrity */
+/** The warning about damaged files. @param {Integrity} integrity */
 function damageNotice({ damaged_files, damaged }) {
   const [first] = damaged;
   if (first === undefined) return [];
@@ -62,7 +62,7 @@ function damageNotice({ damaged_files, damaged }) {
 }
 
 /**
- * What the administrator must know about the server's backups.
+ * The warning about the server's backups.
  *
  * @param {Backups | undefined} backups
  */
@@ -191,7 +191,7 @@ async function create({ api, go }) {
   go(links.project(made.project_id));
 }
 
-/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it is gone. */
+/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it was deleted. */
 async function remove({ api, notices }, { project_id, files, bytes }) {
   const isGone = await confirm({
     title: `Delete project ${project_id}?`,

@@ -190,7 +190,7 @@ function withoutDrive({ removing = [], ...record }: ProjectRecord, drive: string
 /** Lists entries of the store. */
 type List = <T>(selector: Deno.KvListSelector) => AsyncIterable<Deno.KvEntry<T>>;
 
-/** Lists entries until `isStopped`. */
+/** Lists entries until `isStopped`; a list without matching entries may be long as well. */
 function listUntil(kv: Pick<KvReader, "list">, isStopped: () => boolean): List {
   return async function* <T>(selector: Deno.KvListSelector) {
     for await (const entry of kv.list<T>(selector)) {
