@@ -9,15 +9,26 @@ export class Semaphore {
 
   /** Runs the work when there is a place, and gives what it gives. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const release = await this.acquire();
     try {
       return await work();
     } finally {
+      release();
+    }
+  }
+
+  /** Waits for a place, and returns the function that releases it, which may be called more than once. */
+  async acquire(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
       const next = this.#waiting.shift();
       if (next === undefined) this.#free++;
       else next();
-    }
+    };
   }
 }
 
