@@ -1,3 +1,5 @@
+import { Semaphore } from "../rules/concurrency.ts";
+
 /** Parts, or small files, that a client sends or fetches at once: 4 × 10 MB in memory. */
 export const TRANSFERS = 4;
 
@@ -67,30 +69,6 @@ export class TransferReport {
   }
 }
 
-/** Lets so many at once hold a slot; the others wait in order. */
-export class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  /** Gives what lets the slot go. */
-  async take(): Promise<() => void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    };
-  }
-}
-
 /**
  * Works on items, so many of them at once. After a failure no further one is begun; it is thrown when those that run
  * have ended.
@@ -100,12 +78,12 @@ export async function forEachConcurrent<T>(
   count: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const slots = new Slots(count);
+  const slots = new Semaphore(count);
   const running = new Set<Promise<void>>();
   let failure: { error: unknown } | undefined;
   try {
     for await (const item of items) {
-      const letGo = await slots.take();
+      const letGo = await slots.acquire();
       if (failure !== undefined) break;
       const one = work(item).catch((error: unknown) => {
         failure ??= { error };

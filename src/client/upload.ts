@@ -1,8 +1,8 @@
+import type { Semaphore } from "../rules/concurrency.ts";
 import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
 import { type Drives, sha256Of, type WriteOptions } from "./drives.ts";
 import { ClientError, FileChanged, FileExists } from "./errors.ts";
 import type { Source } from "./local_files.ts";
-import type { Slots } from "./transfers.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
 
 /** A part of a file, numbered from 1. */
@@ -60,7 +60,7 @@ export interface UploadTarget {
 /** How it gets there. */
 export interface UploadOptions extends WriteOptions {
   /** Parts and small files of all transfers that are in memory at once. */
-  slots: Slots;
+  slots: Semaphore;
   states: UploadStates;
   /** Whether the version that came of a large file is remembered. */
   remembersEnd?: boolean;
@@ -99,7 +99,7 @@ export async function upload(
   const { side, drive, name } = target;
   const { slots, onBytes } = options;
   const parts = cutParts(source.read(), MAX_PAYLOAD);
-  const letGo = await slots.take();
+  const letGo = await slots.acquire();
   try {
     const { value: first } = await parts.next();
     if (first === undefined) throw new TypeError("There is always a first part");
@@ -197,7 +197,7 @@ class PartsUpload {
         }
         last = part.number;
         this.#start(state, part, letGo);
-        letGo = await this.#options.slots.take();
+        letGo = await this.#options.slots.acquire();
         part = this.#failure === undefined ? (await others.next()).value ?? undefined : undefined;
       }
     } finally {

@@ -24,7 +24,7 @@ import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./quotas/usage.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
-import { OverdueUploads } from "./uploads/session.ts";
+import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
 
 /** Default time without a byte after which a transfer is aborted. */
@@ -93,7 +93,7 @@ export class Store {
     const { memory } = this;
     const openVersions = new OpenVersions();
     const projectCache = new ProjectCache(db);
-    const remover = new Deletions(db, projectCache);
+    const deletions = new Deletions(db, projectCache);
     this.#db = db;
     this.#projectCache = projectCache;
     const quotas = new Quotas(db);
@@ -107,20 +107,25 @@ export class Store {
     const shared = { projects: projectCache, quotas, openVersions, memory, discarded };
     this.files = new FileStore(db, { ...shared, onDamage });
     this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
-    const { end } = new OverdueUploads(db, projectCache, quotas);
+    const end = uploadEnder(db, projectCache, quotas);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
-      open: this.#openUploads,
+      limit: this.#openUploads,
       end,
       discarded,
       memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, openVersions, onError, end, { disk, compactor, remover, meter });
+    this.sweeper = new Sweeper(db, openVersions, onError, end, {
+      disk,
+      compactor,
+      deletions,
+      meter,
+    });
     const wake = () => this.sweeper.wake();
-    this.projects = new ProjectStore(db, projectCache, revocations, remover, wake);
+    this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations);
-    this.apps = new AppStore(db, projectCache, revocations, remover, wake);
+    this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }

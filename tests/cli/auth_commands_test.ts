@@ -162,7 +162,7 @@ const FORM =
 const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["enable", "shop"], code: 2, says: /APP is missing.*kvdrive auth enable PROJECT APP/ },
   { args: ["enable", "shop", "wiki"], code: 1, says: /no application "wiki".*app list/ },
-  { args: ["disable", "nobody", "blog"], code: 1, says: /no project "nobody"/ },
+  { args: ["disable", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
   { args: ["disable", "shop", "blog", "now"], code: 2, says: /too many words/ },
   { args: ["create-api-key", "shop", "blog"], code: 2, says: FORM },
   { args: ["create-api-key", "shop", "blog", "--name", ""], code: 2, says: FORM },
@@ -182,7 +182,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["delete-api-key", "shop", "blog", "-n", "agent"], code: 2, says: /no terminal.*--yes/ },
   { args: ["delete-api-key", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
   { args: ["list-api-keys", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
-  { args: ["list-api-keys", "nobody", "blog"], code: 1, says: /no project "nobody"/ },
+  { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
 ];
 
 Deno.test("What cannot be done is refused, and changes nothing.", async () => {

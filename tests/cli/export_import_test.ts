@@ -78,7 +78,7 @@ async function fillAwkwardly(desk: ClientWorkspace): Promise<void> {
   await desk.store("empty", "nothing", "");
 }
 
-Deno.test("Whatever the names, what is exported and imported is the same: to a folder, an archive, past the server.", async () => {
+Deno.test("Export and import keep all names and bytes: to a folder, an archive, or another server.", async () => {
   await using desk = await ClientWorkspace.open();
   await fillAwkwardly(desk);
   const before = await everything(desk);
@@ -247,7 +247,7 @@ Deno.test("Other files of the same names stay, unless they are to be replaced, a
   await desk.text("rm", "d:b", "--yes");
   const { skipped } = await report(desk, "export", "out");
   assertEquals(skipped.map(({ name }) => name), ["b"]);
-  // Nothing of somebody else is overwritten.
+  // Files of other programs are not overwritten.
   await Deno.mkdir(desk.folder.at("theirs/drives/d"), { recursive: true });
   await desk.folder.write("theirs/drives/d/a", "theirs");
   const refused = await desk.run(["export", "theirs"]);

@@ -144,7 +144,7 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
     1,
     /does not answer as kvdrive does: is that its address/,
   );
-  // A wrong key does not become a right one: the command ends at once, whatever the server asks to wait.
+  // A wrong key stays wrong: the command ends at once, also if the server sends Retry-After.
   const errors = [
     "Too many wrong keys came from this network: send the right one, or wait 30 seconds",
   ];

@@ -53,7 +53,7 @@ Deno.test("A bar is drawn on a terminal, follows its size, and is gone at the en
   assertMatch(line, /^film\\n\.mp4 {2}\[#+-+\] {3}50% {2}21 MB of 42 MB/);
   assert(sent.screen.widest < 100, String(sent.screen.widest));
   await sent.program.resize(40);
-  await waitUntil("it is drawn anew", () => {
+  await waitUntil("it is drawn again", () => {
     const now = sent.screen.lines.find((one) => one.includes("50%"));
     return now !== undefined && now.length < 40;
   });
@@ -72,7 +72,7 @@ Deno.test("Ctrl-C takes the bar away, and says how to go on.", async () => {
   assert(!left.join("\n").includes("50%"), left.join("\n"));
 });
 
-Deno.test("Who fails, and who says something meanwhile, leaves lines of their own.", async () => {
+Deno.test("Failures and messages are printed on lines of their own above the bar.", async () => {
   await using sent = await sending();
   await sent.half();
   let busy = true;

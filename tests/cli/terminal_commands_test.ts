@@ -86,7 +86,7 @@ Deno.test("With --yes nothing is asked.", async () => {
   }
 });
 
-Deno.test("Where somebody types and cannot see the question, or the other way round, nothing is done.", async () => {
+Deno.test("If input or output is not a terminal, a command that must ask changes nothing.", async () => {
   await using shop = await makeShop();
   const before = await everything(shop);
   const seen = shop.folder.at("seen");
@@ -130,7 +130,7 @@ Deno.test("A store that would be made is asked for.", async () => {
   assert(!await shop.folder.has("new"));
 });
 
-Deno.test("Headings are bold on a terminal, unless it or somebody does not want that.", async () => {
+Deno.test("Headings are bold on a terminal, unless TERM or NO_COLOR says otherwise.", async () => {
   await using shop = await makeShop();
   const args = ["project", "list", "--data", shop.data];
   const isBold = async (env: Record<string, string>) => {

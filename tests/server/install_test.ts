@@ -69,7 +69,7 @@ Deno.test("A unit that cannot be written, or would not start, is refused.", asyn
 
 Deno.test({
   name: "systemd understands every line of the unit, and finds little that it exposes.",
-  // Where systemd is not installed there is nobody to ask.
+  // Without systemd there is nothing to check with.
   ignore: !await hasSystemd(),
   async fn() {
     await using folder = await Folder.make();

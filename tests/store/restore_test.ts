@@ -149,7 +149,7 @@ Deno.test("A store that another program has open is not replaced.", async () => 
   await commands.text("restore", stock.at("copy.db"), "--force");
 });
 
-Deno.test("A backup with a damaged file is restored where somebody wants that.", async () => {
+Deno.test("A backup with a damaged file is restored with --force.", async () => {
   await using stock = await makeStock();
   const damaged = stock.at("damaged");
   await editStore(stock.at("data"), (kv) => deleteFirst(kv, "content"));

@@ -60,7 +60,7 @@ Deno.test("Damage is listed and left as it is.", async (t) => {
   }
 });
 
-Deno.test("What nobody needs is removed, and counters and lists are put right.", async (t) => {
+Deno.test("Repair removes orphans and corrects counters and lists.", async (t) => {
   await using stock = await makeStock();
   for (const [what, { damage, says }] of Object.entries(WRONGS)) {
     await t.step(what, async () => {
@@ -170,7 +170,7 @@ Deno.test("Drives and projects that are being removed are not wrong.", async () 
     }
   }
   await server.stop();
-  // Nobody goes on with this removal before the next start.
+  // This deletion is not resumed before the next start.
   await commands.text("project", "delete", PROJECT_ID, "--yes");
   assertMatch(await commands.text("verify"), /^All is well/);
 });

@@ -3,7 +3,8 @@ import { walk } from "../../client/archive/folder.ts";
 import { fileError, isFatal } from "../../client/errors.ts";
 import { fileSource, pipeSource, type Source } from "../../client/local_files.ts";
 import type { RemoteDrives } from "../../client/remote_drives.ts";
-import { forEachConcurrent, Slots, TransferReport, TRANSFERS } from "../../client/transfers.ts";
+import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { upload } from "../../client/upload.ts";
 import type { UploadStates } from "../../client/upload_states.ts";
 import { contentTypeOf, contentTypeProblem } from "../../rules/content_type.ts";
@@ -70,7 +71,7 @@ class PutRun {
   readonly #report: TransferReport;
   readonly #drives: RemoteDrives;
   readonly #states: UploadStates;
-  readonly #slots = new Slots(TRANSFERS);
+  readonly #slots = new Semaphore(TRANSFERS);
 
   constructor(
     call: ClientCall,

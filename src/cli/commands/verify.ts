@@ -49,8 +49,8 @@ async function verify(call: StoreCall): Promise<void> {
     ...(verdict.more ? ["There is more: this is the beginning."] : []),
     ...(problems.length === 0 ? [`All is well: ${files} files, ${bytes} bytes.`] : []),
     ...(unchecked === 0 ? [] : [
-      `Not yet checked: ${unchecked} files of an older store have no checksums or no digest; ` +
-      "the scrub of a server adds them.",
+      `Not yet checked: ${unchecked} files have no digest of their bytes; ` +
+      "the scrub of a server adds it.",
     ]),
   ];
   const json = {

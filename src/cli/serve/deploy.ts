@@ -255,6 +255,6 @@ function sweepBySchedule(opening: StoreOpener): void {
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
-    await store.scrub.doUrgent();
+    await store.scrub.checkUrgent();
   });
 }

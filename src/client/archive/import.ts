@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
 import { type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, FileExists, isFatal } from "../errors.ts";
 import { isSameTime, type Source } from "../local_files.ts";
-import { forEachConcurrent, Slots, type TransferReport, TRANSFERS } from "../transfers.ts";
+import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
 import { stateKey, upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";
 import { DRIVES_FOLDER, type IndexEntry } from "./index.ts";
@@ -35,7 +36,7 @@ export async function importDrives(
   report: TransferReport,
   options: ImportOptions,
 ): Promise<void> {
-  const slots = new Slots(TRANSFERS);
+  const slots = new Semaphore(TRANSFERS);
   const found = new Set<string>();
   let hasDrive = options.drive === undefined;
   await forEachConcurrent(source.files(), TRANSFERS, async (file) => {
@@ -90,14 +91,14 @@ class FileImport {
   readonly #side: Drives;
   readonly #file: ImportFile;
   readonly #place: Destination;
-  readonly #options: ImportOptions & { slots: Slots };
+  readonly #options: ImportOptions & { slots: Semaphore };
   readonly #report: TransferReport;
 
   constructor(
     side: Drives,
     file: ImportFile,
     place: Destination,
-    options: ImportOptions & { slots: Slots },
+    options: ImportOptions & { slots: Semaphore },
     report: TransferReport,
   ) {
     this.#side = side;

@@ -81,7 +81,7 @@ async function removals({ db }: TestStore): Promise<number> {
 }
 
 testOnAll(
-  "A removed project leaves nothing, and nothing of another one is touched",
+  "Deleting a project leaves nothing of it and does not touch another one",
   async (bench) => {
     for (const project of [GONE, KEPT]) await fillProject(bench, project);
     await sweepLater(bench);
@@ -95,7 +95,7 @@ testOnAll(
 );
 
 testOnAll(
-  "A removal goes on where it was interrupted, after each of its commits",
+  "A deletion continues after an interruption at any of its commits",
   async (bench) => {
     await fillProject(bench, GONE);
     await fillProject(bench, KEPT);
@@ -115,7 +115,7 @@ testOnAll(
   },
 );
 
-testOnAll("Wherever a sweep is interrupted, the next one finishes", async (bench) => {
+testOnAll("A deletion that was interrupted is finished by the next sweep", async (bench) => {
   await fillProject(bench, KEPT);
   const files = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
   for (let commits = 0; commits < 12; commits += 2) {
@@ -130,7 +130,7 @@ testOnAll("Wherever a sweep is interrupted, the next one finishes", async (bench
   assertEquals(after, files);
 });
 
-testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (bench) => {
+testOnAll("Concurrent sweeps of several processes delete each entry once", async (bench) => {
   const other = otherProcess(bench);
   await fillProject(bench, GONE);
   await fillDrive(bench, "p", "d");
@@ -143,7 +143,7 @@ testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (ben
   assertEquals(await bench.store.projects.deleteDrive("p", "d"), false);
 });
 
-testOnAll("A large removal does not hold up a small one", async (bench) => {
+testOnAll("A large deletion does not delay a small one", async (bench) => {
   const { projects } = bench.store;
   const fill = async (drive: string, files: number) => {
     const places = Array.from({ length: files }, (_, i) => ({ project: "p", drive, name: `${i}` }));
@@ -172,37 +172,43 @@ function namesOf(drives: readonly { name: string }[]): string[] {
   return drives.map(({ name }) => name);
 }
 
-testOnAll("Who has begun to read a removed file gets it to the end", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  const data = bytes(40 * CHUNK_SIZE);
-  await putAt(bench, place, data);
-  const file = await bench.store.files.open(place);
-  assert(file !== undefined);
-  const pieces = await file.read({ start: 0, end: data.byteLength });
-  const first = await pieces[Symbol.asyncIterator]().next();
-  await bench.store.projects.delete("p");
-  await sweepLater(bench);
-  // Readers in other processes have their time: without a look into the future the bytes are there still.
-  const rest = await Array.fromAsync(pieces);
-  const received = await new Blob([first.value, ...rest]).arrayBuffer();
-  assertEquals(new Uint8Array(received), data);
-  file.close();
-  await sweepLater(bench);
-  assertEquals(await entriesWith(bench, '"d"'), []);
-});
+testOnAll(
+  "A download that has started is completed after its project was deleted",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    const data = bytes(40 * CHUNK_SIZE);
+    await putAt(bench, place, data);
+    const file = await bench.store.files.open(place);
+    assert(file !== undefined);
+    const pieces = await file.read({ start: 0, end: data.byteLength });
+    const first = await pieces[Symbol.asyncIterator]().next();
+    await bench.store.projects.delete("p");
+    await sweepLater(bench);
+    // Readers in other processes have their time: without a look into the future the bytes are there still.
+    const rest = await Array.fromAsync(pieces);
+    const received = await new Blob([first.value, ...rest]).arrayBuffer();
+    assertEquals(new Uint8Array(received), data);
+    file.close();
+    await sweepLater(bench);
+    assertEquals(await entriesWith(bench, '"d"'), []);
+  },
+);
 
-testOnAll("Removed bytes stay for a while for readers in other processes", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  await putAt(bench, place, bytes(3 * CHUNK_SIZE));
-  await bench.store.projects.deleteDrive("p", "d");
-  await bench.store.sweeper.sweep();
-  const left = await entriesWith(bench, '"d"');
-  assertEquals(left.length, 5);
-  assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
-  assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
-});
+testOnAll(
+  "The bytes of a deleted drive stay for a while for readers in other processes",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    await putAt(bench, place, bytes(3 * CHUNK_SIZE));
+    await bench.store.projects.deleteDrive("p", "d");
+    await bench.store.sweeper.sweep();
+    const left = await entriesWith(bench, '"d"');
+    assertEquals(left.length, 5);
+    assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
+    assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
+  },
+);
 
-testOnAll("No chunk is read to remove it", async (bench) => {
+testOnAll("Deleting a project reads no chunk", async (bench) => {
   const place = { project: "p", drive: "d", name: "a" };
   await putAt(bench, place, bytes(150 * CHUNK_SIZE));
   await bench.store.projects.delete("p");
@@ -219,7 +225,7 @@ testOnAll("No chunk is read to remove it", async (bench) => {
   assertEquals(await entriesWith(bench, '"d"'), []);
 });
 
-testOnAll("A removal that is begun is done at once in the background", async (bench) => {
+testOnAll("A deletion is finished in the background without delay", async (bench) => {
   await putAt(bench, { project: "p", drive: "d", name: "a" }, bytes(10));
   const { projects, sweeper } = bench.store;
   sweeper.start();

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Revocations } from "./revocations.ts";
 
-Deno.test("Every listener is told of every change until it ends that, also while it is told", () => {
+Deno.test("A listener is called at every change until it is removed, which it may do while it is called", () => {
   const revocations = new Revocations();
   const told: string[] = [];
   const listen = (name: string) => revocations.onChange(() => void told.push(name));
@@ -14,7 +14,7 @@ Deno.test("Every listener is told of every change until it ends that, also while
   assertEquals(told, ["a", "b", "once", "b"]);
 });
 
-Deno.test("A function that listens twice is told twice, and ends one at a time", () => {
+Deno.test("A function that was added twice is called twice and removed one at a time", () => {
   const revocations = new Revocations();
   let told = 0;
   const count = () => void told++;

@@ -8,7 +8,7 @@ import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
 import { CHUNK_SIZE } from "./records.ts";
 
 testOnAll(
-  "A drive that is being removed looks as if it were not there, and takes nothing",
+  "A drive that is being deleted looks empty and refuses writes",
   async (bench) => {
     const { files, uploads, projects, drives, list } = facadeOf(bench.store);
     const place = { project: "p", drive: "one", name: "a" };
@@ -100,7 +100,7 @@ const REMOVALS: readonly { name: string; run: (bench: TestStore) => Promise<unkn
 
 for (const { name, run } of REMOVALS) {
   testOnAll(
-    `What is written while somebody removes ${name} is refused, and leaves nothing`,
+    `A write during which another process deletes ${name} is refused and leaves nothing`,
     async (bench) => {
       const place = { project: "p", drive: "d", name: "a" };
       await putAt(bench, place, bytes(5));
@@ -152,19 +152,22 @@ function once(work: () => Promise<unknown>): () => Promise<unknown> {
   return () => running ??= work();
 }
 
-testOnAll("An upload can't be completed into what is being removed", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  for (const remove of ["deleteDrive", "delete"] as const) {
-    const writer = otherProcess(bench);
-    const id = await upload(writer, place, [10]);
-    await bench.store.projects[remove]("p", "d");
-    await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
-    await sweepLater(bench);
-    assertEquals(await entriesWith(bench, '"d"'), []);
-  }
-});
+testOnAll(
+  "An upload cannot be completed into a drive or project that is being deleted",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    for (const remove of ["deleteDrive", "delete"] as const) {
+      const writer = otherProcess(bench);
+      const id = await upload(writer, place, [10]);
+      await bench.store.projects[remove]("p", "d");
+      await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
+      await sweepLater(bench);
+      assertEquals(await entriesWith(bench, '"d"'), []);
+    }
+  },
+);
 
-testOnAll("Another process that writes to another drive is in nobody's way", async (bench) => {
+testOnAll("Another process can write to another drive while one is deleted", async (bench) => {
   const writer = otherProcess(bench);
   const place = { project: "p", drive: "other", name: "a" };
   for (let i = 0; i < 5; i++) {
@@ -185,7 +188,7 @@ testOnAll("Another process that writes to another drive is in nobody's way", asy
 });
 
 testOnAll(
-  "Who writes elsewhere reads it, as soon as a removed drive is free again",
+  "A process reads its own write to a drive that another process has finished deleting",
   async (bench) => {
     const other = otherProcess(bench);
     const place = { project: "p", drive: "d", name: "a" };
@@ -201,7 +204,7 @@ testOnAll(
 );
 
 testOnAll(
-  "Small files that are put at the same time are few operations, without a read of the project",
+  "Concurrent small files share operations and do not read the project",
   async (bench) => {
     const { db } = bench;
     await putAt(bench, { project: "p", drive: "d", name: "first" }, bytes(1));

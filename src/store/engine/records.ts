@@ -19,14 +19,14 @@ export function fileText({ project, drive, name }: Place): string {
   return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
 }
 
-/** How a file's bytes are stored. `checksums`: every chunk has one; older stores have chunks without. */
+/** How the bytes of a file are stored. Every chunk has a checksum. */
 export type Layout =
   /** In one value, read together with the record. */
   | { kind: "inline" }
   /** In chunks under this version, which differs from the file's if they were the only part of an upload. */
-  | { kind: "chunks"; version: string; checksums?: true }
+  | { kind: "chunks"; version: string }
   /** In the chunks of many parts, listed by the manifest under the file's version. */
-  | { kind: "manifest"; parts: number; checksums?: true };
+  | { kind: "manifest"; parts: number };
 
 export interface FileRecord {
   /** Ordered by time and new with every write, which makes it the file's entity tag. */
@@ -69,8 +69,6 @@ export interface PartRecord {
   size: number;
   /** Base64. */
   sha256: string;
-  /** Whether its chunks have checksums; older stores have parts without. */
-  checksums?: true;
   /** Content type sent with the part. */
   type?: string;
 }
@@ -147,8 +145,8 @@ export interface QuotaRecord {
 export interface ProjectKeyRecord {
   project: string;
   created: number;
-  /** The first characters of the secret, by which the key is listed; older stores have keys without. */
-  prefix?: string;
+  /** The first characters of the secret or of its hash, by which the key is listed. */
+  prefix: string;
   name?: string;
 }
 

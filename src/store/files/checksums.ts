@@ -175,8 +175,8 @@ export function contentProblem(
 export interface Expected {
   /** Bytes of the version. */
   size: number;
-  /** The pages of its checksums; `undefined` for a version without checksums. */
-  pages: readonly unknown[] | undefined;
+  /** The pages of its checksums as they were read. */
+  pages: readonly unknown[];
   /** Of all bytes, in base64, if a record has it. */
   sha256?: string | undefined;
 }
@@ -201,15 +201,13 @@ export class VersionCheck {
     const wanted = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
     const length = chunk.byteLength;
     if (length !== wanted) return `${this.#chunk(index)} has ${length} bytes instead of ${wanted}`;
-    if (pages !== undefined) {
-      const number = Math.floor(index / CHECKSUMS_PER_PAGE);
-      const page = pages[number];
-      if (!isPage(page, number, this.#count)) {
-        return `page ${number} of its checksums is missing or incomplete`;
-      }
-      if (!matches(page, index, chunk)) {
-        return `${this.#chunk(index)} does not match its checksum`;
-      }
+    const number = Math.floor(index / CHECKSUMS_PER_PAGE);
+    const page = pages[number];
+    if (!isPage(page, number, this.#count)) {
+      return `page ${number} of its checksums is missing or incomplete`;
+    }
+    if (!matches(page, index, chunk)) {
+      return `${this.#chunk(index)} does not match its checksum`;
     }
     this.#hash.update(chunk);
     this.#next++;
@@ -230,7 +228,7 @@ export class VersionCheck {
   }
 
   #pageDigest(): string | undefined {
-    const last = this.#expected.pages?.at(-1);
+    const last = this.#expected.pages.at(-1);
     return last instanceof Uint8Array
       ? Buffer.from(last.subarray(-DIGEST_BYTES)).toString("base64")
       : undefined;

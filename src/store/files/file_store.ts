@@ -161,7 +161,7 @@ export class FileStore {
     const isInline = bytes.kind === "inline";
     const layout: Layout = isInline
       ? { kind: bytes.kind }
-      : { kind: bytes.kind, version: bytes.version, checksums: true };
+      : { kind: bytes.kind, version: bytes.version };
     const draft = { size, sha256, type, layout };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const published = await this.publish(place, draft, { condition, begun }, (op) => {

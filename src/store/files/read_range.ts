@@ -14,8 +14,7 @@ interface Segment {
   /** Bytes in all chunks of the version. */
   size: number;
   range: ByteRange;
-  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
-  checksums: ChecksumReader | undefined;
+  checksums: ChecksumReader;
 }
 
 /** The store to read from, and the memory to read into. */
@@ -78,7 +77,7 @@ async function* segments(
     version,
     size,
     range,
-    checksums: layout.checksums && new ChecksumReader(source.reader, place, version, size),
+    checksums: new ChecksumReader(source.reader, place, version, size),
   });
   if (layout.kind === "chunks") {
     yield segment(layout.version, size, range);
@@ -97,10 +96,10 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   const { version, size, checksums } = segment;
   const first = Math.floor(start / CHUNK_SIZE);
   // Loads the page of checksums while the first chunks are read.
-  if (first < chunkCount(end)) checksums?.pageOf(first);
+  if (first < chunkCount(end)) checksums.pageOf(first);
   // Each chunk is checked just before it is sent, not the whole batch at once: then it is in the processor's cache.
   const verify = (chunk: Piece, index: number): Piece => {
-    if (checksums?.matches(index, chunk) === false) {
+    if (!checksums.matches(index, chunk)) {
       throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
     }
     return cut(chunk, index * CHUNK_SIZE, segment.range);
@@ -108,9 +107,9 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   return source.ahead.read(first, chunkCount(end), {
     read: (from, to) => readBatch(source, place, segment, from, to),
     prepare: (chunk, index) =>
-      checksums?.hasPageOf(index) === false
-        ? checksums.pageOf(index).then(() => verify(chunk, index))
-        : verify(chunk, index),
+      checksums.hasPageOf(index)
+        ? verify(chunk, index)
+        : checksums.pageOf(index).then(() => verify(chunk, index)),
   });
 }
 

@@ -8,7 +8,7 @@ import { put } from "../testing/files.ts";
 import { addProject, sweepLater } from "../testing/stores.ts";
 import { Compactor, freePages, pageCount } from "./compactor.ts";
 
-Deno.test("The store's file shrinks after much was deleted, and loses nothing of the rest", async () => {
+Deno.test("The store's file shrinks after a large deletion and keeps the other files", async () => {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
   try {
     const path = databasePath(folder);
@@ -41,7 +41,7 @@ Deno.test("The store's file shrinks after much was deleted, and loses nothing of
   }
 });
 
-Deno.test("Free pages are given back if they stay free, and are more than a tenth of the file", async () => {
+Deno.test("Free pages are returned to the disk if they stay free and are a tenth of the file", async () => {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
   try {
     const path = databasePath(folder);
@@ -86,7 +86,7 @@ function pagesIn(path: string): { free: number; total: number } {
   }
 }
 
-Deno.test("A compactor that was stopped does nothing any more", async () => {
+Deno.test("A stopped compactor does nothing", async () => {
   const compactor = new Compactor("/nowhere/at/all.db");
   compactor.stop();
   await compactor.run({ isShort: false });

@@ -23,7 +23,7 @@ function fail(error: unknown): never {
 }
 
 testOnAll(
-  "Bytes of a writer that never came back are removed when its claim is over",
+  "The bytes of a dead writer are deleted when its lease ends",
   async (bench) => {
     const writer = new ChunkWriter(bench.db, place("a"), newVersion(), 160);
     for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
@@ -35,7 +35,7 @@ testOnAll(
   },
 );
 
-testOnAll("What cannot be reclaimed does not hold up the rest", async (bench) => {
+testOnAll("An entry that cannot be deleted does not hold up the others", async (bench) => {
   await upload(bench, place("a"), [2 * CHUNK_SIZE]);
   await put(bench, "b", bytes(3 * CHUNK_SIZE));
   await bench.store.files.delete(place("b"));
@@ -47,7 +47,7 @@ testOnAll("What cannot be reclaimed does not hold up the rest", async (bench) =>
   await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
 });
 
-testOnAll("Sweeping twice at once is harmless", async (bench) => {
+testOnAll("Concurrent sweeps are harmless", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
   await put(bench, "a", bytes(30 * CHUNK_SIZE, 2));
   await put(bench, "b", bytes(20 * CHUNK_SIZE));
@@ -68,7 +68,7 @@ testOnAll("Replaced bytes stay for a while for readers in other processes", asyn
 });
 
 testOnAll(
-  "A clock that jumps takes replaced bytes from no reader in another process",
+  "A jump of the clock does not delete replaced bytes early",
   async (bench) => {
     const swept = { file: 1, "usage files": 1, "usage bytes": 1 };
     const held = { ...swept, chunk: 5, garbage: 1 };
@@ -127,7 +127,7 @@ function counted({ db: { reader, commits } }: TestStore): TestStore & { db: Coun
   return { db, store: new Store(db, { onError: fail }) };
 }
 
-testOnAll("Many replaced versions are reclaimed in few commits", async (bench) => {
+testOnAll("Many replaced versions are deleted in few commits", async (bench) => {
   for (let i = 0; i < 101; i++) await put(bench, "a", bytes(2 * CHUNK_SIZE, i));
   const sweeping = counted(bench);
   await sweepLater(sweeping);
@@ -135,7 +135,7 @@ testOnAll("Many replaced versions are reclaimed in few commits", async (bench) =
   assert(sweeping.db.background <= 5, `${sweeping.db.background} commits`);
 });
 
-testOnAll("Reclaiming waits for no upload, however many wait for the store", async (bench) => {
+testOnAll("Garbage collection does not wait for uploads", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
   await bench.store.files.delete(place("a"));
   const gate = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ testOnAll("Reclaiming waits for no upload, however many wait for the store", asy
 });
 
 testOnAll(
-  "A sweep that is stopped ends after its batch, also inside of one file",
+  "A sweep stops after its current batch, even within a file",
   async (bench) => {
     const id = await upload(bench, place("a"), [MIN_PART, MIN_PART, MIN_PART]);
     await bench.store.uploads.complete(place("a"), id, () => true);
@@ -189,7 +189,7 @@ class EndlessCompactor extends Compactor {
   }
 }
 
-testOnAll("Neither removals nor reclaiming wait for compaction", async (bench) => {
+testOnAll("Neither deletions nor garbage collection wait for compaction", async (bench) => {
   const compactor = new EndlessCompactor("unused");
   const store = new Store(bench.db, { onError: fail, compactor });
   store.sweeper.start();
@@ -209,7 +209,7 @@ testOnAll("Neither removals nor reclaiming wait for compaction", async (bench) =
   await store.sweeper.stop();
 });
 
-testOnAll("The store can be closed while it sweeps", async (bench) => {
+testOnAll("The store can be closed during a sweep", async (bench) => {
   for (let i = 0; i < 5; i++) await put(bench, `n${i}`, bytes(50 * CHUNK_SIZE));
   for (let i = 0; i < 5; i++) await bench.store.files.delete(place(`n${i}`));
   bench.store.sweeper.start();
@@ -250,7 +250,7 @@ function failOnError(error: unknown): never {
   throw error;
 }
 
-Deno.test("A loop runs at once, again when it is woken, and one run at a time", async () => {
+Deno.test("A loop runs at once and again when it is woken, one run at a time", async () => {
   const work = new Work();
   const loop = new BackgroundLoop(work.run, { interval: HOUR, onError: failOnError });
   loop.wake();
@@ -271,7 +271,7 @@ Deno.test("A loop runs at once, again when it is woken, and one run at a time", 
   assertEquals(work.runs, 3);
 });
 
-Deno.test("A loop goes on after a failure, and runs at its interval", async () => {
+Deno.test("A loop continues after a failure and runs at its interval", async () => {
   const work = new Work();
   const errors: unknown[] = [];
   const loop = new BackgroundLoop(work.run, {
@@ -290,7 +290,7 @@ Deno.test("A loop goes on after a failure, and runs at its interval", async () =
   assertEquals(errors, [failure]);
 });
 
-Deno.test("A loop that is stopped waits for its run and begins no other", async () => {
+Deno.test("Stopping a loop waits for its run and starts no other", async () => {
   const work = new Work();
   const loop = new BackgroundLoop(work.run, { interval: 0, onError: failOnError });
   loop.start();

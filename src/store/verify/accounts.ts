@@ -44,7 +44,7 @@ function* projectKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<
   for (const { key, value, versionstamp } of all) {
     const { project, prefix } = value;
     if (removals.hasProject(project)) continue;
-    const shown = `key ${prefix ?? "without a prefix"} of project ${project}`;
+    const shown = `key ${prefix} of project ${project}`;
     if (!snapshot.has(keys.project(project))) {
       const removal = new Operation().check(key, versionstamp)
         .check(keys.project(project), null)
@@ -55,7 +55,7 @@ function* projectKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<
         removal,
         project,
       );
-    } else if (prefix !== undefined) {
+    } else {
       const hash = String(key[1]);
       const at = keys.projectKeyPrefix(project, prefix);
       yield* missingIndex(snapshot, at, hash, { key, versionstamp }, `The ${shown}`, project);

@@ -3,7 +3,6 @@ import { keys, prefixes } from "../engine/keys.ts";
 import type { FileRecord, ManifestPage, Place } from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
-import { isDigested } from "../files/garbage.ts";
 import { fileText, type Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -13,8 +12,6 @@ export interface VersionBytes {
   size: number;
   /** Of the bytes, in base64, where a record has it. */
   sha256?: string | undefined;
-  /** Whether the chunks have checksums. */
-  checksums?: true | undefined;
 }
 
 /** Told of bytes that were looked at. */
@@ -43,9 +40,8 @@ export function chunksProblem(
 function pagesOf(
   snapshot: Snapshot,
   place: Place,
-  { version, size, checksums }: VersionBytes,
-): unknown[] | undefined {
-  if (checksums === undefined) return undefined;
+  { version, size }: VersionBytes,
+): unknown[] {
   const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
   return numbers.map((number) => snapshot.get(keys.checksums(place, version, number))?.value);
 }
@@ -55,7 +51,7 @@ export interface FileCount {
   project: string;
   drive: string;
   size: number;
-  /** Whether it lacks digests or checksums, and no journal says that they are being computed. */
+  /** Whether it has no digest, and the journal does not say that the digest is to be computed. */
   isUnchecked: boolean;
 }
 
@@ -69,7 +65,7 @@ export function* fileProblems(
   for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
     const [, project = "", drive = "", name = ""] = key.map(String);
     const place = { project, drive, name };
-    const isUnchecked = !isDigested(value) && !snapshot.has(keys.undigested(place));
+    const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
     onFile({ project, drive, size: value.size, isUnchecked });
     const problem = problemOf(snapshot, place, value, onBytes);
     if (problem === undefined) continue;
@@ -108,14 +104,14 @@ function manifestProblem(
   onBytes: OnBytes,
 ): string | undefined {
   if (layout.kind !== "manifest") return undefined;
-  const { parts, checksums } = layout;
+  const { parts } = layout;
   const whole = createHash("sha256");
   let start = 0;
   let count = 0;
   for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(place, version))) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
-      const bytes = { version: part, size: value.sizes[i] ?? 0, checksums };
+      const bytes = { version: part, size: value.sizes[i] ?? 0 };
       const problem = chunksProblem(snapshot, place, bytes, (piece) => {
         if (sha256 !== undefined) whole.update(piece);
         onBytes(piece);

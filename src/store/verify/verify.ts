@@ -18,7 +18,7 @@ export interface VerifyReport {
   /** What was looked at. */
   files: number;
   bytes: number;
-  /** Files of an older store that lack digests or checksums; the scrub of a server adds them. */
+  /** Files without a digest that no journal entry names; the scrub of a server adds the digest. */
   unchecked: number;
 }
 
