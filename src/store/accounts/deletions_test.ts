@@ -185,7 +185,7 @@ testOnAll(
     const first = await pieces[Symbol.asyncIterator]().next();
     await bench.store.projects.delete("p");
     await sweepLater(bench);
-      const rest = await Array.fromAsync(pieces);
+    const rest = await Array.fromAsync(pieces);
     const received = await new Blob([first.value, ...rest]).arrayBuffer();
     assertEquals(new Uint8Array(received), data);
     file.close();

@@ -115,7 +115,10 @@ for (const { name, run } of DELETIONS) {
       const { files, uploads } = writer.store;
       const part = { id, part: 2, type: undefined };
       await Promise.all([
-        assertRefused(() => files.put({ ...place, name: "s" }, during(10, deleteOnce), ANYWAY), wanted),
+        assertRefused(
+          () => files.put({ ...place, name: "s" }, during(10, deleteOnce), ANYWAY),
+          wanted,
+        ),
         assertRefused(() => files.put(place, during(3 * CHUNK_SIZE, deleteOnce), ANYWAY), wanted),
         assertRefused(
           () => uploads.putPart(place, part, during(10, deleteOnce), () => {}),

@@ -140,7 +140,11 @@ const DAMAGES: Record<
     edit: flipBit,
     message: /does not match its checksum/,
   },
-  "a chunk that is shorter": { kind: "chunk", edit: (it) => it.slice(1), message: /bytes instead of/ },
+  "a chunk that is shorter": {
+    kind: "chunk",
+    edit: (it) => it.slice(1),
+    message: /bytes instead of/,
+  },
   "a chunk that is missing": { kind: "chunk", edit: () => undefined, message: /is missing/ },
   "checksums with a flipped bit": {
     kind: "checksums",
