@@ -43,7 +43,7 @@ interface SentPart {
   type: string | undefined;
 }
 
-/** Uploads in parts: sessions, their parts, and the file that comes of them. */
+/** Uploads in parts: their sessions, their parts, and the files that they become. */
 export class UploadStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
@@ -167,7 +167,7 @@ export class UploadStore {
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // The project comes first: if it is gone, the answer must not be that the upload is.
+      // The project is checked first: if it was deleted, the error must name the project and not the upload.
       const project = await this.#projects.requireWritable(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
@@ -240,7 +240,7 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are deleted in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // It expires first. From then on no part can arrive and compete with the change of the counters.
+      // It expires first, so that no part can arrive while the counters change.
       const { operation, deadline, value } = expire(await this.#findVisible(place, id));
       const outcome = await this.#db.commit(operation);
       if (!outcome.ok) continue;
