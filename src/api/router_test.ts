@@ -70,7 +70,7 @@ Deno.test("the endpoint of GET also answers HEAD", () => {
   assertThrows(() => findEndpoint(route("/a", { POST: post }), "HEAD"), HttpError, "not allowed");
 });
 
-Deno.test("Allow lists the methods of the route, HEAD beside GET, and OPTIONS", () => {
+Deno.test("the Allow header lists the methods of the route, HEAD beside GET, and OPTIONS", () => {
   const cases = [
     [{ GET: get }, "GET, HEAD, OPTIONS"],
     [{ GET: get, POST: post, DELETE: post }, "GET, POST, DELETE, HEAD, OPTIONS"],

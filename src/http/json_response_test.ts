@@ -29,7 +29,7 @@ class TestServer {
   }
 }
 
-Deno.test("A large answer holds its memory until it was read, a small one none", async () => {
+Deno.test("a large answer holds memory until it is read, a small one does not", async () => {
   const server = new TestServer();
   const small = await server.answer(CHUNK_SIZE - 2);
   assertEquals(server.json.used, 0);
@@ -42,7 +42,7 @@ Deno.test("A large answer holds its memory until it was read, a small one none",
   assertEquals([server.json.used, server.made], [0, 2]);
 });
 
-Deno.test("A large answer whose reader leaves, and one to HEAD, hold nothing", async () => {
+Deno.test("a large answer releases its memory if the reader disconnects or the method is HEAD", async () => {
   const server = new TestServer();
   const left = await server.answer(3 * CHUNK_SIZE);
   await left.body?.cancel();
@@ -52,7 +52,7 @@ Deno.test("A large answer whose reader leaves, and one to HEAD, hold nothing", a
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("An answer for which there is no memory is made again when there is some", async () => {
+Deno.test("an answer without memory is built again when memory is available", async () => {
   const server = new TestServer();
   const first = await server.answer(40 * CHUNK_SIZE);
   const second = server.answer(30 * CHUNK_SIZE);
@@ -68,7 +68,7 @@ Deno.test("An answer for which there is no memory is made again when there is so
   assertEquals([server.made, server.json.used], [4, 0]);
 });
 
-Deno.test("An answer larger than all memory counts as a half, and gets out", async () => {
+Deno.test("an answer larger than the budget counts as half of it and is sent", async () => {
   const server = new TestServer();
   const answer = await server.answer(3 * LIMIT);
   assertEquals(server.json.used, LIMIT / 2);
@@ -76,7 +76,7 @@ Deno.test("An answer larger than all memory counts as a half, and gets out", asy
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("Without memory for too long there is no answer, and what fails holds nothing", async () => {
+Deno.test("a request that gets no memory in time fails, and a failed one holds none", async () => {
   const server = new TestServer(20);
   const held = await server.answer(40 * CHUNK_SIZE);
   await assertRejects(() => server.answer(40 * CHUNK_SIZE), MemoryExhausted);
@@ -93,7 +93,7 @@ Deno.test("Without memory for too long there is no answer, and what fails holds 
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("There is a paging object if and only if there is a further page", () => {
+Deno.test("an answer has a paging object if and only if there is a next page", () => {
   assertEquals(pagingOf(["a", "b"], true), { paging: { size: 2, last: "b" } });
   assertEquals(pagingOf([""], true), { paging: { size: 1, last: "" } });
   for (const names of [[], ["a"]]) assertEquals(pagingOf(names, false), {});

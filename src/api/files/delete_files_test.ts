@@ -32,13 +32,13 @@ async function deleteOnFailingStore(
   }
 }
 
-Deno.test("A name that the store could not delete is failed, and the others are deleted", async () => {
+Deno.test("a name that the store could not delete is listed as failed, the others as deleted", async () => {
   const { text, failures } = await deleteOnFailingStore(false);
   assertEquals(JSON.parse(text), { deleted: ["a", "b"], failed: ["kept 1", "__proto__"] });
   assertEquals(failures.length, 2);
 });
 
-Deno.test("With reasons the failed names are an object, and no reason tells of our inside", async () => {
+Deno.test("with reasons the failed names are an object, and no reason contains internals", async () => {
   const { text } = await deleteOnFailingStore(true);
   const { deleted, failed } = JSON.parse(text);
   assertEquals([deleted, Object.keys(failed)], [["a", "b"], ["kept 1", "__proto__"]]);

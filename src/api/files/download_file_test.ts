@@ -61,7 +61,7 @@ async function chunksAfterSweep({ db, store }: Scene): Promise<number> {
   return (await Array.fromAsync(db.reader.list({ prefix: ["chunk"] }))).length;
 }
 
-Deno.test("However a download ends, it lets the bytes of an earlier version go", async () => {
+Deno.test("a download releases an earlier version, however it ends", async () => {
   const cases = [
     ["HEAD", {}, 200],
     ["GET", { "if-none-match": "*" }, 304],
@@ -85,7 +85,7 @@ Deno.test("However a download ends, it lets the bytes of an earlier version go",
   }
 });
 
-Deno.test("A download that has begun gets the version that it began with, to the end", async () => {
+Deno.test("a download that has started gets its version to the end", async () => {
   await withFile(async (scene) => {
     const { body } = await scene.download("GET", {});
     const reader = body?.getReader();
@@ -106,7 +106,7 @@ async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): 
   await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
 }
 
-Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
+Deno.test("missing bytes abort the answer, and are reported once", async () => {
   await withFile(async (scene) => {
     const { failures, download } = scene;
     const size = (MAX_READ_BATCH + 9) * CHUNK_SIZE;
@@ -123,7 +123,7 @@ Deno.test("Where bytes are missing the answer breaks, and the operator is told o
   });
 });
 
-Deno.test("Where bytes are missing at the beginning there is an error and no answer", async () => {
+Deno.test("bytes missing at the start are an error before the answer", async () => {
   await withFile(async (scene) => {
     await loseChunk(scene, scene.record, 0);
     await assertRejects(() => scene.download("GET", {}), StoreDamaged, "chunk 0 of 20 is missing");

@@ -24,7 +24,7 @@ async function unzipped(response: Response): Promise<string> {
   return await new Response(response.body?.pipeThrough(zip)).text();
 }
 
-Deno.test("Every file of the page comes with its type and the headers that keep it apart", async () => {
+Deno.test("every file of the page has its type and the security headers", async () => {
   const paths = [
     "/",
     ...dashboard.paths.filter((one) => one.includes("/")).map((one) => `/dashboard/${one}`),
@@ -48,7 +48,7 @@ Deno.test("Every file of the page comes with its type and the headers that keep 
   }
 });
 
-Deno.test("Nothing of the page needs what its policy refuses", async () => {
+Deno.test("the page needs nothing that its policy forbids", async () => {
   const html = await (await get("/")).text();
   assert(!/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)|javascript:/i.test(html), html);
   for (const path of dashboard.paths) {
@@ -61,7 +61,7 @@ Deno.test("Nothing of the page needs what its policy refuses", async () => {
   }
 });
 
-Deno.test("A browser that has a file is told so, whichever form it has", async () => {
+Deno.test("a browser with a current file gets 304, for the plain and the compressed form", async () => {
   const plain = await get("/");
   const zipped = await get("/", { "accept-encoding": "br, gzip" });
   const [one, other] = [plain, zipped].map(({ headers }) => headers.get("etag") ?? "");
@@ -77,7 +77,7 @@ Deno.test("A browser that has a file is told so, whichever form it has", async (
   }
 });
 
-Deno.test("gzip is sent to those who take it", async () => {
+Deno.test("gzip is sent to callers that accept it", async () => {
   const cases = [
     ["gzip", true],
     ["gzip;q=0.5, br", true],
@@ -97,7 +97,7 @@ Deno.test("gzip is sent to those who take it", async () => {
   }
 });
 
-Deno.test("Only the page's own files are there, by exactly their names", async () => {
+Deno.test("only the page's own files are served, by their exact names", async () => {
   const wrong = [
     "core/nothing.js",
     "core/Main.js",
@@ -130,7 +130,7 @@ function modulesOf(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-Deno.test("What loads before the sign-in is small", async () => {
+Deno.test("the files loaded before the sign-in are small", async () => {
   const html = await (await get("/")).text();
   const named = [...html.matchAll(/(?:src|href)="\/dashboard\/([^"]+)"/g)].map(([, path = ""]) =>
     path
@@ -147,7 +147,7 @@ Deno.test("What loads before the sign-in is small", async () => {
   assert(bytes < FIRST_PAGE, `${bytes} bytes`);
 });
 
-Deno.test("The page asks at once for every module that the sign-in needs", async () => {
+Deno.test("the page preloads every module that the sign-in needs", async () => {
   const html = await (await get("/")).text();
   const asked = [...html.matchAll(/rel="modulepreload" href="\/dashboard\/([^"]+)"/g)];
   const needed = modulesOf("core/main.js");
