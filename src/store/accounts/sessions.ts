@@ -45,7 +45,7 @@ export class SessionStore {
    * Starts a session. Returns its token, which cannot be read again, and its end in milliseconds since 1970.
    *
    * @param projectKey The SHA-256 of the project key that starts it, in hexadecimal.
-   * @throws {NoSuchProject} if that key does not open the project (any more).
+   * @throws {NoSuchProject} if that key does not open the project.
    * @throws {NoSuchApp}
    */
   async start(

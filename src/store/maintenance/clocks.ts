@@ -26,8 +26,8 @@ import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
 export const SWEEP_INTERVAL = 15 * SECOND;
 
 /**
- * How long a lease must have ended by the system clock, in milliseconds, to be dead at first sight. For processes that do
- * not run long enough to watch a lease, such as those that a schedule starts.
+ * How long ago a lease must have ended by the system clock, in milliseconds, to be dead at first sight. This serves
+ * processes that do not run long enough to watch a lease, such as those that a schedule starts.
  */
 const LONG_ENDED = 24 * 60 * MINUTE;
 

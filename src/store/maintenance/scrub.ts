@@ -24,7 +24,7 @@ const MIN_REST = 20;
 const MAX_REST = 2 * SECOND;
 const REST_FACTOR = 3;
 
-/** Small files share a batch of up to so many bytes or milliseconds of work. */
+/** Bytes, and milliseconds of work, after which a batch ends. Small files share one. */
 const BATCH_BYTES = 524_288;
 const BATCH_TIME = 5;
 
@@ -190,7 +190,7 @@ export class Scrub {
     if (await this.#isDue(every)) await this.pass();
   }
 
-  /** Waits until `wake`, at most so long. */
+  /** Waits until `wake`, or for this time. */
   async #pause(milliseconds: number): Promise<void> {
     const timer = new AbortController();
     await Promise.race([
