@@ -1,5 +1,5 @@
 import { HOUR, MINUTE, SECOND } from "../../rules/units.ts";
-import { type BackupRuns, CannotBackUp } from "../engine/errors.ts";
+import { type BackupInProgress, CannotBackUp } from "../engine/errors.ts";
 
 /** How many times the interval between two backups the newest one may be old. */
 const OVERDUE_FACTOR = 2;
@@ -36,7 +36,7 @@ interface Newest {
 
 /** A copy of another process that keeps this one from making a backup. */
 interface Blocker {
-  error: BackupRuns;
+  error: BackupInProgress;
   /** Changes while the other process writes. */
   progress: string;
   /** Since when `progress` is the same, as `performance.now` counts. */
@@ -91,7 +91,7 @@ export class BackupHealth {
    *
    * @param progress A text that changes while the other process writes.
    */
-  recordBlocked(error: BackupRuns, progress: string): void {
+  recordBlocked(error: BackupInProgress, progress: string): void {
     if (this.#blocker?.progress === progress) return;
     this.#blocker = { error, progress, since: performance.now() };
   }

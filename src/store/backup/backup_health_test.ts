@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { BackupRuns } from "../engine/errors.ts";
+import { BackupInProgress } from "../engine/errors.ts";
 import { BackupHealth } from "./backup_health.ts";
 
 const MINUTE = 60_000;
@@ -71,7 +71,7 @@ Deno.test("A failure is counted, and is a problem until a backup succeeds", () =
 Deno.test("Another process blocks backups only if it writes nothing for long", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    const runs = new BackupRuns("Another backup is being made: /backups/kvdrive-backup.part");
+    const runs = new BackupInProgress("Another backup is being made: /backups/kvdrive-backup.part");
     for (let size = 0; size < 30; size++) {
       health.recordBlocked(runs, String(size));
       assertEquals(health.status().problem, undefined);

@@ -1,5 +1,5 @@
 import { MINUTE } from "../../rules/units.ts";
-import { BackupRuns, DamagedBackup } from "../engine/errors.ts";
+import { BackupInProgress, DamagedBackup } from "../engine/errors.ts";
 import { Backup } from "./backup.ts";
 import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
@@ -77,7 +77,7 @@ export class BackupSchedule {
     try {
       return await this.#makeIfDue();
     } catch (error) {
-      if (error instanceof BackupRuns) {
+      if (error instanceof BackupInProgress) {
         this.#health.recordBlocked(error, await this.#progressOfOther());
         return Math.min(every, CHECK_INTERVAL);
       }

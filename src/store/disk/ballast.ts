@@ -75,7 +75,7 @@ export class Ballast {
    *
    * @throws for failures of the system other than a full disk.
    */
-  async take(): Promise<void> {
+  async refill(): Promise<void> {
     for (const path of this.#paths()) {
       if (await isWhole(path)) await makePrivate([path]);
       else if (!await writePiece(path)) return;

@@ -74,7 +74,7 @@ export class DiskKeeper {
     const free = await freeBytes();
     if (free !== undefined && free >= missing + MARGIN) {
       ballast.forgetNeed();
-      await ballast.take();
+      await ballast.refill();
     }
     this.#reported = "";
   }

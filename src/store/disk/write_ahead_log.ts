@@ -75,8 +75,8 @@ function statOrZero(path: string): { size: number; allocated: number } {
 }
 
 /**
- * Commits a long read transaction and checkpoints the log that grew meanwhile, beside writers. Otherwise the next commit
- * would do that, for seconds.
+ * Ends a long read transaction and checkpoints the log that grew during it, beside writers. Otherwise the next commit would
+ * do that, for seconds.
  *
  * @param path The store's file.
  * @param reader The connection with the read transaction.
@@ -84,7 +84,7 @@ function statOrZero(path: string): { size: number; allocated: number } {
 export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
   withSqlite(path, (writer) => {
     writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
-    // Between the end of the transaction and the first checkpoint no writer may commit.
+    // A writer that commits first would checkpoint the log itself, so writers have to wait for the lock.
     const isHeld = unlessLocked(() => writer.exec("BEGIN IMMEDIATE"));
     reader.exec("COMMIT");
     if (isHeld) writer.exec("ROLLBACK");

@@ -218,8 +218,8 @@ export class DamagedBackup extends CannotBackUp {
 }
 
 /** Another process is making a backup in the same folder. */
-export class BackupRuns extends Error {
-  override readonly name = "BackupRuns";
+export class BackupInProgress extends Error {
+  override readonly name = "BackupInProgress";
 }
 
 /** A backup cannot be restored. */

@@ -133,7 +133,7 @@ export function correctCounter(
 ): void {
   const entry = snapshot.get(key);
   const value = counterValue(entry);
-  // An entry that is no counter is replaced. Nobody can have added to it, and operations delete before they add.
+  // An entry that is no counter is replaced: no writer can have added to it, and operations delete before they add.
   if (value === undefined) operation.check(key, entry?.versionstamp ?? null).delete(key);
   operation.sum(key, right - (value ?? 0n));
 }

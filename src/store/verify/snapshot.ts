@@ -32,8 +32,8 @@ interface Row {
 }
 
 /**
- * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded whatever the
- * store's size. Until the snapshot is disposed of, the store's log grows by everything that is written.
+ * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded.
+ * Until the snapshot is disposed of, the store's log grows by everything that is written.
  */
 export class Snapshot implements Disposable {
   readonly #path: string;
