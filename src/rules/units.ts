@@ -1,6 +1,6 @@
 /**
- * Byte sizes and durations: the units the code counts in, and how people write and read them. Every size is in bytes and
- * every duration in milliseconds unless a name says otherwise.
+ * Byte sizes and durations: the units the code counts in, and how people write and read them. Every size is in bytes
+ * and every duration in milliseconds unless a name says otherwise.
  *
  * @module
  */

@@ -37,8 +37,8 @@ export function temporaryNameOf(target: string): string {
 }
 
 /**
- * One backup: a copy of the store at one moment, made while others read and write. It gets its name once it is on the disk
- * and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
+ * One backup: a copy of the store at one moment, made while others read and write. It gets its name once it is on the
+ * disk and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
  */
 export class Backup {
   readonly #options: BackupOptions;

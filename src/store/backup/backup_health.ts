@@ -5,7 +5,8 @@ import { type BackupInProgress, CannotBackUp } from "../engine/errors.ts";
 const OVERDUE_FACTOR = 2;
 
 /**
- * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more often.
+ * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more
+ * often.
  */
 const BLOCKED_TIME = 10 * MINUTE;
 
@@ -44,8 +45,8 @@ interface Blocker {
 }
 
 /**
- * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made the
- * backup, so a wall clock that jumps raises no alarm.
+ * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made
+ * the backup, so a wall clock that jumps raises no alarm.
  */
 export class BackupHealth {
   readonly #folder: string;

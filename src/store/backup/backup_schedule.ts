@@ -26,9 +26,9 @@ export interface BackupScheduleOptions {
 }
 
 /**
- * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart nor
- * another process on the same store skips or repeats one. Between two backups of this process `every` passes on the monotonic
- * clock, even if the wall clock jumps.
+ * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart
+ * nor another process on the same store skips or repeats one. Between two backups of this process `every` passes on the
+ * monotonic clock, even if the wall clock jumps.
  */
 export class BackupSchedule {
   readonly #options: BackupScheduleOptions;

@@ -17,8 +17,8 @@ const LONG_LOG_IF_SHORT = LONG_LOG / 2;
 const MARGIN = 4 * MIB;
 
 /**
- * Space for the next checkpoint is held while less than `NEARLY_FULL` bytes and `GROWTH_SAFETY` times that space are free.
- * Writing gigabytes for it takes time, and no program fills that much of a disk between two checks.
+ * Space for the next checkpoint is held while less than `NEARLY_FULL` bytes and `GROWTH_SAFETY` times that space are
+ * free. Writing gigabytes for it takes time, and no program fills that much of a disk between two checks.
  */
 const NEARLY_FULL = 4 * GIB;
 const GROWTH_SAFETY = 4;
@@ -79,7 +79,10 @@ export class DiskKeeper {
     this.#reported = "";
   }
 
-  /** Holds the space of the next checkpoint in a file: otherwise another program could take it before the checkpoint begins. */
+  /**
+   * Holds the space of the next checkpoint in a file: otherwise another program could take it before the checkpoint
+   * begins.
+   */
   async #holdGrowth(): Promise<void> {
     const { log, ballast, freeBytes } = this.#options;
     const growth = log.growth();

@@ -9,8 +9,8 @@ const DISK_CHECK_INTERVAL = SECOND;
 const DISK_BYTES_PER_STORED_BYTE = 2;
 
 /**
- * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits writes
- * (measured: up to 70 KB on the disk for a file of 100 KB among 64 at once).
+ * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits
+ * writes (measured: up to 70 KB on the disk for a file of 100 KB among 64 at once).
  */
 const UPLOAD_OVERHEAD = 64 * KIB;
 
@@ -28,8 +28,8 @@ export interface DiskNeeds {
 }
 
 /**
- * Admits uploads only while the disk keeps a reserve, because on a full disk the store could not even delete. What the next
- * checkpoint needs stays free as well: without it the log could never be truncated.
+ * Admits uploads only while the disk keeps a reserve, because on a full disk the store could not even delete. What the
+ * next checkpoint needs stays free as well: without it the log could never be truncated.
  */
 export class DiskSpace {
   readonly #freeBytes: FreeBytes;
