@@ -1,9 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { HOUR, MINUTE } from "../../rules/units.ts";
 import { BackupInProgress } from "../engine/errors.ts";
 import { BackupHealth } from "./backup_health.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 /** Runs a test with a monotonic clock that it advances. */
