@@ -63,6 +63,8 @@ export function parseByteSize(text: string, min = 1): number | undefined {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([a-z]*)$/i.exec(text.trim()) ?? [];
   const factor = BYTES_PER_UNIT.get(unit.toLowerCase());
   if (number === undefined || factor === undefined) return undefined;
+  // There is no half byte.
+  if (factor === 1 && number.includes(".")) return undefined;
   const bytes = Math.round(Number(number) * factor);
   return bytes >= min && Number.isSafeInteger(bytes) ? bytes : undefined;
 }

@@ -1,7 +1,7 @@
 import { join } from "@std/path";
 import { KIB, MIB, MINUTE } from "../../rules/units.ts";
 import { fileSize, isOutOfSpace, makePrivate, PRIVATE_MODE } from "./durable_file.ts";
-import { type FreeBytes, freeBytesOf } from "./volume.ts";
+import { freeBytesOf, type FreeBytesQuery } from "./volume.ts";
 
 /** The names of its pieces in the data folder; a number follows. */
 const PIECE_NAME = "kvdrive.ballast-";
@@ -36,7 +36,7 @@ const RANDOM_BYTES = 64 * KIB;
  */
 export class Ballast {
   readonly #data: string;
-  readonly #freeBytes: FreeBytes;
+  readonly #freeBytes: FreeBytesQuery;
   #givenUp = 0;
   #isNeeded = false;
   #growthGivenUpAt = -Infinity;

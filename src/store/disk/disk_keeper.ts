@@ -3,7 +3,7 @@ import { GIB, MIB, SECOND } from "../../rules/units.ts";
 import { type Ballast, BALLAST_BYTES } from "./ballast.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { runInWorker } from "./sqlite.ts";
-import type { FreeBytes } from "./volume.ts";
+import type { FreeBytesQuery } from "./volume.ts";
 import { LONG_LOG, type WriteAheadLog } from "./write_ahead_log.ts";
 
 /** Milliseconds between two checks, and between two truncations of the log: each of those starts a thread. */
@@ -29,7 +29,7 @@ export interface DiskKeeperOptions {
   ballast: Ballast;
   log: WriteAheadLog;
   disk: DiskSpace;
-  freeBytes: FreeBytes;
+  freeBytes: FreeBytesQuery;
   /** Receives failures; the next check tries again. */
   onError: (error: unknown) => void;
 }

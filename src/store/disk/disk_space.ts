@@ -1,6 +1,6 @@
 import { KIB, SECOND } from "../../rules/units.ts";
 import type { Ballast } from "./ballast.ts";
-import type { FreeBytes } from "./volume.ts";
+import type { FreeBytesQuery } from "./volume.ts";
 
 /** How long a measurement of the free space is used, less what was promised since, in milliseconds. */
 const DISK_CHECK_INTERVAL = SECOND;
@@ -32,7 +32,7 @@ export interface DiskNeeds {
  * next checkpoint needs stays free as well: without it the log could never be truncated.
  */
 export class DiskSpace {
-  readonly #freeBytes: FreeBytes;
+  readonly #freeBytes: FreeBytesQuery;
   readonly #minFree: number;
   readonly #needs: DiskNeeds;
   /** Bytes left for uploads: those free at the last measurement, less those promised since. */
@@ -42,7 +42,7 @@ export class DiskSpace {
   #measuredAt = -Infinity;
 
   /** @param minFree The reserve, in bytes. */
-  constructor(freeBytes: FreeBytes, minFree: number, needs: DiskNeeds = {}) {
+  constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
     this.#freeBytes = freeBytes;
     this.#minFree = minFree;
     this.#needs = needs;
