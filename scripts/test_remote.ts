@@ -28,6 +28,7 @@ const LEFT_OUT = new Map([
   ["verify_test.ts", "the same"],
   ["health_test.ts", "holds the lock of the store's file"],
   ["metrics_test.ts", "tells how large that file is"],
+  ["docs_test.ts", "is about the data folder"],
   ["export_import_test.ts", "works on the data folder, beside the wire"],
   ["progress_bar_terminal_test.ts", "is about the terminal"],
   ["deploy_test.ts", "starts the program on a store of its own"],

@@ -1,7 +1,7 @@
 import type { TrustedProxies } from "../http/network/client_address.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RequestObserver } from "../http/request_observer.ts";
+import type { RequestObserver } from "../http/request_context.ts";
 import type { Clock } from "../http1/connection_table.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { Store } from "../store/store.ts";

@@ -67,7 +67,7 @@ export class GateConnection {
 
   /** Rejects the client because all connections are in use. @throws {ConnectionLost} */
   async rejectFull(): Promise<void> {
-    await this.#reject(errors.gateFull());
+    await this.#reject(errors.serverFull());
   }
 
   /** Closes the connection. */

@@ -34,7 +34,7 @@ async function reach(server: { origin: string }, series: string, wanted: number)
   }
 }
 
-Deno.test("The administrator and the token for metrics see them, and nobody else.", async () => {
+Deno.test("Only the administrator token and the metrics token can read metrics.", async () => {
   await using server = await TestServer.start(OPTIONS);
   const ask = (headers: Record<string, string>) => fetch(`${server.origin}/metrics`, { headers });
   for (const headers of [administrator, bearer(METRICS_TOKEN)]) {
@@ -181,7 +181,7 @@ async function assertLinted(text: string): Promise<void> {
     child = new Deno.Command("promtool", { args, ...pipes }).spawn();
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound) || Deno.env.get("CI") !== undefined) throw error;
-    // deno-lint-ignore no-console -- whoever runs the tests is to know what was left out
+    // deno-lint-ignore no-console -- prints which check was left out
     console.warn("promtool is not installed: the metrics were not given to it");
     return;
   }

@@ -18,7 +18,6 @@ export interface FileValue {
     kind: "inline" | "chunks" | "manifest";
     version?: string;
     parts?: number;
-    checksums?: true;
   };
 }
 

@@ -17,12 +17,11 @@ export function* integrityProblems(entries: Entries): Generator<string> {
   const journal = new Map(all(entries, "undigested").map((one) => [rest(one), one.value]));
   const versions = new Map<string, string>();
   for (const file of all(entries, "file")) {
-    const { version, layout, sha256 } = file.value as FileValue;
+    const { version, sha256 } = file.value as FileValue;
     versions.set(rest(file), version);
-    const isDigested = sha256 !== undefined && (layout.kind === "inline" || layout.checksums);
     const journaled = journal.get(rest(file));
     journal.delete(rest(file));
-    if (journaled !== (isDigested ? undefined : version)) {
+    if (journaled !== (sha256 === undefined ? version : undefined)) {
       yield `The journal of digests has ${journaled} for ${rest(file)} of version ${version}`;
     }
   }
