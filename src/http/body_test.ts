@@ -1,6 +1,13 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { announcedSize, assertDigest, type BodyLimits, expectedDigest, formatDigest, readBody } from "./body.ts";
+import {
+  announcedSize,
+  assertDigest,
+  type BodyLimits,
+  expectedDigest,
+  formatDigest,
+  readBody,
+} from "./body.ts";
 import { HttpError } from "./http_error.ts";
 
 /** Long enough that no test meets it. */

@@ -1,6 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { HttpError } from "./http_error.ts";
-import { assertHost, decodeLeniently, decodeSegment, parseTarget, Query, type RequestTarget } from "./request_target.ts";
+import {
+  assertHost,
+  decodeLeniently,
+  decodeSegment,
+  parseTarget,
+  Query,
+  type RequestTarget,
+} from "./request_target.ts";
 
 /** A request as the server gives it: its address is what was sent, where a constructor would tidy it up. */
 function requestTo(url: string): Request {
