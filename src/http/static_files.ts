@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { evaluateRead } from "../rules/preconditions.ts";
+import { listsEtag } from "../rules/preconditions.ts";
 
 /** A file that is kept in memory and sent to browsers. */
 export interface StaticFile {
@@ -88,16 +88,7 @@ function acceptsGzip(accepted: string): boolean {
 
 /** Whether the caller has the file, plain or compressed. */
 function isCurrent(ifNoneMatch: string | null, { etag }: StaticFile): boolean {
-  const asked = {
-    ifMatch: null,
-    ifNoneMatch,
-    ifModifiedSince: null,
-    ifUnmodifiedSince: null,
-    ifRange: null,
-  };
-  return [etag, `${etag}-gzip`].some((etag) =>
-    evaluateRead(asked, { etag, modified: 0, dateIsStrong: false }) === 304
-  );
+  return [etag, `${etag}-gzip`].some((etag) => listsEtag(ifNoneMatch, etag, "weak"));
 }
 
 async function pathsIn(folder: URL, prefix = ""): Promise<string[]> {

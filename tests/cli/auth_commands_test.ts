@@ -56,7 +56,7 @@ Deno.test("A key is shown once, and listed without its secret.", async () => {
   assertEquals(API_KEY.exec(api_key)?.[1], listed.prefix);
   assertMatch(listed.created, TIME);
   const text = await shop.text(...CREATE, "-n", "brief");
-  assertMatch(text, /^API key: {2}[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}\n\n.*shown once.*\n$/);
+  assertMatch(text, /^API key: {2}[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}\n\n.*shown only once.*\n$/);
   const { keys } = await shop.json<{ keys: Key[] }>(...LIST);
   assertEquals(keys[0], listed);
   assertEquals([keys[1]?.name, keys[1]?.description], ["brief", null]);
@@ -104,7 +104,7 @@ Deno.test("A file that is there stays as it is, and no key is made.", async () =
   await Deno.symlink(shop.folder.at("nowhere"), shop.folder.at("link"));
   const outfiles = [path, shop.folder.at("link"), shop.folder.path];
   for (const outfile of outfiles) {
-    await shop.refused(1, /There is a file .* already/, ...CREATE, "-n", "agent", "-o", outfile);
+    await shop.refused(1, /The file .* exists/, ...CREATE, "-n", "agent", "-o", outfile);
   }
   const missing = shop.folder.at("missing/key");
   await shop.refused(1, /Cannot make the file/, ...CREATE, "-n", "agent", "-o", missing);

@@ -39,7 +39,7 @@ Deno.test("A project gets another key, which is shown once and listed by its pre
 Deno.test("A key without a name is shown for people.", async () => {
   await using shop = await ShopStore.make();
   const text = await shop.text("key", "create", "shop");
-  assertMatch(text, /^Project key: {2}shop_[A-Za-z0-9]{32}\n\n.*shown once.*\n$/);
+  assertMatch(text, /^Project key: {2}shop_[A-Za-z0-9]{32}\n\n.*shown only once.*\n$/);
   const { keys } = await shop.json<Keys>("key", "list", "shop");
   assertEquals(keys.map(({ name }) => name), [null, null]);
 });

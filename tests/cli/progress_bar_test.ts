@@ -68,7 +68,7 @@ Deno.test("Ctrl-C takes the bar away, and says how to go on.", async () => {
   await sent.program.type("\x03");
   assertEquals(await sent.program.ended(), 130);
   const left = sent.screen.lines.filter((one) => one !== "");
-  assertMatch(left.join("\n"), /^kvdrive: Interrupted: the same command goes on[^\n]*$/m);
+  assertMatch(left.join("\n"), /^kvdrive: Interrupted: run the same command again[^\n]*$/m);
   assert(!left.join("\n").includes("50%"), left.join("\n"));
 });
 
@@ -86,7 +86,7 @@ Deno.test("Failures and messages are printed on lines of their own above the bar
   // The parts that were held pass; what comes behind them fails.
   assertEquals(status, 1);
   const left = sent.screen.lines.filter((one) => one !== "");
-  assertMatch(left[0] ?? "", /^kvdrive: http\S+ answered 503.*: trying again/);
+  assertMatch(left[0] ?? "", /^kvdrive: http\S+ answered 503.* Retrying/);
   assertEquals(left.slice(1), ["kvdrive: No more of that"]);
 });
 

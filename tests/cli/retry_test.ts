@@ -161,7 +161,7 @@ Deno.test("A server that is killed half-way and comes back gets, and gives, ever
   await server.restart();
   const put = await putting.finished();
   assertEquals(put.code, 0, put.stderr);
-  assertMatch(put.stderr, /trying again for 300 seconds at the most\n/);
+  assertMatch(put.stderr, /Retrying for up to 300 seconds\n/);
 
   server.proxy.seen.length = 0;
   const cut = Promise.withResolvers<void>();

@@ -38,11 +38,11 @@ function questionsOf(shop: ShopStore): { args: string[]; question: RegExp }[] {
     },
     {
       args: ["key", "revoke", "shop", prefix],
-      question: /^Revoke the key \S+ of the project shop, which has no other\? \[y\/N\] /,
+      question: /^Revoke the key \S+ of the project shop, which has no other key\? \[y\/N\] /,
     },
     {
       args: ["admin-token", "reset"],
-      question: /^Make a new administrator's token, so that the present one ends\? \[y\/N\] /,
+      question: /^Replace the administrator's token\? The current one stops working\. \[y\/N\] /,
     },
     {
       args: ["project", "delete", "shop"],
@@ -126,7 +126,7 @@ Deno.test("A store that would be made is asked for.", async () => {
   const args = ["admin-token", "reset", "--data", data];
   const { code, text } = await runOnTerminal(args, { answer: "n\n" });
   assertEquals(code, 1);
-  assertStringIncludes(text, `Make a new store in ${data}, with an administrator's token? [y/N]`);
+  assertStringIncludes(text, `Create a new store in ${data}, with an administrator's token? [y/N]`);
   assert(!await shop.folder.has("new"));
 });
 

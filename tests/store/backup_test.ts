@@ -66,7 +66,7 @@ async function assertConsistent(folder: Folder, file: string): Promise<void> {
   const data = `${file}.data`;
   const restored = new StoreCommands(data);
   await restored.text("restore", file);
-  assertMatch(await restored.text("verify"), /^All is well/);
+  assertMatch(await restored.text("verify"), /^No problems found/);
   await using server = await TestServer.start({ data });
   const drive = new Drive(server, DRIVE);
   const names = new Set(await drive.names());
@@ -148,7 +148,7 @@ Deno.test("A backup that is ended before its end leaves nothing under its name."
   const commands = new StoreCommands(folder.at("data"));
   await commands.text("backup", file);
   assertEquals(await namesIn(folder.path), ["copy.db", "data"]);
-  assertMatch(await commands.text("verify"), /^All is well: 8 files/);
+  assertMatch(await commands.text("verify"), /^No problems found: 8 files/);
 });
 
 Deno.test("On a terminal it shows how far it is.", async () => {
@@ -185,7 +185,7 @@ Deno.test("A server makes backups by itself and keeps the newest.", async () => 
   const newest = names.filter((name) => NAMED.test(name)).at(-1);
   const restored = new StoreCommands(folder.at("restored"));
   await restored.text("restore", `${backups}/${newest}`);
-  assertMatch(await restored.text("verify"), /^All is well: 1 files/);
+  assertMatch(await restored.text("verify"), /^No problems found: 1 files/);
 });
 
 Deno.test("Neither a restart nor a second server makes a backup that is not due.", async () => {

@@ -179,7 +179,7 @@ Deno.test("The scrub adds a digest that is missing.", async () => {
   await editStore(data, dropDigest);
   assertMatch(
     await commands.text("verify"),
-    /^All is well: 3 files, \d+ bytes\.\nNot yet checked: 1 files have no digest/,
+    /^No problems found: 3 files, \d+ bytes\.\nNot checked: 1 files have no digest/,
   );
   await using server = await TestServer.start({ ...OFTEN, data });
   const drive = new Drive(server, DRIVE);
@@ -194,7 +194,7 @@ Deno.test("The scrub adds a digest that is missing.", async () => {
   }
   assertMatch(await metricsOf(server), /^kvdrive_scrub_files_total\{outcome="converted"\} 1$/m);
   await server.stop();
-  assertMatch(await commands.text("verify"), /^All is well: 3 files, \d+ bytes\.\n$/);
+  assertMatch(await commands.text("verify"), /^No problems found: 3 files, \d+ bytes\.\n$/);
   await editStore(data, async (kv) => {
     const { key, value } = await firstOf<Uint8Array>(kv, "chunk", ...PLACE, "parts");
     await kv.set(key, flip(value));

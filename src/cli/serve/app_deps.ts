@@ -5,10 +5,10 @@ import { hashSecret } from "../../rules/secrets.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import type { Observation } from "./observation.ts";
 
-/** How long an upload may be below its least rate, in milliseconds: as long as it may be silent, unless that is less. */
+/** The least time, in milliseconds, before the average rate of an upload is checked. */
 const UPLOAD_GRACE = 30_000;
 
-/** What depends on where the program runs. */
+/** The dependencies that differ between a server of its own and Deno Deploy. */
 type PlatformDeps = Pick<
   Deps,
   | "store"
@@ -23,7 +23,7 @@ type PlatformDeps = Pick<
   | "isDraining"
 >;
 
-/** What the options make of the service. */
+/** Returns the dependencies of the API for the options. */
 export function appDeps(options: ServeOptions, observation: Observation, own: PlatformDeps): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
   const { minUploadRate: rate } = options;

@@ -6,7 +6,7 @@ import { countReads, entriesWith } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
-/** Makes an application with access control on, and gives the text of a key of it. */
+/** Creates an application with access control on. Returns the text of a key of it. */
 async function makeKey({ store }: TestStore, app = "web", name = "key"): Promise<string> {
   if (await store.apps.get("p", app) === undefined) await store.apps.create("p", app, {});
   await store.apps.update("p", app, { access: true });
@@ -86,10 +86,10 @@ testOnAll("A revoked application key opens nothing, and its name is free", async
   const { store } = bench;
   const texts = [await makeKey(bench), await makeKey(bench, "web", "other")];
   for (const text of texts) await found(bench, text);
-  let told = 0;
-  store.revocations.onChange(() => void told++);
+  let calls = 0;
+  store.revocations.onChange(() => void calls++);
   assertEquals(await store.appKeys.revoke("p", "web", "key"), true);
-  assertEquals([await found(bench, texts[0] ?? ""), told], [undefined, 1]);
+  assertEquals([await found(bench, texts[0] ?? ""), calls], [undefined, 1]);
   assertEquals(await found(bench, texts[1] ?? ""), "other");
   assertEquals(await store.appKeys.revoke("p", "web", "key"), false);
   assertEquals(await entriesWith(bench, hashSecret(texts[0] ?? "")), []);

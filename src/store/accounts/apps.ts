@@ -27,7 +27,7 @@ export interface NewApp {
   access?: boolean | undefined;
 }
 
-/** What can be changed of an application. `null` removes a setting. */
+/** Settings of an application that can be changed. `null` removes a setting. */
 export interface AppChanges {
   upstream?: string | null | undefined;
   host?: string | null | undefined;

@@ -9,7 +9,7 @@ import type { AppInfo } from "./apps.ts";
 const UPSTREAM = "http://127.0.0.1:3000";
 const HOST = "app.example.com";
 
-/** What of an application can be changed. */
+/** Returns the settings of an application that can be changed. */
 function settings({ project: _project, app: _app, created: _created, ...rest }: AppInfo): unknown {
   return rest;
 }
@@ -55,8 +55,8 @@ testOnAll(
   "An update changes the given settings, null removes one, and both hold at once",
   async ({ store }) => {
     await store.apps.create("p", "web", { upstream: UPSTREAM, host: HOST });
-    let told = 0;
-    store.revocations.onChange(() => void told++);
+    let calls = 0;
+    store.revocations.onChange(() => void calls++);
     const other = "other.example.com";
     const steps = [
       [{}, { upstream: UPSTREAM, host: HOST, access: false }],
@@ -76,7 +76,7 @@ testOnAll(
         const wanted = "host" in expected && expected.host === host ? after : undefined;
         assertEquals(await store.apps.findByHost(host), wanted);
       }
-      assertEquals(told, i + 1);
+      assertEquals(calls, i + 1);
     }
     assertEquals(await store.apps.update("p", "none", { access: true }), undefined);
     assertEquals(await store.apps.update("q", "web", { access: true }), undefined);
@@ -167,8 +167,8 @@ testOnAll(
     await store.apps.create("p", "web", chosen);
     await store.apps.create("p", "given", { host: `given.${suffix}` });
     assertEquals((await store.apps.findByHost(host))?.app, "web");
-    let told = 0;
-    store.revocations.onChange(() => void told++);
+    let calls = 0;
+    store.revocations.onChange(() => void calls++);
     for (const hostSuffix of [null, "example.com.evil", "b.apps.example.com", host]) {
       await store.projects.update("p", { hostSuffix });
       assertEquals(await store.apps.findByHost(host), undefined, String(hostSuffix));
@@ -177,10 +177,10 @@ testOnAll(
         `given.${suffix}`,
         undefined,
       ]);
-      // What the administrator set stays.
+      // The host that the administrator set stays.
       assertEquals((await store.apps.findByHost(`given.${suffix}`))?.app, "given");
     }
-    assertEquals(told, 4);
+    assertEquals(calls, 4);
     await store.projects.update("p", { hostSuffix: "example.com" });
     assertEquals((await store.apps.findByHost(host))?.app, "web");
     assertEquals(
@@ -204,13 +204,13 @@ testOnAll(
     await store.projects.update("q", { hostSuffix });
     assertEquals((await store.apps.create("q", "web", chosen)).host, host);
     assertEquals((await store.apps.findByHost(host))?.project, "q");
-    // Both are allowed the suffix, and the first one has lost the host for good.
+    // Both projects have the suffix again, but the first application has lost the host for good.
     await store.projects.update("p", { hostSuffix });
     assertEquals((await store.apps.get("p", "web"))?.host, undefined);
     await assertRejects(() => store.apps.update("p", "web", chosen), AlreadyExists);
     await store.apps.delete("p", "web");
     assertEquals((await store.apps.findByHost(host))?.project, "q");
-    // The administrator's word makes it the application's own.
+    // A host that the administrator sets does not depend on the suffix.
     await store.apps.update("q", "web", { host });
     await store.projects.update("q", { hostSuffix: null });
     assertEquals((await store.apps.findByHost(host))?.project, "q");

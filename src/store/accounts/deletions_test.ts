@@ -17,7 +17,7 @@ const KEPT = "project-to-stay";
 
 const PART = Math.ceil(MIN_PART / CHUNK_SIZE) * CHUNK_SIZE;
 
-/** Gives a drive a bit of everything that there is. */
+/** Fills a drive with every kind of entry. */
 async function fillDrive(bench: TestStore, project: string, drive: string): Promise<void> {
   const at = (name: string) => ({ project, drive, name });
   const small = Array.from({ length: DELETION_BATCH + 20 }, (_, i) => at(`small ${i}`));
@@ -30,7 +30,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
   await upload(bench, at("open and empty"), []);
 }
 
-/** Makes a project with drives, keys, applications and sessions. */
+/** Creates a project with drives, keys, applications and sessions. */
 async function fillProject(bench: TestStore, project: string): Promise<void> {
   const { store } = bench;
   const { key } = await store.projects.create(project, `The ${project}`);
@@ -46,7 +46,7 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
   await putAt(bench, { project, drive: "two", name: "a" }, bytes(100));
 }
 
-/** A store whose database takes a number of commits and then fails, as if the process were killed. */
+/** A database that accepts a number of commits and then fails, as if the process were killed. */
 class ShortLived extends Database {
   #left: number;
 
@@ -64,7 +64,7 @@ class ShortLived extends Database {
   }
 }
 
-/** Sweeps until it is interrupted after a number of commits; gives whether it was. */
+/** Sweeps until it is interrupted after a number of commits. Returns whether it was interrupted. */
 async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boolean> {
   const store = new Store(new ShortLived(db, commits), { onError: () => {} });
   try {
@@ -76,7 +76,8 @@ async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boo
   }
 }
 
-async function removals({ db }: TestStore): Promise<number> {
+/** Returns how many deletions are not finished. */
+async function countDeletions({ db }: TestStore): Promise<number> {
   return (await Array.fromAsync(db.reader.list({ prefix: prefixes.deletions() }))).length;
 }
 
@@ -102,8 +103,8 @@ testOnAll(
     const kept = await entriesWith(bench, KEPT);
     await bench.store.projects.delete(GONE);
     let interruptions = 0;
-    for (; await removals(bench) > 0; interruptions++) {
-      // One commit each time is progress, so it comes to its end.
+    for (; await countDeletions(bench) > 0; interruptions++) {
+      // Every sweep makes one commit of progress.
       await sweepInterrupted(bench, 1);
       assertEquals(await bench.store.projects.get(GONE), undefined);
       assert(interruptions < 100, "It makes no progress");
@@ -147,7 +148,7 @@ testOnAll("A large deletion does not delay a small one", async (bench) => {
   const { projects } = bench.store;
   const fill = async (drive: string, files: number) => {
     const places = Array.from({ length: files }, (_, i) => ({ project: "p", drive, name: `${i}` }));
-    // No more at once than there is memory for.
+    // At most as many at once as the memory budget allows.
     for (let i = 0; i < files; i += 32) {
       await Promise.all(places.slice(i, i + 32).map((place) => putAt(bench, place, bytes(1))));
     }
@@ -155,17 +156,17 @@ testOnAll("A large deletion does not delay a small one", async (bench) => {
   await fill("a large one", 14 * DELETION_BATCH);
   for (const drive of ["small", "as small"]) await fill(drive, 10);
   for (const drive of ["a large one", "small"]) await projects.deleteDrive("p", drive);
-  // One batch of the large one, then all of the small one, and its end.
+  // One batch of the large deletion, then all of the small one and its marker.
   await sweepInterrupted(bench, 3);
   assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
-  assertEquals(await removals(bench), 1);
-  // One that begins meanwhile has its turn as well.
+  assertEquals(await countDeletions(bench), 1);
+  // A deletion that begins during the sweep gets its turn as well.
   const store = new Store(new ShortLived(bench.db, 11), { onError: () => {} });
   const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
   await store.projects.deleteDrive("p", "as small");
   await sweep;
   assertEquals(await entriesWith(bench, '"as small"'), []);
-  assertEquals(await removals(bench), 1);
+  assertEquals(await countDeletions(bench), 1);
 });
 
 function namesOf(drives: readonly { name: string }[]): string[] {
@@ -184,7 +185,6 @@ testOnAll(
     const first = await pieces[Symbol.asyncIterator]().next();
     await bench.store.projects.delete("p");
     await sweepLater(bench);
-    // Readers in other processes have their time: without a look into the future the bytes are there still.
     const rest = await Array.fromAsync(pieces);
     const received = await new Blob([first.value, ...rest]).arrayBuffer();
     assertEquals(new Uint8Array(received), data);
@@ -231,9 +231,9 @@ testOnAll("A deletion is finished in the background without delay", async (bench
   sweeper.start();
   await projects.deleteDrive("p", "d");
   const deadline = Date.now() + 20_000;
-  while (await removals(bench) > 0 && Date.now() < deadline) {
+  while (await countDeletions(bench) > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assertEquals(await removals(bench), 0);
+  assertEquals(await countDeletions(bench), 0);
   await sweeper.stop();
 });

@@ -66,14 +66,14 @@ testOnAll("A revoked key opens nothing at once, and the others stay", async (ben
   const { store } = bench;
   const [gone, kept] = [await makeKey(bench), await makeKey(bench)];
   for (const key of [gone, kept]) assertEquals(await opened(bench, key), "p");
-  let told = 0;
-  store.revocations.onChange(() => void told++);
+  let calls = 0;
+  store.revocations.onChange(() => void calls++);
   const prefix = gone.secret.slice(0, 8);
   assertEquals(await store.keys.revoke("p", prefix), true);
   assertEquals([await opened(bench, gone), await opened(bench, kept)], [undefined, "p"]);
   assertEquals(await store.keys.revoke("p", prefix), false);
   assertEquals((await store.keys.list("p")).length, 1);
-  assertEquals(told, 1);
+  assertEquals(calls, 1);
   assertEquals(await entriesWith(bench, hashSecret(gone.text)), []);
 });
 

@@ -30,7 +30,7 @@ export interface ProjectInfo {
   hostSuffix?: string;
 }
 
-/** What can be changed of a project. `null` removes a setting. */
+/** Settings of a project that can be changed. `null` removes a setting. */
 export interface ProjectChanges {
   maxBytes?: number | null | undefined;
   hostSuffix?: string | null | undefined;
@@ -69,7 +69,7 @@ export class ProjectStore {
     return true;
   }
 
-  /** Creates a project with this key, or what of the two is missing. A deletion of the project is finished first. */
+  /** Creates a project and a key that opens it, unless they exist. A deletion of the project is finished first. */
   async ensure(project: string, key: ProjectKey): Promise<void> {
     const hash = hashSecret(key.text);
     await transact(this.#db, async () => {

@@ -52,14 +52,14 @@ testOnAll("A deleted project is gone for every caller at once", async (bench) =>
   const { key } = await store.projects.create("q", undefined);
   const hash = hashSecret(key.text);
   assertEquals((await store.keys.find(hash))?.project, "q");
-  let told = 0;
-  store.revocations.onChange(() => void told++);
+  let calls = 0;
+  store.revocations.onChange(() => void calls++);
   assertEquals(await store.projects.delete("q"), true);
   assertEquals(await store.keys.find(hash), undefined);
   assertEquals(await store.projects.get("q"), undefined);
   assertEquals((await store.projects.list()).map(({ project }) => project), ["p"]);
   assertEquals([await store.keys.list("q"), await store.drives("q")], [[], []]);
-  assertEquals([await store.projects.delete("q"), told], [false, 1]);
+  assertEquals([await store.projects.delete("q"), calls], [false, 1]);
 });
 
 testOnAll(
@@ -90,7 +90,7 @@ testOnAll(
       await bench.store.projects.delete("q");
       forward(KEY_CACHE_TTL);
       assertEquals(await other.store.keys.find(hash), undefined);
-      // What it does not believe any more it does not believe again of the next project either.
+      // The key does not open the next project with the same id either.
       await bench.store.sweeper.sweep();
       await bench.store.projects.create("q", undefined);
       assertEquals(await other.store.keys.find(hash), undefined);
@@ -109,7 +109,7 @@ testOnAll(
       await bench.store.sweeper.sweep();
       forward(1);
       const again = await bench.store.projects.create("q", undefined);
-      // Looking up the new key is how it learns of the new project.
+      // By looking up the new key, the other process reads the new project.
       assertEquals((await other.store.keys.find(hashSecret(again.key.text)))?.project, "q");
       assertEquals(await other.store.keys.find(hashSecret(key.text)), undefined);
     });

@@ -9,7 +9,7 @@ import { SESSION_TIME } from "./sessions.ts";
 
 const HOUR = 3_600_000;
 
-interface Scene {
+interface SignedIn {
   hash: string;
   token: string;
   expires: number;
@@ -17,7 +17,7 @@ interface Scene {
 }
 
 /** Signs in to an application with a key of its project. */
-async function signIn({ store }: TestStore): Promise<Scene> {
+async function signIn({ store }: TestStore): Promise<SignedIn> {
   if (await store.apps.get("p", "web") === undefined) await store.apps.create("p", "web", {});
   const made = await store.keys.create("p");
   const session = await store.sessions.start("p", "web", hashSecret(made?.key.text ?? ""));
@@ -85,15 +85,15 @@ testOnAll(
     const { store } = bench;
     const [ended, revoked, kept] = [await signIn(bench), await signIn(bench), await signIn(bench)];
     for (const { hash } of [ended, revoked, kept]) await store.sessions.find(hash);
-    let told = 0;
-    store.revocations.onChange(() => void told++);
+    let calls = 0;
+    store.revocations.onChange(() => void calls++);
     await store.sessions.end(ended.hash);
     await store.keys.revoke("p", revoked.prefix);
     const found = await Promise.all(
       [ended, revoked, kept].map(({ hash }) => store.sessions.find(hash)),
     );
     assertEquals(found.map((session) => session?.app), [undefined, undefined, "web"]);
-    assertEquals(told, 2);
+    assertEquals(calls, 2);
   },
 );
 

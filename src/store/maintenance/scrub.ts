@@ -266,7 +266,9 @@ export class Scrub {
       meter.fileScrubbed(outcome.converted ? "converted" : "whole");
       if (await this.#damaged.clear(place, outcome.version)) {
         this.#options.onNotice(
-          `The file ${fileText(place)} is whole: the disk gives bytes that it did not give before`,
+          `The file ${
+            fileText(place)
+          } is whole: the disk returns bytes that it did not return before`,
         );
       }
     } else {

@@ -10,7 +10,7 @@ import { damageEntry, flipBit, setEntry } from "../testing/entries.ts";
 import { put, putPart, read, recordOf } from "../testing/files.ts";
 import { BACKENDS, scrubOf, testOnAll, type TestStore } from "../testing/stores.ts";
 import { once, withClock } from "../testing/time.ts";
-import { FileCheck } from "./file_check.ts";
+import { type CheckOutcome, FileCheck } from "./file_check.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -50,18 +50,23 @@ testOnAll("An upload of one part or none has its digest at once", async (bench) 
   }
 });
 
+/** Checks the file `a` while something happens, and returns the outcome. */
+async function checkDuring(
+  { db }: TestStore,
+  happens: () => Promise<void>,
+): Promise<CheckOutcome> {
+  const source = { db, openVersions: new OpenVersions() };
+  return await new FileCheck(source, place("a"), once(happens)).run();
+}
+
 testOnAll(
   "A file that is replaced while its digest is computed keeps its own digest",
   async (bench) => {
     await putParts(bench, "a");
-    const check = new FileCheck(
-      { db: bench.db, openVersions: new OpenVersions() },
-      place("a"),
-      once(async () => {
-        await put(bench, "a", bytes(10, 9));
-      }),
-    );
-    assertEquals(await check.run(), { kind: "gone" });
+    const outcome = await checkDuring(bench, async () => {
+      await put(bench, "a", bytes(10, 9));
+    });
+    assertEquals(outcome, { kind: "gone" });
     assertEquals((await recordOf(bench, "a")).sha256, digest(bytes(10, 9)));
     assertEquals(await read(bench, "a"), bytes(10, 9));
   },
@@ -71,15 +76,11 @@ testOnAll(
   "A file whose drive is deleted while its digest is computed does not come back",
   async (bench) => {
     await putParts(bench, "a");
-    const check = new FileCheck(
-      { db: bench.db, openVersions: new OpenVersions() },
-      place("a"),
-      once(async () => {
-        await bench.store.projects.deleteDrive("p", "d");
-        await bench.store.sweeper.sweep();
-      }),
-    );
-    assertEquals(await check.run(), { kind: "gone" });
+    const outcome = await checkDuring(bench, async () => {
+      await bench.store.projects.deleteDrive("p", "d");
+      await bench.store.sweeper.sweep();
+    });
+    assertEquals(outcome, { kind: "gone" });
     await scrubOf(bench).scrub.checkUrgent();
     const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
     assertEquals(left, []);
@@ -123,51 +124,55 @@ testOnAll("Two scrubs that compute a digest at once write it once", async (bench
   assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
 });
 
-/** Damage is of the disk, so a store in a file is enough. */
+/** Runs a test on a store in a file only: the damage is independent of the backend. */
 function testOnFile(name: string, work: (bench: TestStore) => Promise<void>): void {
   const backend = BACKENDS.find(({ name }) => name === "file");
   Deno.test(name, async () => await backend?.use(work));
 }
 
-/** How each kind of damage is made, and what is said of it. */
+/** Kinds of damage, and the message about each. */
 const DAMAGES: Record<
   string,
-  { kind: string; edit: (it: Bytes) => Bytes | undefined; says: RegExp }
+  { kind: string; edit: (it: Bytes) => Bytes | undefined; message: RegExp }
 > = {
   "a chunk with a flipped bit": {
     kind: "chunk",
     edit: flipBit,
-    says: /does not match its checksum/,
+    message: /does not match its checksum/,
   },
-  "a chunk that is shorter": { kind: "chunk", edit: (it) => it.slice(1), says: /bytes instead of/ },
-  "a chunk that is missing": { kind: "chunk", edit: () => undefined, says: /is missing/ },
+  "a chunk that is shorter": {
+    kind: "chunk",
+    edit: (it) => it.slice(1),
+    message: /bytes instead of/,
+  },
+  "a chunk that is missing": { kind: "chunk", edit: () => undefined, message: /is missing/ },
   "checksums with a flipped bit": {
     kind: "checksums",
     edit: flipBit,
-    says: /not match its checksum/,
+    message: /not match its checksum/,
   },
   "checksums that are missing": {
     kind: "checksums",
     edit: () => undefined,
-    says: /page 0 of its checksums is missing/,
+    message: /page 0 of its checksums is missing/,
   },
 };
 
-for (const [what, { kind, edit, says }] of Object.entries(DAMAGES)) {
+for (const [what, { kind, edit, message }] of Object.entries(DAMAGES)) {
   testOnFile(`The scrub finds ${what}, of a large file and of a part`, async (bench) => {
     await put(bench, "large", bytes(3 * CHUNK_SIZE));
     await putParts(bench, "parts");
     await put(bench, "fine", bytes(2 * CHUNK_SIZE));
-    const { scrub, told, damages } = scrubOf(bench);
+    const { scrub, messages, damaged } = scrubOf(bench);
     for (const name of ["large", "parts"]) await damageEntry(bench, [kind, "p", "d", name], edit);
     await scrub.pass();
-    assertEquals((await damages.list()).map(({ place }) => place.name), ["large", "parts"]);
-    for (const { problem } of await damages.list()) assertMatch(problem, says);
-    assertEquals(told.filter((text) => text.includes("is damaged")).length, 2);
-    assertMatch(told.at(-1) ?? "", /checked 3 files of \d+ bytes: 2 are damaged/);
+    assertEquals((await damaged.list()).map(({ place }) => place.name), ["large", "parts"]);
+    for (const { problem } of await damaged.list()) assertMatch(problem, message);
+    assertEquals(messages.filter((text) => text.includes("is damaged")).length, 2);
+    assertMatch(messages.at(-1) ?? "", /checked 3 files of \d+ bytes: 2 are damaged/);
     await put(bench, "large", bytes(10));
     await bench.store.files.delete(place("parts"));
-    assertEquals(await damages.list(), []);
+    assertEquals(await damaged.list(), []);
     assertEquals(await Array.fromAsync(bench.db.reader.list({ prefix: ["damage"] })), []);
   });
 }
@@ -175,17 +180,17 @@ for (const [what, { kind, edit, says }] of Object.entries(DAMAGES)) {
 testOnAll("The scrub finds a small file with other bytes and reports it once", async (bench) => {
   await put(bench, "small", bytes(100));
   await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
-  const { scrub, damages, told } = scrubOf(bench);
+  const { scrub, damaged, messages } = scrubOf(bench);
   await scrub.pass();
-  const [damage] = await damages.list();
+  const [damage] = await damaged.list();
   assertMatch(damage?.problem ?? "", /SHA-256/);
   await scrub.pass();
-  const tellings = told.filter((text) => text.includes("is damaged"));
-  assertEquals(tellings.length, 1, "What is known is not told again");
-  // Brought back behind the server's back.
+  const reports = messages.filter((text) => text.includes("is damaged"));
+  assertEquals(reports.length, 1, "Known damage is not reported again");
+  // The bytes are right again without a write.
   await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
   await scrub.pass();
-  assertEquals(await damages.list(), []);
+  assertEquals(await damaged.list(), []);
 });
 
 testOnAll(
@@ -201,11 +206,11 @@ testOnAll(
       last,
     };
     await setEntry(bench.db, keys.scrub(), begun);
-    const { scrub, told } = scrubOf(bench);
+    const { scrub, messages } = scrubOf(bench);
     await scrub.pass();
     const { pass, progress } = await scrub.state();
     assertEquals([pass?.files, pass?.bytes, progress], [3, 6 * CHUNK_SIZE, 1]);
-    assertMatch(told[0] ?? "", /after "a"/);
+    assertMatch(messages[0] ?? "", /after "a"/);
   },
 );
 

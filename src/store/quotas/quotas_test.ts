@@ -13,7 +13,7 @@ import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/
 
 const { project } = DRIVE;
 
-/** Writes files of some sizes at the same time; gives the sizes that were taken. What is refused is refused for the quota. */
+/** Writes files of some sizes at the same time. Returns the sizes that were stored; the others exceeded the quota. */
 async function putAll(
   benches: readonly TestStore[],
   sizes: readonly number[],
@@ -242,10 +242,10 @@ testOnAll("Deleting drives during writes and deletes keeps the sum exact", async
   const other = otherProcess(bench);
   await setQuota(bench, 8000);
   for (let round = 0; round < 10; round++) {
-    const at = (i: number) => ({ project, drive: i % 2 ? "kept" : "removed", name: `${i}` });
+    const at = (i: number) => ({ project, drive: i % 2 ? "kept" : "deleted", name: `${i}` });
     const work = Array.from({ length: 24 }, async (_, i) => {
       const one = i % 3 ? bench : other;
-      if (i === 12) await bench.store.projects.deleteDrive(project, "removed");
+      if (i === 12) await bench.store.projects.deleteDrive(project, "deleted");
       else if (i % 5 === 0) await one.store.files.delete(at(i - 1));
       else await putAt(one, at(i), bytes(100 + 400 * (i % 4)));
     });
@@ -279,7 +279,7 @@ testOnAll("Ensuring a project keeps its quota", async (bench) => {
 });
 
 testOnAll("A project without a quota costs the same reads when others have one", async (bench) => {
-  // As often as makes it the same where every third answer of the store is lost.
+  // Three rounds, so that the count is the same on the store that loses every third answer.
   const writes = async () => {
     for (let round = 0; round < 3; round++) {
       await put(bench, "a", bytes(1000));

@@ -138,7 +138,7 @@ testOnAll("Running uploads together never reserve more than the quota", async (b
     gate.resolve();
     const settled = await Promise.allSettled(outcomes);
     assertEquals(settled.filter(({ status }) => status === "fulfilled").length, 2);
-    // What was not announced is read until it is too much.
+    // A body that was not announced is read until it is too large.
     assert(read <= (announced === undefined ? 30 : 8) * CHUNK_SIZE, `${read} bytes were read`);
     assertEquals(await usedBytes(bench), 8 * CHUNK_SIZE);
     await bench.store.uploads.abort(place("a"), id);

@@ -178,13 +178,13 @@ export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void
 /** Returns a scrub and the messages that it sends to the operator. */
 export function scrubOf(
   { db }: TestStore,
-): { scrub: Scrub; told: string[]; damages: DamagedFiles } {
-  const told: string[] = [];
-  const damages = new DamagedFiles(db);
-  const scrub = new Scrub(db, new OpenVersions(), damages, {
+): { scrub: Scrub; messages: string[]; damaged: DamagedFiles } {
+  const messages: string[] = [];
+  const damaged = new DamagedFiles(db);
+  const scrub = new Scrub(db, new OpenVersions(), damaged, {
     every: undefined,
-    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
-    onNotice: (text) => told.push(text),
+    onError: (error) => messages.push(error instanceof Error ? error.message : String(error)),
+    onNotice: (text) => messages.push(text),
   });
-  return { scrub, told, damages };
+  return { scrub, messages, damaged };
 }

@@ -23,7 +23,7 @@ async function refusal(work: Promise<unknown>): Promise<TooManyOpenUploads> {
   return await assertRejects(() => work, TooManyOpenUploads);
 }
 
-/** Starts uploads in several processes at once; gives the ids of those that were started. */
+/** Starts uploads in several processes at once. Returns the ids of those that were started. */
 async function startAll(benches: readonly TestStore[], count: number): Promise<string[]> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, i) => {
     const bench = benches[i % benches.length];

@@ -17,7 +17,7 @@ import { withClock } from "../testing/time.ts";
 const PART = MIN_PART + 123;
 const always = () => true;
 
-/** The entries of an open upload with one part, but for its bytes. */
+/** The entries of an open upload with one part, without its bytes. */
 const OPEN = {
   ...{ upload: 1, open_upload: 1, garbage: 1, part: 1, parts_revision: 1 },
   ...{ "usage files": 1, "usage open_bytes": 1 },
@@ -67,7 +67,7 @@ testOnAll(
       await assertRejects(() => putPart(bench, "a", looked, 2, bytes(1)), UploadRefused);
       await assertRejects(() => uploads.complete(place("a"), done, always), UploadRefused);
       assertEquals(await read(bench, "a"), bytes(2 * CHUNK_SIZE));
-      // What was found to be over gives its number and its parts back now, and not when the clock is there again.
+      // The slot and the parts of an expired upload are freed now, although the clock was set back.
       await sweepLater(bench);
       await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
     });
@@ -263,7 +263,7 @@ testOnAll(
   },
 );
 
-/** Lets others go first, so that the two meet at different steps. */
+/** Lets concurrent calls run for some turns, so that the two meet at different steps. */
 async function passTurns({ store }: TestStore, turns: number): Promise<void> {
   for (let i = 0; i < turns; i++) await store.files.stat(place("another"));
 }
@@ -303,7 +303,7 @@ testOnAll(
   },
 );
 
-/** Part entries without bytes: completing must not look for them. */
+/** Stores part entries without bytes: the completion must not read them. */
 async function seedParts({ db }: TestStore, id: string): Promise<void> {
   for (let first = 1; first <= MAX_PARTS; first += 500) {
     const operation = new Operation();
@@ -320,12 +320,12 @@ async function lastVersionstamp(kv: KvReader, prefix: Deno.KvKey): Promise<strin
   return stamps.sort().at(-1) ?? "";
 }
 
-/** Sweeps what is due now, which is not yet the session. */
+/** Sweeps what is due now; the session is not. */
 async function sweepLaterThanParts({ store }: TestStore): Promise<void> {
   await store.sweeper.sweep(Date.now() + 1);
 }
 
-/** Whether two buffers hold the same bytes, compared by the engine: `assertEquals` is slow for megabytes. */
+/** Returns whether two buffers hold the same bytes. `assertEquals` is slow for megabytes. */
 function sameBytes(a: ArrayBufferLike | undefined, b: ArrayBufferLike): boolean {
   return a !== undefined && Buffer.from(a).equals(Buffer.from(b));
 }

@@ -80,7 +80,7 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
   "an altered chunk of a part of an open upload": {
     damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
-    says: /part 1 of the open upload .*"open".*chunk 0 of 11 does not match its checksum/,
+    says: /Part 1 of the open upload .*"open".*chunk 0 of 11 does not match its checksum/,
     name: "open",
     kind: "part",
   },
@@ -104,7 +104,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       const { key } = await firstOf(kv, "chunk", ...PLACE, "large");
       await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
     },
-    says: /Nobody needs 1 chunks/,
+    says: /1 chunks of version .* are unused/,
   },
   "checksums without an owner": {
     damage: async (kv) => {
@@ -115,7 +115,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   },
   "a content without an owner": {
     damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),
-    says: /content that is kept for "large"/,
+    says: /content stored for "large" .* is unused/,
   },
   "a list of parts without an owner": {
     damage: async (kv) => {
@@ -131,7 +131,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.set(["part", ...PLACE, "01AAAAAAAAAAAAAAAAAAAAAAAA", 1], value);
       await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
     },
-    says: /1 parts of an upload 01AAA/,
+    says: /1 parts, but no upload 01AAA/,
   },
   "an upload without a deadline": {
     damage: async (kv) => {
@@ -139,7 +139,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
         if (value.kind === "upload") await kv.delete(key);
       }
     },
-    says: /Nothing ends the upload/,
+    says: /The upload .* never expires/,
   },
   "written bytes without a lease": {
     damage: async (kv) => {
@@ -147,7 +147,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       const value = { project: PROJECT_ID, drive: DRIVE, name: "x", version, chunks: 1 };
       await kv.set(["pending", version], value);
     },
-    says: /never given up/,
+    says: /has no lease/,
   },
   "a removal of chunks that a file needs": {
     damage: async (kv) => {
@@ -155,11 +155,11 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       const value = { kind: "chunks", project, drive, name, version, chunks: 11, file: version };
       await kv.set(["garbage", Date.now() + 600_000, "01AAAAAAAAAAAAAAAAAAAAAAAA"], value);
     },
-    says: /"large".*is to be removed/,
+    says: /"large".*scheduled for deletion/,
   },
   "a wrong counter of files": {
     damage: async (kv) => void await kv.atomic().sum(["usage", ...PLACE, "files"], 7n).commit(),
-    says: /say 10 files of 10703001 bytes, and there are 3 of 10703001/,
+    says: /say 10 files and 10703001 bytes, but there are 3 files and 10703001 bytes/,
   },
   "an invalid counter of bytes": {
     damage: async (kv) => void await kv.set(["usage", ...PLACE, "bytes"], "many"),
@@ -174,7 +174,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await limitProject(kv);
       await kv.set(["quota", PROJECT_ID], { bytes: 7 });
     },
-    says: /sum of bytes of project test-project says 7, and the counters of its drives 11403001/,
+    says: /sum of bytes of project test-project is 7, but .* add up to 11403001/,
   },
   "a wrong counter of bytes with a matching sum": {
     damage: async (kv) => {
@@ -182,14 +182,14 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.atomic().sum(["usage", ...PLACE, "bytes"], 9n).commit();
       await kv.set(["quota", PROJECT_ID], { bytes: 11403010 });
     },
-    says: /say 3 files of 10703010 bytes, and there are 3 of 10703001/,
+    says: /say 3 files and 10703010 bytes, but there are 3 files and 10703001 bytes/,
   },
   "a wrong counter of the bytes of an open upload": {
     damage: async (kv) => {
       const { key } = await firstOf(kv, "parts_revision", ...PLACE);
       await kv.atomic().sum(key, 5n).commit();
     },
-    says: /counter of the upload \S+ of "open" .* says 700005 bytes, and its parts have 700000/,
+    says: /counter of the upload \S+ of "open" .* says 700005 bytes, but its parts have 700000/,
   },
   "a wrong counter of open uploads with a matching sum": {
     damage: async (kv) => {
@@ -198,7 +198,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.set(["quota", PROJECT_ID], { bytes: 11403010 });
     },
     says:
-      /counter of open uploads in drive "stock" .* says 700009 bytes, and their parts have 700000/,
+      /counter of open uploads in drive "stock" .* says 700009 bytes, but their parts have 700000/,
   },
   "a missing counter of open uploads": {
     damage: (kv) => deleteFirst(kv, "usage", ...PLACE, "open_bytes"),
@@ -212,7 +212,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     damage: async (kv) => {
       await kv.set(["open_upload", PROJECT_ID, 7000], { drive: DRIVE, id: "gone" });
     },
-    says: /Number 7000 of the open uploads of project test-project is held by none/,
+    says: /No upload holds number 7000 of the open uploads of project test-project/,
   },
   "a sum of bytes without a quota": {
     damage: async (kv) => void await kv.set(["quota", PROJECT_ID], { bytes: 10703001 }),
@@ -220,26 +220,26 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   },
   "a key that is missing in its lists": {
     damage: (kv) => deleteFirst(kv, "project_key_prefix", PROJECT_ID),
-    says: /key \S+ of project test-project is not in its lists/,
+    says: /key \S+ of project test-project is missing from its index/,
   },
   "an application's key that is missing in its lists": {
     damage: (kv) => deleteFirst(kv, "app_key_name", PROJECT_ID),
-    says: /key \S+ of application blog of project test-project is not in its lists/,
+    says: /key \S+ of application blog of project test-project is missing from its index/,
   },
   "a list with a missing key": {
     damage: (kv) => deleteFirst(kv, "app_key"),
-    says: /leads nowhere/,
+    says: /An index has .*, which does not exist/,
   },
   "a host name without an application": {
     damage: async (kv) => {
       const value = { project: PROJECT_ID, app: "wiki" };
       await kv.set(["app_host", "wiki.example.com"], value);
     },
-    says: /host name wiki\.example\.com, which leads nowhere/,
+    says: /host name wiki\.example\.com, which does not exist/,
   },
   "a missing host name": {
     damage: (kv) => deleteFirst(kv, "app_host"),
-    says: /not found by its host name/,
+    says: /host name of application \S+ .* is missing from its index/,
   },
 };
 
