@@ -62,12 +62,12 @@ async function put(
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
   const digest = expectedDigest(request.headers);
-  const asked = preconditionsOf(call);
+  const conditions = preconditionsOf(call);
   const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  if (asked.ifMatch !== null || asked.ifNoneMatch !== null) {
+  if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
     // The write checks the condition atomically. Checking it here first avoids receiving a body in vain.
     const current = await store.files.stat(place);
-    if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
+    if (!allowsWrite(conditions, current && validators(current))) throw errors.preconditionFailed();
   }
   const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
   const body = readBody(request, limits);
@@ -76,7 +76,7 @@ async function put(
     return await store.files.put(place, body, {
       type,
       announced,
-      condition: (current) => allowsWrite(asked, current),
+      condition: (current) => allowsWrite(conditions, current),
       accept: async ({ sha256 }) => {
         assertDigest(digest, sha256);
         await call.reauthorize();
