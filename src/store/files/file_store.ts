@@ -1,7 +1,7 @@
 /**
  * Files: the commit path of a write and the read path of a download.
  *
- * **Write** (`put`): reserve quota and memory, `receive` the body (small ones in memory, large ones in chunks under a fresh
+ * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a fresh
  * version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the caller's
  * condition, and commits one operation that checks the record and the project, sets the new record, adjusts the counters
  * and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read. Completing an upload
@@ -39,11 +39,9 @@ import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import {
   abandon,
-  cleanUpAfter,
   type DiscardedBytes,
-  receive,
+  receiveAndPublish,
   type Received,
-  release,
   reserveUpload,
 } from "./receive.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
@@ -136,21 +134,20 @@ export class FileStore {
     const begun = await this.#projects.requireWritable(place);
     using room = await this.#quotas.reserve(begun, place, keys.file(place), announced);
     using memory = await reserveUpload(this.#memory.uploads, place, announced);
-    let received: Received | undefined;
-    try {
-      received = await receive(this.#db, place, room.track(body), { announced, memory });
-      await accept(received);
-      room.release();
-      const record = await this.#publishReceived(place, received, { type, condition, begun });
-      if (record === "refused") await abandon(received);
-      return record;
-    } catch (error) {
-      this.#discarded.add(announced ?? 0);
-      await cleanUpAfter(error, async () => received && await abandon(received));
-      throw error;
-    } finally {
-      if (received !== undefined) release(received);
-    }
+    const options = { announced, memory, discarded: this.#discarded };
+    return await receiveAndPublish(
+      this.#db,
+      place,
+      room.track(body),
+      options,
+      async (received) => {
+        await accept(received);
+        room.release();
+        const record = await this.#publishReceived(place, received, { type, condition, begun });
+        if (record === "refused") await abandon(received);
+        return record;
+      },
+    );
   }
 
   async #publishReceived(

@@ -1,7 +1,7 @@
 /**
  * The write path of bytes: body, chunks, commits.
  *
- * `receive` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it is
+ * `receiveAndPublish` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it is
  * published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`; publishing
  * it is one atomic commit that refers to the version. Until then no reader can see the bytes.
  *
@@ -23,7 +23,7 @@ import { leaseLost, WriteLease } from "./write_lease.ts";
 /** Memory that an upload may always hold: a chunk being filled, and three that wait to be committed together. */
 const UPLOAD_MEMORY = 4 * CHUNK_SIZE;
 
-/** Bytes that belong to nothing yet. The caller publishes or abandons them, and releases them in both cases. */
+/** Bytes that belong to nothing yet, until they are published or abandoned. */
 export interface Received {
   size: number;
   /** Base64. */
@@ -48,18 +48,46 @@ export async function reserveUpload(
 }
 
 /**
- * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the store
- * fails, the bytes are abandoned and the failure is thrown.
+ * Receives a body and publishes its bytes. If the body, the store or `publish` fails, the bytes are abandoned and the
+ * failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
  * @param options.announced Size of the body, if known.
  * @param options.memory Memory from `reserveUpload`.
+ * @param options.discarded Counts the bytes of a failure.
+ * @param publish Publishes the bytes, or abandons them.
  */
-export async function receive(
+export async function receiveAndPublish<T>(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
-  { announced, memory }: { announced?: number | undefined; memory: MemoryShare },
+  { announced, memory, discarded }: {
+    announced?: number | undefined;
+    memory: MemoryShare;
+    discarded: DiscardedBytes;
+  },
+  publish: (received: Received) => Promise<T>,
+): Promise<T> {
+  let received: Received | undefined;
+  try {
+    received = await receive(db, place, body, announced, memory);
+    return await publish(received);
+  } catch (error) {
+    discarded.add(announced ?? 0);
+    await cleanUpAfter(error, async () => received && await abandon(received));
+    throw error;
+  } finally {
+    if (received?.bytes.kind === "chunks") received.bytes.lease.end();
+  }
+}
+
+/** Receives a body: into memory if it is one chunk, else into the store. If it fails, the bytes are abandoned. */
+async function receive(
+  db: Database,
+  place: Place,
+  body: AsyncIterable<Uint8Array>,
+  announced: number | undefined,
+  memory: MemoryShare,
 ): Promise<Received> {
   const chunks = cutIntoChunks(body, announced);
   try {
@@ -111,16 +139,11 @@ export async function abandon({ bytes }: Received): Promise<void> {
   if (bytes.kind === "chunks") await bytes.lease.abandon();
 }
 
-/** Ends the lease on bytes that were published or abandoned, or that could be neither. */
-export function release({ bytes }: Received): void {
-  if (bytes.kind === "chunks") bytes.lease.end();
-}
-
 /**
  * Cleans up after a failure. If that fails too, its error becomes the cause of the first one, and the sweeper cleans up
  * later.
  */
-export async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
+async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
   try {
     await cleanUp();
   } catch (second) {

@@ -11,12 +11,9 @@ import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { FileStore, WriteCondition } from "../files/file_store.ts";
 import { setManifest } from "../files/manifest.ts";
 import {
-  abandon,
-  cleanUpAfter,
   type DiscardedBytes,
-  receive,
+  receiveAndPublish,
   type Received,
-  release,
   reserveUpload,
 } from "../files/receive.ts";
 import { newVersion } from "../files/versions.ts";
@@ -159,19 +156,18 @@ export class UploadStore {
     const key = keys.part(place.project, place.drive, sent.id, sent.part);
     using reservation = await this.#quotas.reserve(begun, place, key, announced);
     using memory = await reserveUpload(this.#memory, place, announced);
-    let received: Received | undefined;
-    try {
-      received = await receive(this.#db, place, reservation.track(body), { announced, memory });
-      await accept(received);
-      reservation.release();
-      await this.#addPart(place, sent, begun, received);
-    } catch (error) {
-      this.#discarded.add(announced ?? 0);
-      await cleanUpAfter(error, async () => received && await abandon(received));
-      throw error;
-    } finally {
-      if (received !== undefined) release(received);
-    }
+    const options = { announced, memory, discarded: this.#discarded };
+    await receiveAndPublish(
+      this.#db,
+      place,
+      reservation.track(body),
+      options,
+      async (received) => {
+        await accept(received);
+        reservation.release();
+        await this.#addPart(place, sent, begun, received);
+      },
+    );
   }
 
   async #addPart(
