@@ -26,11 +26,11 @@ Deno.test("An executable has the program, the dashboard and the packages it need
   );
 });
 
-Deno.test("An executable has the permissions of the start task, which ask nobody, and the program's version", async () => {
+Deno.test("An executable has the permissions of the start task, never prompts, and has the program's version", async () => {
   const { metadata } = await dryRun();
   const granted = Object.entries(metadata.permissions).filter(([, value]) => value !== null);
   const { allow_import, ...rights } = Object.fromEntries(granted);
-  // An empty list is all of a kind. Whatever may be imported from elsewhere by default is denied.
+  // An empty list is all of a kind. Remote imports that Deno allows by default are denied.
   assert(Array.isArray(allow_import));
   const all = { allow_env: [], allow_net: [], allow_read: [], allow_sys: [], allow_write: [] };
   assertEquals(rights, { ...all, deny_import: [], prompt: false });

@@ -8,7 +8,8 @@
  *
  * @module
  */
-import { openApiDocument } from "../src/openapi/document.ts";
+import { routes } from "../src/app.ts";
+import { describeRoutes } from "../src/openapi/document.ts";
 import { METHODS } from "../src/openapi/types.ts";
 
 /** Why no test has answers of a status. */
@@ -41,7 +42,7 @@ function count(lines: string): Map<string, number> {
 }
 
 function describedPairs(): string[] {
-  return Object.entries(openApiDocument.paths).flatMap(([path, item]) =>
+  return Object.entries(describeRoutes(routes).paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) =>
       Object.keys(item[method]?.responses ?? {}).map((status) =>
         `${method.toUpperCase()} ${path} ${status}`

@@ -1,23 +1,16 @@
-import { forAdministrator, forOwner } from "./api/admin/admin_call.ts";
 import { showAccess, switchAccess } from "./api/admin/app_access.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
-import {
-  changeApp,
-  createApp as registerApp,
-  deleteApp,
-  listApps,
-  showApp,
-} from "./api/admin/apps.ts";
+import * as apps from "./api/admin/apps.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
-import { driveRoute } from "./api/drive_call.ts";
+import type { Deps } from "./api/endpoint.ts";
 import { deleteFiles } from "./api/files/delete_files.ts";
 import { downloadFile } from "./api/files/download_file.ts";
 import { listDrives } from "./api/files/list_drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
 import { putFile } from "./api/files/put_file.ts";
-import { allowedMethods, type Deps, findRoute, type Route, route } from "./api/router.ts";
+import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
 import { forwardAuth } from "./api/server/forward_auth.ts";
 import { showHealth, showReadiness } from "./api/server/health.ts";
@@ -32,92 +25,98 @@ import { startUpload } from "./api/uploads/start_upload.ts";
 import { addCorsHeaders, answerOptions } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
 import { clientAddress } from "./http/network/client_address.ts";
-import { type RequestContext, requestIdOf, type RequestKind } from "./http/request_context.ts";
+import { type RequestContext, requestIdOf } from "./http/request_context.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
 
 const DRIVE = "/v1/:project/:drive";
+const UPLOAD = `${DRIVE}/uploads/:id`;
 const PROJECTS = "/admin/v1/projects";
 const PROJECT = `${PROJECTS}/:project`;
 const APP = `${PROJECT}/apps/:app`;
 
-const DOWNLOAD = `${DRIVE}/files/download`;
-const PARTS = `${DRIVE}/uploads/:id/parts`;
-
-/** What is asked of the server itself. Pages of other origins have nothing to do with it. */
-const HEALTH = "/healthz";
-const READINESS = "/readyz";
-const METRICS = "/metrics";
-const OF_THE_SERVER = new Set([HEALTH, READINESS, METRICS]);
-
-const DESCRIPTION = "/openapi.json";
-
-/** What is answered also while the server comes to its end. */
-const PROBES = new Set([HEALTH, READINESS]);
-
-/** Every path and what answers there. `src/openapi/` describes the same to callers. */
+/** Every path of the server with its endpoints. */
 export const routes: readonly Route[] = [
-  route(HEALTH, { GET: showHealth }),
-  route(READINESS, { GET: showReadiness }),
-  route(METRICS, { GET: showMetrics }),
+  route("/v1/:project", { GET: listDrives }),
+  route(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
+  route(`${DRIVE}/files/download`, { GET: downloadFile }),
+  route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
+  route(UPLOAD, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),
+  route(`${UPLOAD}/parts`, { POST: putPart }),
 
-  route("/", { GET: showDashboard }),
-  route("/dashboard/:folder/:file", { GET: showDashboardFile }),
-
-  driveRoute("/v1/:project", { GET: listDrives }),
-  driveRoute(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
-  driveRoute(DOWNLOAD, { GET: downloadFile }),
-  driveRoute(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
-  driveRoute(`${DRIVE}/uploads/:id`, {
-    GET: showUpload,
-    PATCH: completeUpload,
-    DELETE: abortUpload,
-  }),
-  driveRoute(PARTS, { POST: putPart }),
-
-  route(PROJECTS, { GET: forAdministrator(listProjects), POST: forAdministrator(createProject) }),
-  route(PROJECT, {
-    GET: forOwner(showProject),
-    PATCH: forAdministrator(changeProject),
-    DELETE: forAdministrator(deleteProject),
-  }),
-  route(`${PROJECT}/drives/:drive`, { DELETE: forOwner(deleteDrive) }),
-  route(`${PROJECT}/keys`, { GET: forOwner(listProjectKeys), POST: forOwner(createProjectKey) }),
-  route(`${PROJECT}/keys/:prefix`, { DELETE: forOwner(revokeProjectKey) }),
-  route(`${PROJECT}/apps`, { GET: forOwner(listApps), POST: forOwner(registerApp) }),
-  route(APP, { GET: forOwner(showApp), PATCH: forOwner(changeApp), DELETE: forOwner(deleteApp) }),
-  route(`${APP}/access`, { GET: forOwner(showAccess), PUT: forOwner(switchAccess) }),
-  route(`${APP}/keys`, { GET: forOwner(listAppKeys), POST: forOwner(createAppKey) }),
-  route(`${APP}/keys/:name`, { DELETE: forOwner(revokeAppKey) }),
+  route(PROJECTS, { GET: listProjects, POST: createProject }),
+  route(PROJECT, { GET: showProject, PATCH: changeProject, DELETE: deleteProject }),
+  route(`${PROJECT}/drives/:drive`, { DELETE: deleteDrive }),
+  route(`${PROJECT}/keys`, { GET: listProjectKeys, POST: createProjectKey }),
+  route(`${PROJECT}/keys/:prefix`, { DELETE: revokeProjectKey }),
+  route(`${PROJECT}/apps`, { GET: apps.listApps, POST: apps.createApp }),
+  route(APP, { GET: apps.showApp, PATCH: apps.changeApp, DELETE: apps.deleteApp }),
+  route(`${APP}/access`, { GET: showAccess, PUT: switchAccess }),
+  route(`${APP}/keys`, { GET: listAppKeys, POST: createAppKey }),
+  route(`${APP}/keys/:name`, { DELETE: revokeAppKey }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
-
-  route(DESCRIPTION, { GET: showDescription }),
+  route("/", { GET: showDashboard }),
+  route("/dashboard/:folder/:file", { GET: showDashboardFile }),
+  route("/openapi.json", { GET: showDescription(() => routes) }),
+  route("/healthz", { GET: showHealth }),
+  route("/readyz", { GET: showReadiness }),
+  route("/metrics", { GET: showMetrics }),
 ];
 
-/** The service: gives the answer to a request. It never throws. */
+/** The paths, of one segment, that are not for pages of other origins, and so without CORS headers. */
+const WITHOUT_CORS = new Set(["", "healthz", "readyz", "metrics", "openapi.json"]);
+
+/** The service: answers every request, and never throws. */
 export function createApp(
   deps: Deps,
 ): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
   return async (request, info) => {
     const requestId = requestIdOf(request.headers);
-    const visit = deps.watch.begin(requestId, request.method);
+    const context = deps.observer.begin(requestId, request.method);
     const target = parseTarget(request);
-    const asked: Asked = { request, requestId, target, info, visit };
-    const answering = deps.running.track(request, () => answer(asked, deps));
-    const response = await answering.catch((error: unknown) => {
-      const rendered = toHttpError(error);
-      if (rendered.status >= 500 && rendered.cause !== undefined) {
-        deps.onError(rendered.cause, requestId);
-      }
-      return renderError(rendered);
-    });
+    const incoming: Incoming = { request, requestId, target, info, context };
+    const response = await deps.running.track(request, () => dispatch(incoming, deps))
+      .catch((error: unknown) => failureOf(error, requestId, deps));
     if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
-    if (!isOwnPages(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
+    if (allowsCors(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
     response.headers.set("X-Request-Id", requestId);
     const sent = request.method === "HEAD" ? withoutBody(response) : response;
-    watchEnd(visit, sent, info, deps);
+    observeEnd(incoming, sent, deps);
     return sent;
   };
+}
+
+/** A request as it arrived. */
+interface Incoming {
+  request: Request;
+  requestId: string;
+  target: RequestTarget;
+  info: Deno.ServeHandlerInfo;
+  context: RequestContext;
+}
+
+/** "Order of checks: route → method → key → parameters → body"; the endpoint does the last three. */
+async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
+  const { request, requestId, target, info, context } = incoming;
+  const { headers, method } = request;
+  assertHost(headers);
+  const { route, params } = findRoute(routes, target.segments);
+  if (method === "OPTIONS") {
+    deps.observer.route(context, route.name, "other");
+    return answerOptions(allowsCors(target) ? headers : new Headers(), allowedMethods(route));
+  }
+  const endpoint = findEndpoint(route, method);
+  deps.observer.route(context, route.name, endpoint.kind ?? "other");
+  if (deps.isDraining() && !endpoint.duringShutdown) throw errors.shuttingDown();
+  const address = () => clientAddress(info.remoteAddr, headers, deps.trustedProxies);
+  const { query } = target;
+  return await endpoint.handle({ request, requestId, address, context, params, query }, deps);
+}
+
+function failureOf(error: unknown, requestId: string, { onError }: Deps): Response {
+  const rendered = toHttpError(error);
+  if (rendered.status >= 500 && rendered.cause !== undefined) onError(rendered.cause, requestId);
+  return renderError(rendered);
 }
 
 function withoutBody(response: Response): Response {
@@ -127,67 +126,23 @@ function withoutBody(response: Response): Response {
 }
 
 /**
- * Bytes of an answer that lies in memory are handed over in one go; those of a stream are counted as they leave. Whether
- * there is a body is not asked for: that would make a stream of it, which costs more than the request.
+ * Completes the context when the response has been sent. A body in memory is sent at once; the bytes of a stream are counted
+ * as they leave. Reading `response.body` here would turn a body in memory into a stream, which costs more than the request.
  */
-function watchEnd(
-  visit: RequestContext,
-  response: Response,
-  info: Deno.ServeHandlerInfo,
-  deps: Deps,
-): void {
-  visit.status = response.status;
-  if (!visit.isStreaming && visit.method !== "HEAD" && response.status !== 304) {
-    visit.sent = Number(response.headers.get("content-length") ?? 0);
+function observeEnd({ context, info }: Incoming, response: Response, { observer }: Deps): void {
+  context.status = response.status;
+  if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
+    context.sent = Number(response.headers.get("content-length") ?? 0);
   }
-  const end = () => deps.watch.end(visit);
+  const end = () => observer.end(context);
   info.completed.then(end, end);
 }
 
-/** A request as it came. */
-interface Asked {
-  request: Request;
-  requestId: string;
-  target: RequestTarget;
-  info: Deno.ServeHandlerInfo;
-  visit: RequestContext;
-}
-
-/** "route → method → key → parameters → body": nothing is looked at before what stands left of it holds. */
-async function answer(asked: Asked, deps: Deps): Promise<Response> {
-  const { request, requestId, target, info, visit } = asked;
-  assertHost(request.headers);
-  const { name, methods, params } = findRoute(routes, target.segments);
-  const { method } = request;
-  deps.watch.route(visit, name, kindOf(name, method));
-  if (method === "OPTIONS") {
-    const headers = isOwnPages(target) ? new Headers() : request.headers;
-    return answerOptions(headers, allowedMethods(methods));
-  }
-  // A method may have the name of something that every object has.
-  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined;
-  if (handler === undefined) throw errors.methodNotAllowed(method, allowedMethods(methods));
-  if (deps.isDraining() && !PROBES.has(name)) throw errors.shuttingDown();
-  const address = () => clientAddress(info.remoteAddr, request.headers, deps.trustedProxies);
-  const { query } = target;
-  return await handler({ request, requestId, address, visit, params, query }, deps);
-}
-
-const DOWNLOADS = route(DOWNLOAD, {}).name;
-const UPLOADS = new Set([route(`${DRIVE}/files`, {}).name, route(PARTS, {}).name]);
-
-function kindOf(route: string, method: string): RequestKind {
-  if (route === DOWNLOADS) return "download";
-  return method === "POST" && UPLOADS.has(route) ? "upload" : "other";
-}
-
-/** What `--cors-origin` says nothing of: what no page of another origin has to do with, and the description, which is for all. */
-function isOwnPages(target: RequestTarget): boolean {
-  const [first = ""] = target.segments;
-  if (isAdministration(target) || first === "dashboard") return true;
-  const path = `/${first}`;
-  return target.segments.length === 1 &&
-    (first === "" || path === DESCRIPTION || OF_THE_SERVER.has(path));
+/** Whether pages of the origins in `--cors-origin` may read the answers. `/openapi.json` is readable by pages of every origin. */
+function allowsCors({ segments }: RequestTarget): boolean {
+  const [first = ""] = segments;
+  if (first === "admin" || first === "dashboard") return false;
+  return segments.length > 1 || !WITHOUT_CORS.has(first);
 }
 
 function isAdministration({ segments }: RequestTarget): boolean {

@@ -1,29 +1,63 @@
+// Contains the official schemas of OpenAPI, and depends only on Ajv, which other tests use as well.
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { assertEquals } from "@std/assert";
 import { routes } from "./app.ts";
-import { openApiDocument } from "./openapi/document.ts";
+import { describeRoutes } from "./openapi/document.ts";
 import { METHODS } from "./openapi/types.ts";
 
-/** `/v1/:project/files` as `/v1/{}/files`: what stands in the braces is told by the description alone. */
-function shapeOf(pattern: readonly string[]): string {
-  return `/${pattern.map((part) => /^(:.*|\{.*\})$/.test(part) ? "{}" : part).join("/")}`;
+const description = describeRoutes(routes);
+
+const operations = Object.values(description.paths).flatMap((item) =>
+  METHODS.flatMap((method) => item[method] ?? [])
+);
+
+/** Every `$ref` inside a value. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === "$ref" ? [String(inner)] : referencesIn(inner)
+  );
 }
 
-/** `GET /v1/{}/files`, in an order that does not depend on where they are written. */
-function sorted(entries: readonly [string, readonly string[]][]): string[] {
-  return entries.flatMap(([path, methods]) => methods.map((method) => `${method} ${path}`)).sort();
-}
+Deno.test("the description is valid by the official schema of OpenAPI 3.1", async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(description)));
+  assertEquals(errors, undefined);
+  assertEquals([valid, validator.version], [true, "3.1"]);
+});
 
-Deno.test("Every path and method that the server answers is described, and no other.", () => {
-  const answered = routes.map(({ pattern, methods }): [string, string[]] => [
-    shapeOf(pattern),
-    // `OPTIONS` is answered on every path.
-    [...Object.keys(methods), "OPTIONS"],
-  ]);
-  const described = Object.entries(openApiDocument.paths).map((
-    [path, item],
-  ): [string, string[]] => [
-    shapeOf(path.slice(1).split("/")),
-    METHODS.filter((method) => item[method] !== undefined).map((method) => method.toUpperCase()),
-  ]);
-  assertEquals(sorted(described), sorted(answered));
+Deno.test("every reference has its component, and every component is referred to", () => {
+  const used = new Set(referencesIn(description));
+  const there = Object.entries(description.components).flatMap(([kind, components]) =>
+    Object.keys(components).map((name) => `#/components/${kind}/${name}`)
+  );
+  // Security schemes are referred to by name, and no operation describes 405.
+  const byName = there.filter((path) =>
+    path.includes("/securitySchemes/") || path.endsWith("/responses/MethodNotAllowed")
+  );
+  assertEquals([...used, ...byName].sort(), there.sort());
+});
+
+Deno.test("every parameter in braces is described for its path", () => {
+  for (const [path, item] of Object.entries(description.paths)) {
+    const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const described = item.parameters.flatMap((one) => {
+      const { parameters } = description.components;
+      const name = "$ref" in one ? one.$ref.slice(one.$ref.lastIndexOf("/") + 1) : "";
+      const parameter = parameters?.[name] as { name: string; in: string };
+      return parameter.in === "path" ? [parameter.name] : [];
+    });
+    assertEquals(described, wanted, path);
+  }
+});
+
+Deno.test("every operation has its own id, a summary, and a sentence for each status", () => {
+  const ids = operations.map(({ operationId }) => operationId);
+  assertEquals(new Set(ids).size, ids.length);
+  for (const { operationId, summary, responses } of operations) {
+    const texts = Object.values(responses).map(({ description = "" }) => description);
+    for (const text of [summary, ...texts]) {
+      assertEquals(text.length > 5 && text.trim() === text, true, `${operationId}: ${text}`);
+    }
+  }
 });

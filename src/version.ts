@@ -1,13 +1,12 @@
 import { fromFileUrl, resolve } from "@std/path";
 import config from "../deno.json" with { type: "json" };
-import type { Environment } from "./cli/terminal/output.ts";
 
 /** The program's version. */
 export const VERSION: string = config.version;
 
 /**
- * The runtime's options that the program needs: no questions, and no right to run programs or to load libraries.
- * The tasks in `deno.json` and both kinds of executable have the same.
+ * The runtime's options: no permission prompts, and no permission to run programs or load libraries. Every build runs with
+ * the same permissions, as do the tasks of `deno.json`.
  */
 export const RUNTIME_OPTIONS: readonly string[] = [
   "--no-prompt",
@@ -18,15 +17,15 @@ export const RUNTIME_OPTIONS: readonly string[] = [
   "--allow-sys",
 ];
 
-/** In which form somebody has the program. */
+/** How the program was built. */
 export interface Build {
   kind: "from source" | "packed" | "compiled";
-  /** The words that start it; its arguments follow. */
+  /** The command that starts it, before its arguments. */
   command: readonly [string, ...string[]];
 }
 
-/** What this process runs from. The head of a packed file says where that file is. */
-export function currentBuild(env: Environment): Build {
+/** Returns the build of this process. The head of a packed file sets `KVDRIVE_PACKED` to its path. */
+export function currentBuild(env: Record<string, string | undefined>): Build {
   if (Deno.build.standalone) return { kind: "compiled", command: [Deno.execPath()] };
   const pack = env["KVDRIVE_PACKED"];
   if (pack !== undefined && pack !== "") return { kind: "packed", command: [resolve(pack)] };

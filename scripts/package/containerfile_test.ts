@@ -43,7 +43,7 @@ Deno.test("What is copied is not kept from the builder, and the rest is", async 
   assert(text.startsWith("*\n"));
 });
 
-Deno.test("The image is run by nobody of the host, stops as the server does, and has its data in a volume", async () => {
+Deno.test("The image runs as an unprivileged user, stops on SIGTERM and keeps its data in a volume", async () => {
   const all = await instructions();
   const last = (wanted: string) => all.findLast(([name]) => name === wanted)?.[1].join(" ");
   assertEquals(last("USER"), "10001:10001");

@@ -72,10 +72,10 @@ require_safe() {
       *) fail "The folder $step belongs to another user, who decides what lies in it: name another one with KVDRIVE_RUNTIME_DIR" ;;
     esac
     case $mode in
-      # In a sticky folder nobody removes or renames what is another user's.
+      # In a sticky folder, users cannot remove or rename files of other users.
       d????????[tT]*) ;;
       d????????*) ! others_write || fail "Others may write to the folder $step: take that right from them (chmod go-w), or name another one with KVDRIVE_RUNTIME_DIR" ;;
-      *) fail "The folder $step was replaced by something else meanwhile" ;;
+      *) fail "The folder $step was replaced while the program started" ;;
     esac
     step=${step%/*}
   done
@@ -200,7 +200,7 @@ unpack() {
   is_whole "$new/$archive" || fail "The files that were written to $base are not those of the archive: check its disk"
   # The name comes after the bytes, also when the power fails.
   sync
-  # Only a damaged one is moved away: one that is not there yet may be put there by another start at this moment.
+  # Only a damaged one is removed: a missing one may be created by another start at this moment.
   [ ! -d "$room" ] || is_whole "$room" || mv "$room" "$new/damaged" 2> /dev/null || :
   mv "$new/$archive" "$base/" 2> /dev/null || is_whole "$room" ||
     fail "Cannot write to the folder $base: name another one with KVDRIVE_RUNTIME_DIR"

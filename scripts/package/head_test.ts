@@ -73,7 +73,7 @@ Deno.test("A file of which a byte is another one, or the end is missing, is refu
   }
 });
 
-Deno.test("It is found and unpacked whatever its path holds, and however it is called", async () => {
+Deno.test("The file finds and unpacks itself from any path and any call", async () => {
   await using pack = await TestPack.make("my 'files' $HOME/kv drive");
   const folder = join(pack.folder, "my 'files' $HOME");
   const path = `${folder}:${Deno.env.get("PATH")}`;
@@ -139,7 +139,7 @@ Deno.test("A folder that others may write to is refused, before and after", asyn
 });
 
 Deno.test({
-  name: "A folder of somebody else is refused",
+  name: "A folder of another user is refused",
   ignore: !isRoot,
   async fn() {
     await using pack = await TestPack.make();

@@ -23,7 +23,7 @@ export interface Parts {
   excluded: string[];
 }
 
-/** Finds what the sources read or start by `new URL("…", import.meta.url)`, so that nobody has to keep a list. */
+/** Finds what the sources read or start by `new URL("…", import.meta.url)`, so that no list has to be kept. */
 export async function findParts(root = ROOT): Promise<Parts> {
   const included = new Set<string>();
   for (const path of await filesBelow(root, "src")) {

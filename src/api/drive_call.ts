@@ -1,56 +1,87 @@
 import {
   authenticateCaller,
-  hasBearerToken,
+  bearerToken,
   reauthenticate,
   requireProjectKey,
 } from "../http/authentication.ts";
 import { errors } from "../http/http_error.ts";
-import type { RequestContext } from "../http/request_context.ts";
+import type { RequestContext, RequestKind } from "../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../http/request_target.ts";
+import { forOwner } from "../openapi/info.ts";
+import type { Access, Failures, OperationDescription } from "../openapi/operation.ts";
 import { MAX_CONTENT_TYPE, namedContentType } from "../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.ts";
+import { MAX_PAYLOAD } from "../rules/payloads.ts";
 import type { Preconditions } from "../rules/preconditions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { Place } from "../store/engine/records.ts";
-import { type Deps, type Handler, type Route, route, type RoutedRequest } from "./router.ts";
+import type { Deps, Endpoint, Handler, RoutedRequest } from "./endpoint.ts";
 
-/** A request of the file API on its way to its handler, whose sender may do this. */
+/** A request to a drive or a project's drives, whose sender is authorized. */
 export interface DriveCall {
   request: Request;
   requestId: string;
   project: string;
-  /** Empty where the route has none. */
+  /** Empty if the route has none. */
   drive: string;
-  /** The upload's id; empty where the route has none. */
+  /** The upload's id; empty if the route has none. */
   id: string;
   query: Query;
-  visit: RequestContext;
+  context: RequestContext;
   /**
-   * To be called right before what the request brings is stored.
+   * Checks the sender's credentials again. To be called right before the body is stored.
    *
-   * @throws {HttpError} 401 where its key or token was revoked since it came in.
+   * @throws {HttpError} 401 if the key or token was revoked since the request arrived.
    */
   reauthorize: () => Promise<void>;
 }
 
 export type DriveHandler = (call: DriveCall, deps: Deps) => Promise<Response>;
 
-/** A path of the file API and what answers there to the project's owner and the administrator. */
-export function driveRoute(path: string, handlers: Record<string, DriveHandler>): Route {
-  const methods = Object.entries(handlers).map(([method, handler]) => [method, owned(handler)]);
-  return route(path, Object.fromEntries(methods));
+const DRIVE_ACCESS: Access = {
+  security: forOwner,
+  allowsCors: true,
+  failures: {
+    Unauthorized: "The key is missing or unknown.",
+    Forbidden: "The key is of another project.",
+    NotFound: "The project does not exist (only the administrator gets this answer).",
+    TooManyWrongKeys: "Too many wrong keys came from this network.",
+  },
+};
+
+/** The errors of an operation that writes to a drive. */
+export const writeFailures: Failures = {
+  Conflict: "The drive is being removed.",
+  StorageFull: "The disk is full, or the project's limit would be exceeded: nothing was stored.",
+};
+
+/** The errors of an operation that stores its body. */
+export const bodyFailures: Failures = {
+  BodyTimeout: "The body stopped coming, or came too slowly: nothing was stored.",
+  TooLarge: `The body is larger than ${MAX_PAYLOAD} bytes.`,
+  Unavailable:
+    "Too many uploads are running, of the project or of all; the server is shutting down, or its store cannot be reached.",
+};
+
+/** An endpoint of the file API, for the project's owner and the administrator. */
+export function driveEndpoint(
+  operation: OperationDescription,
+  handle: DriveHandler,
+  kind: RequestKind = "other",
+): Endpoint {
+  return { operation, access: DRIVE_ACCESS, handle: authorized(handle), kind };
 }
 
-/** "key → parameters → body": nothing is looked at before what stands left of it holds. */
-function owned(handler: DriveHandler): Handler {
-  return async (incoming, deps) => {
-    // A project that cannot be decoded is one that no key opens: that is said before anything of its form.
-    const project = decodeLeniently(incoming.params["project"] ?? "");
-    const { isAdministrator, again } = await authorize(incoming, project, deps);
+/** Checks the key before the parameters, and these before the body ("order of checks"). */
+function authorized(handler: DriveHandler): Handler {
+  return async (routed, deps) => {
+    // A project id that cannot be decoded belongs to no key: that is 403, before its form is checked.
+    const project = decodeLeniently(routed.params["project"] ?? "");
+    const { isAdministrator, reauthorize } = await authorize(routed, project, deps);
     try {
-      return await handler(driveCallOf(incoming, project, again), deps);
+      return await handler(driveCallOf(routed, project, reauthorize), deps);
     } catch (error) {
-      // To an owner it is a key that opens nothing any more.
+      // The owner of a project that was just deleted gets the answer to an unknown key.
       throw isAdministrator && error instanceof NoSuchProject
         ? errors.projectNotFound(project)
         : error;
@@ -59,50 +90,40 @@ function owned(handler: DriveHandler): Handler {
 }
 
 /**
- * "Every drive request carries the header `X-Api-Key`": where it does, that decides. Without it the administrator's token
- * opens the drives of every project.
+ * Requires a key of the project, or the administrator's token. "Every drive request carries the header `X-Api-Key`": if
+ * it does, the key decides, even beside the token.
  *
- * @returns Whether it is the administrator, and how to find out later that the sender may still do it.
- * @throws {HttpError} 401, 429 or 403 as for keys; 404 where the administrator names a project that there is not.
+ * @throws {HttpError} 401, 403 or 429 as for keys; 404 if the administrator names a project that does not exist.
  */
 async function authorize(
-  { request: { headers }, address, visit }: RoutedRequest,
+  { request: { headers }, address, context }: RoutedRequest,
   project: string,
   { store, wrongKeys }: Deps,
-): Promise<{ isAdministrator: boolean; again: DriveCall["reauthorize"] }> {
-  const entrance = { keys: store.keys, wrongKeys, address, visit };
-  if (headers.has("x-api-key") || !hasBearerToken(headers)) {
-    await requireProjectKey(headers, project, entrance);
-    const again = () => reauthenticate(headers, project, entrance);
-    return { isAdministrator: false, again };
+): Promise<{ isAdministrator: boolean; reauthorize: DriveCall["reauthorize"] }> {
+  const auth = { keys: store.keys, wrongKeys, address, context };
+  if (headers.has("x-api-key") || bearerToken(headers) === undefined) {
+    await requireProjectKey(headers, project, auth);
+    const reauthorize = () => reauthenticate(headers, project, auth);
+    return { isAdministrator: false, reauthorize };
   }
-  await authenticateCaller(headers, store.projects, entrance);
-  const isThere = isProjectId(project) && await store.projects.get(project) !== undefined;
-  if (!isThere) throw errors.projectNotFound(project);
-  const again = async () => void await authenticateCaller(headers, store.projects, entrance);
-  return { isAdministrator: true, again };
+  await authenticateCaller(headers, store.projects, auth);
+  const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
+  if (!exists) throw errors.projectNotFound(project);
+  const reauthorize = async () => void await authenticateCaller(headers, store.projects, auth);
+  return { isAdministrator: true, reauthorize };
 }
 
 function driveCallOf(
-  { request, requestId, visit, params, query }: RoutedRequest,
+  { request, requestId, context, params, query }: RoutedRequest,
   project: string,
-  authorizeAgain: DriveCall["reauthorize"],
+  reauthorize: DriveCall["reauthorize"],
 ): DriveCall {
   const drive = params["drive"] === undefined ? "" : driveOf(params["drive"]);
   const id = decodeSegment(params["id"] ?? "");
-  return {
-    request,
-    requestId,
-    visit,
-    project,
-    drive,
-    id,
-    query: new Query(query),
-    reauthorize: authorizeAgain,
-  };
+  return { request, requestId, context, project, drive, id, query: new Query(query), reauthorize };
 }
 
-/** The drive that a segment of a path names. @throws {HttpError} 400 where it can be none. */
+/** Decodes a drive's name. @throws {HttpError} 400 if it is not a valid one. */
 function driveOf(segment: string): string {
   const drive = decodeSegment(segment);
   const problem = driveNameProblem(drive);
@@ -110,18 +131,7 @@ function driveOf(segment: string): string {
   return drive;
 }
 
-/** The conditional headers of a request. */
-export function preconditionsOf(headers: Headers): Preconditions {
-  return {
-    ifMatch: headers.get("if-match"),
-    ifNoneMatch: headers.get("if-none-match"),
-    ifModifiedSince: headers.get("if-modified-since"),
-    ifUnmodifiedSince: headers.get("if-unmodified-since"),
-    ifRange: headers.get("if-range"),
-  };
-}
-
-/** The file that a call names. @throws {HttpError} 400 where `name` is missing or cannot be one. */
+/** The file that the parameter `name` names. @throws {HttpError} 400 if it is missing or not a valid name. */
 export function placeOf({ project, drive, query }: DriveCall): Place {
   const name = query.required("name");
   const problem = fileNameProblem(name);
@@ -129,11 +139,22 @@ export function placeOf({ project, drive, query }: DriveCall): Place {
   return { project, drive, name };
 }
 
-/** The content type that a call names; `undefined` where it names none. @throws {HttpError} 400 where it is too long. */
+/** The request's content type; `undefined` if it counts as absent. @throws {HttpError} 400 if it is too long. */
 export function typeOf({ request }: DriveCall): string | undefined {
   const type = namedContentType(request.headers.get("content-type"));
   if (type !== undefined && type.length > MAX_CONTENT_TYPE) {
     throw errors.badContentType(MAX_CONTENT_TYPE);
   }
   return type;
+}
+
+/** The conditional headers of a request. */
+export function preconditionsOf({ request: { headers } }: DriveCall): Preconditions {
+  return {
+    ifMatch: headers.get("if-match"),
+    ifNoneMatch: headers.get("if-none-match"),
+    ifModifiedSince: headers.get("if-modified-since"),
+    ifUnmodifiedSince: headers.get("if-unmodified-since"),
+    ifRange: headers.get("if-range"),
+  };
 }

@@ -1,9 +1,15 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { HttpError } from "../http/http_error.ts";
-import { allowedMethods, findRoute, type Handler, route } from "./router.ts";
+import { publicEndpoint } from "./endpoint.ts";
+import { allowedMethods, findEndpoint, findRoute, route } from "./router.ts";
 
-const get: Handler = () => Promise.resolve(new Response("get"));
-const post: Handler = () => Promise.resolve(new Response("post"));
+function endpoint(id: string) {
+  const operation = { id, tag: "test", summary: id, success: {} };
+  return publicEndpoint(operation, () => Promise.resolve(new Response(id)));
+}
+
+const get = endpoint("get");
+const post = endpoint("post");
 
 const routes = [
   route("/v1/:project", { GET: get }),
@@ -12,7 +18,7 @@ const routes = [
   route("/v1/:project/:drive/uploads/:id", { PATCH: post }),
 ];
 
-Deno.test("A path finds its route and what stands in it, percent-encoded", () => {
+Deno.test("a path has a route and percent-encoded parameters", () => {
   const cases = [
     ["v1/p", 0, { project: "p" }],
     ["v1/a%2Fb", 0, { project: "a%2Fb" }],
@@ -26,11 +32,11 @@ Deno.test("A path finds its route and what stands in it, percent-encoded", () =>
   for (const [path, index, params] of cases) {
     const found = findRoute(routes, path.split("/"));
     assertEquals(found.params, params, path);
-    assertStrictEquals(found.methods, routes[index]?.methods, path);
+    assertStrictEquals(found.route, routes[index], path);
   }
 });
 
-Deno.test("A path of no route is not found", () => {
+Deno.test("a path without a route is 404", () => {
   const paths = [
     "",
     "v1",
@@ -57,28 +63,29 @@ Deno.test("A path of no route is not found", () => {
   }
 });
 
-Deno.test("HEAD is answered where GET is, by the same handler", () => {
-  const { methods } = route("/a", { GET: get, POST: post });
-  assertStrictEquals(methods["HEAD"], get);
-  assertEquals(Object.hasOwn(route("/a", { POST: post }).methods, "HEAD"), false);
+Deno.test("the endpoint of GET also answers HEAD", () => {
+  const both = route("/a", { GET: get, POST: post });
+  assertStrictEquals(findEndpoint(both, "HEAD"), get);
+  assertStrictEquals(findEndpoint(both, "POST"), post);
+  assertThrows(() => findEndpoint(route("/a", { POST: post }), "HEAD"), HttpError, "not allowed");
 });
 
-Deno.test("The allowed methods are those of the route, with HEAD beside GET, and OPTIONS", () => {
+Deno.test("the Allow header lists the methods of the route, HEAD beside GET, and OPTIONS", () => {
   const cases = [
-    [{ GET: get }, "GET HEAD OPTIONS"],
-    [{ GET: get, POST: post, DELETE: post }, "DELETE GET HEAD OPTIONS POST"],
-    [{ PATCH: post }, "OPTIONS PATCH"],
+    [{ GET: get }, "GET, HEAD, OPTIONS"],
+    [{ GET: get, POST: post, DELETE: post }, "GET, POST, DELETE, HEAD, OPTIONS"],
+    [{ PATCH: post }, "PATCH, OPTIONS"],
     [{}, "OPTIONS"],
   ] as const;
-  for (const [methods, wanted] of cases) {
-    const allowed = allowedMethods(route("/a", methods).methods);
-    assertEquals(allowed.split(", ").toSorted().join(" "), wanted);
+  for (const [endpoints, wanted] of cases) {
+    assertEquals(allowedMethods(route("/a", endpoints)), wanted);
   }
 });
 
-Deno.test("Only methods of the route's own are its methods", () => {
-  const { methods } = findRoute(routes, ["v1", "p"]);
+Deno.test("a method that is not in the table is 405, even if every object has such a property", () => {
+  const { route } = findRoute(routes, ["v1", "p"]);
   for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty", "get", "PUT"]) {
-    assertEquals(Object.hasOwn(methods, name), false, name);
+    const error = assertThrows(() => findEndpoint(route, name), HttpError);
+    assertEquals([error.status, error.headers["Allow"]], [405, "GET, HEAD, OPTIONS"], name);
   }
 });

@@ -1,20 +1,53 @@
-import { HttpMetrics } from "../http/metrics/http_metrics.ts";
-import { RequestContext } from "../http/request_context.ts";
-import { RequestObserver } from "../http/request_observer.ts";
-import type { Deps } from "./router.ts";
-import { Readiness } from "./server/health.ts";
+import { AllowedUpstreams, UpstreamRules } from "../http/network/upstream_rules.ts";
+import { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
+import { RequestObserver } from "../http/request_context.ts";
+import { Query } from "../http/request_target.ts";
+import { StaticFiles } from "../http/static_files.ts";
+import { someContext } from "../http/test_support.ts";
+import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import { HostRules } from "../rules/hosts.ts";
+import type { Store } from "../store/store.ts";
+import type { DriveCall } from "./drive_call.ts";
+import type { Deps } from "./endpoint.ts";
 
-/** What nobody looks at, for tests of something else. */
-export function unobserved(): Pick<Deps, "watch" | "metrics" | "metricsToken" | "readiness"> {
+/** A server's dependencies on this store, with defaults for everything else. */
+export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
-    watch: new RequestObserver(new HttpMetrics()),
+    store,
+    dashboard: new StaticFiles(new Map()),
+    volume: () => Promise.resolve(undefined),
+    gate: undefined,
+    hosts: await HostRules.load({ own: [], gate: [] }),
+    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
+    corsOrigins: "*",
+    failedReasons: false,
+    idleTimeout: 60_000,
+    slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    uploadPace: undefined,
+    running: new RunningUploads(),
+    wrongKeys: new WrongKeyLimiter(),
+    trustedProxies: undefined,
+    isDraining: () => false,
+    observer: new RequestObserver({ begin() {}, end() {} }),
     metrics: { render: () => Promise.resolve("") },
     metricsToken: undefined,
-    readiness: new Readiness(() => Promise.resolve()),
+    readiness: { isReady: () => Promise.resolve(true) },
+    onError: () => {},
+    ...own,
   };
 }
 
-/** A request that has just come. */
-export function someVisit(): RequestContext {
-  return new RequestContext("r1", "GET", 0);
+/** A request to the drive `d` of the project `p`, whose sender is authorized. */
+export function driveCall(request: Request, own: Partial<DriveCall> = {}): DriveCall {
+  return {
+    request,
+    requestId: "r1",
+    reauthorize: () => Promise.resolve(),
+    context: someContext(),
+    project: "p",
+    drive: "d",
+    id: "",
+    query: new Query(""),
+    ...own,
+  };
 }

@@ -1,56 +1,94 @@
 import { currentBuild, VERSION } from "../version.ts";
 import { appCommands, authCommands } from "./commands/app.ts";
-import { backupCommands, restoreCommands } from "./commands/backup.ts";
+import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { clientCommand } from "./commands/client_command.ts";
-import { moveCommands } from "./commands/export_import.ts";
-import { fileCommands } from "./commands/files.ts";
+import { exportCommand, importCommand } from "./commands/export_import.ts";
+import { lsCommand, rmCommand, statCommand } from "./commands/files.ts";
+import { getCommand } from "./commands/get.ts";
 import { healthcheckCommand } from "./commands/healthcheck.ts";
-import { INSTALL } from "./commands/install.ts";
-import { adminTokenCommands, keyCommands } from "./commands/key.ts";
+import { installCommand } from "./commands/install.ts";
+import { adminTokenCommand, keyCommands } from "./commands/key.ts";
 import { projectCommands } from "./commands/project.ts";
+import { putCommand } from "./commands/put.ts";
 import { storeCommand } from "./commands/store_command.ts";
-import { verifyCommands } from "./commands/verify.ts";
-import { type Command, variableOf } from "./options/arguments.ts";
-import { parseServeOptions, SERVE_OPTIONS } from "./options/serve_options.ts";
+import { verifyCommand } from "./commands/verify.ts";
+import { completionScript, SHELLS } from "./completions.ts";
+import { type Command, parseFlags, variableOf } from "./options/arguments.ts";
+import { SERVE_OPTIONS } from "./options/configuration.ts";
+import { parseServeOptions } from "./options/serve_options.ts";
 import { readCredentials } from "./serve/credentials.ts";
 import { serve } from "./serve/serve.ts";
+import { UsageError } from "./terminal/errors.ts";
 import { print, printError } from "./terminal/output.ts";
 
-/** Every command but `help`, which shows them. */
+const serveCommand: Command = {
+  name: "serve",
+  form: "kvdrive serve [OPTIONS]",
+  summary: "start the server",
+  options: SERVE_OPTIONS,
+  async run(args, env) {
+    const options = parseServeOptions(args, env);
+    warnOfSecrets(args);
+    await serve(options, readCredentials(env));
+  },
+};
+
+const versionCommand: Command = {
+  name: "version",
+  form: "kvdrive version",
+  summary: "print the version, and how kvdrive was built",
+  options: [],
+  run: (_args, env) =>
+    print(`kvdrive ${VERSION} (${currentBuild(env).kind}, deno ${Deno.version.deno})\n`),
+};
+
+const completionsCommand: Command = {
+  name: "completions",
+  form: `kvdrive completions ${SHELLS.join("|")}`,
+  summary: "print a completion script for a shell",
+  options: [],
+  run(args) {
+    const advice = `usage: ${completionsCommand.form}`;
+    const { operands: [name, ...others] } = parseFlags([], args, advice);
+    const shell = SHELLS.find((shell) => shell === name);
+    if (shell === undefined) throw new UsageError(`Unknown shell: ${advice}`);
+    if (others.length > 0) throw new UsageError(`Too many arguments: ${advice}`);
+    print(completionScript(shell, COMMANDS));
+  },
+};
+
+/** Every command except `help`, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  {
-    name: "serve",
-    form: "kvdrive serve [OPTIONS]",
-    summary: "start the server",
-    options: SERVE_OPTIONS,
-    async run(args, env) {
-      const options = parseServeOptions(args, env);
-      warnOfSecrets(args);
-      await serve(options, readCredentials(env));
-    },
-  },
-  ...[...fileCommands, ...moveCommands].map(clientCommand),
-  ...[...projectCommands, ...keyCommands, ...appCommands, ...authCommands, ...adminTokenCommands]
-    .map(storeCommand),
+  serveCommand,
+  ...[
+    putCommand,
+    getCommand,
+    lsCommand,
+    rmCommand,
+    statCommand,
+    exportCommand,
+    importCommand,
+  ].map(clientCommand),
+  ...[
+    ...projectCommands,
+    ...keyCommands,
+    ...appCommands,
+    ...authCommands,
+    adminTokenCommand,
+  ].map(storeCommand),
   healthcheckCommand,
-  ...[...backupCommands, ...restoreCommands, ...verifyCommands].map(storeCommand),
-  {
-    name: "version",
-    form: "kvdrive version",
-    summary: "print the version, and in which form one has the program",
-    options: [],
-    run: (_args, env) =>
-      print(`kvdrive ${VERSION} (${currentBuild(env).kind}, deno ${Deno.version.deno})\n`),
-  },
-  INSTALL,
+  ...[backupCommand, restoreCommand, verifyCommand].map(storeCommand),
+  versionCommand,
+  completionsCommand,
+  installCommand,
 ];
 
-/** Whether words, of which more may follow, call a command. */
+/** Reports whether words start with the name of a command. */
 export function isCalled({ name }: Command, words: readonly string[]): boolean {
   return name.split(" ").every((word, index) => words[index] === word);
 }
 
-/** The commands that words name: one, or all of a group such as `project`. None where they name nothing. */
+/** Returns the command that words start with, else all commands of a group such as `project`. */
 export function commandsOf(words: readonly string[]): readonly Command[] {
   const called = COMMANDS.find((command) => isCalled(command, words));
   return called !== undefined
@@ -58,12 +96,14 @@ export function commandsOf(words: readonly string[]): readonly Command[] {
     : COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `));
 }
 
-/** Tells of secrets on the command line, which every user of the machine can read while the server runs. */
+/** Warns about secrets on the command line, which every user of the machine can read while the server runs. */
 function warnOfSecrets(args: readonly string[]): void {
   for (const { name, isSecret } of SERVE_OPTIONS) {
     const isGiven = args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
     if (!isSecret || !isGiven) continue;
-    const advice = `give it as the variable ${variableOf(name)}`;
-    printError(`Other users of this machine can read the value of --${name}: ${advice}.\n`);
+    const advice = `use the variable ${variableOf(name)} instead`;
+    printError(
+      `Warning: other users of this machine can read the value of --${name}: ${advice}.\n`,
+    );
   }
 }

@@ -1,48 +1,68 @@
 import { MIN_SECRET_LENGTH } from "../rules/secrets.ts";
 import { type Command, type OptionSpec, variableOf } from "./options/arguments.ts";
-import { SERVE_OPTIONS } from "./options/serve_options.ts";
+import { SERVE_OPTIONS, SERVER_SECRETS } from "./options/configuration.ts";
 
-/** What `kvdrive help` prints. */
+/** Returns what `kvdrive help` prints. */
 export function helpText(version: string, commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => `  kvdrive ${name.padEnd(22)}${summary}`);
   return `kvdrive ${version}: file storage in named drives
 
 Usage:
 ${rows.join("\n")}
-  kvdrive help [COMMAND]        print this, or more of a command
+  kvdrive help [COMMAND]        print this help, or that of a command
 
-The commands put to stat ask a server: KVDRIVE_URL says where it is, KVDRIVE_KEY is the project key.
-So do export and import, unless --data names a store.
-The commands behind them work on the store itself, while the server runs or not.
+The commands from put to stat, export and import talk to a server: KVDRIVE_URL is its address,
+KVDRIVE_KEY the project key. With --data, export and import open a store instead. The other commands
+open the store, whether a server is running or not.
 
 ${serveHelp()}`;
 }
 
-/** What `kvdrive help COMMAND` prints of one command, or of all of a group. */
+/** Returns what `kvdrive help COMMAND` prints for a command, or for all of a group. */
 export function commandHelp(commands: readonly Command[]): string {
   const forms = commands.map(({ form, summary }) => `  ${form}\n      ${summary}\n`);
   const usage = `Usage:\n${forms.join("")}\n`;
   const options = new Map(commands.flatMap(({ options }) => options.map((one) => [one.name, one])));
   if (commands.some(({ name }) => name === "serve")) return usage + serveHelp();
   if (options.size === 0) return usage.trimEnd() + "\n";
-  return `${usage}Options:\n${[...options.values()].map(optionRow).join("")}`;
+  return `${usage}Options:\n${[...options.values()].map(optionRow).join("")}${unitsHelp(options)}`;
+}
+
+/** Returns the default of an option as text, with its environment variable if that takes precedence. */
+export function defaultText({ default: text, unset, variable }: OptionSpec): string {
+  const fallback = text ?? unset;
+  if (variable === undefined) return fallback ?? "";
+  return fallback === undefined ? variable : `${variable}, else ${fallback}`;
 }
 
 function serveHelp(): string {
-  const rows = SERVE_OPTIONS.map((option) =>
-    `${optionRow(option)}${" ".repeat(28)}${variableOf(option.name)}\n`
-  );
-  return `Options of serve, each with the environment variable that stands for it (the option wins):
+  const rows = SERVE_OPTIONS.map((option) => {
+    const variable = `${variableOf(option.name)} (default: ${defaultText(option)})`;
+    return `${optionRow({ ...option, default: "", unset: "" })}${" ".repeat(28)}${variable}\n`;
+  });
+  const secrets = SERVER_SECRETS.map(({ name, help }) => `  ${name.padEnd(26)}${help}\n`);
+  return `Options of serve, each with its environment variable (the option takes precedence):
 ${rows.join("")}
-From the environment alone, as others on the machine can read command lines:
-  KVDRIVE_PROJECT_KEY       <project id>_<secret>: makes sure that this project and key exist
-  KVDRIVE_ADMIN_TOKEN       sets the administrator's token
-                            (secrets and tokens have at least ${MIN_SECRET_LENGTH} characters: openssl rand -hex 16)
+TIME is like 500ms, 30s, 5m, 24h or 7d; SIZE is bytes, or like 500kB, 64MiB or 10GB.
+
+Secrets from the environment only, as other users can read command lines:
+${secrets.join("")}${" ".repeat(28)}(at least ${MIN_SECRET_LENGTH} characters: openssl rand -hex 16)
 `;
 }
 
-function optionRow({ name, short, value, help }: OptionSpec): string {
+function unitsHelp(options: ReadonlyMap<string, OptionSpec>): string {
+  const values = new Set([...options.values()].map(({ value }) => value));
+  const units = [
+    ...(values.has("TIME") ? ["TIME is like 500ms, 30s, 5m, 24h or 7d"] : []),
+    ...(values.has("SIZE") ? ["SIZE is bytes, or like 500MB, 10GB or 10GiB"] : []),
+  ];
+  return units.length === 0 ? "" : `\n${units.join("; ")}.\n`;
+}
+
+function optionRow(option: OptionSpec): string {
+  const { name, short, value, help } = option;
   const flags = short === undefined ? `--${name}` : `-${short}, --${name}`;
   const flag = value === undefined ? flags : `${flags} ${value}`;
-  return `  ${flag.padEnd(26)}${help}\n`;
+  const fallback = defaultText(option);
+  return `  ${flag.padEnd(26)}${help}${fallback === "" ? "" : ` (${fallback})`}\n`;
 }

@@ -3,9 +3,9 @@ import { VERSION } from "../version.ts";
 import { COMMANDS, commandsOf } from "./commands.ts";
 import { commandHelp, helpText } from "./help.ts";
 import { variableOf } from "./options/arguments.ts";
-import { SERVE_OPTIONS } from "./options/serve_options.ts";
+import { SERVE_OPTIONS } from "./options/configuration.ts";
 
-Deno.test("The help names the version, every command and every option with its variable", () => {
+Deno.test("The help lists the version, every command and every option with its variable", () => {
   const text = helpText(VERSION, COMMANDS);
   assertStringIncludes(text, `kvdrive ${VERSION}`);
   for (const { name, summary } of [...COMMANDS, { name: "help", summary: "" }]) {
@@ -23,7 +23,7 @@ Deno.test("The help names the version, every command and every option with its v
   assert(text.endsWith("\n"));
 });
 
-Deno.test("The help of a command shows its form and each of its options", () => {
+Deno.test("The help of a command shows its usage and its options", () => {
   for (const command of COMMANDS) {
     const text = commandHelp([command]);
     assertStringIncludes(text, `  ${command.form}\n`);
@@ -36,7 +36,7 @@ Deno.test("The help of a command shows its form and each of its options", () => 
   }
 });
 
-Deno.test("A word that begins several commands names all of them", () => {
+Deno.test("The first word of a group selects all its commands", () => {
   const names = (...words: string[]) => commandsOf(words).map(({ name }) => name);
   assertEquals(names("project"), [
     "project create",
@@ -52,7 +52,7 @@ Deno.test("A word that begins several commands names all of them", () => {
   }
 });
 
-Deno.test("Every line of the help fits into a terminal of usual width", () => {
+Deno.test("Every line of the help fits into 100 columns", () => {
   const texts = [helpText(VERSION, COMMANDS), ...COMMANDS.map((one) => commandHelp([one]))];
   for (const line of texts.flatMap((text) => text.split("\n"))) assert(line.length <= 100, line);
 });

@@ -29,7 +29,7 @@ import {
 } from "./terminal/output.ts";
 import { printable, quoteWord } from "./terminal/text.ts";
 
-/** What can go wrong without a defect of ours. Each has a sentence for the person who typed the command. */
+/** Errors that are no defects of the program. Their message is one sentence for the user. */
 const FAILURES = [
   UsageError,
   StartError,
@@ -51,12 +51,13 @@ const FAILURES = [
 ];
 
 /**
- * Runs a command line and gives the exit status: 2 for one that cannot be followed, 1 for one that failed, 141 for one
- * whose output was closed by its reader.
+ * Runs a command line.
+ *
+ * @returns The exit status: 0, 1 if the command failed, 2 if it is invalid, 141 if the reader closed its output.
  */
 export async function runCommand(args: string[], env: Environment): Promise<number> {
   try {
-    // Deno Deploy starts the program without a word.
+    // Deno Deploy starts the program without arguments.
     if (isOnDeploy(args, env)) await serveOnDeploy(env);
     else await dispatch(args, env);
     return 0;
@@ -78,7 +79,7 @@ async function dispatch(args: string[], env: Environment): Promise<void> {
   await command.run(args.slice(command.name.split(" ").length), env);
 }
 
-/** The words that help is asked for about; `undefined` where it is not. What stands behind `--` is no option. */
+/** Returns the words that help is requested for; `undefined` if it is not. Arguments after `--` are no options. */
 function helpTopic(args: readonly string[]): string[] | undefined {
   const flagAt = args.findIndex((arg) => arg.startsWith("-"));
   const [first, ...words] = flagAt === -1 ? args : args.slice(0, flagAt);
@@ -90,24 +91,25 @@ function helpTopic(args: readonly string[]): string[] | undefined {
 }
 
 function help(topic: readonly string[]): string {
-  const isAll = topic.length === 0 || topic[0] === "help";
-  return isAll ? helpText(VERSION, COMMANDS) : commandHelp(findCommands(topic));
+  const isGeneral = topic.length === 0 || topic[0] === "help";
+  return isGeneral ? helpText(VERSION, COMMANDS) : commandHelp(findCommands(topic));
 }
 
-/** What words name: a command, or all of a group. @throws {UsageError} where it is nothing. */
+/** Returns a command, or all commands of a group. @throws {UsageError} if there is none. */
 function findCommands(words: readonly string[]): [Command, ...Command[]] {
   if (words.length === 0) {
-    throw new UsageError("No command is given: try kvdrive serve, or kvdrive help");
+    throw new UsageError("No command: try kvdrive serve, or kvdrive help");
   }
   const [command, ...others] = commandsOf(words);
   if (command !== undefined) return [command, ...others];
   throw new UsageError(`Unknown command ${quoteWord(words[0] ?? "")}: see kvdrive help`);
 }
 
+/** Returns the error for the name of a group without one of its commands. */
 function groupAdvice([group = "", word]: readonly string[], commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name.slice(group.length + 1));
   const problem = word === undefined
-    ? `No command of kvdrive ${group} is given`
+    ? `Incomplete command kvdrive ${group}`
     : `Unknown command ${quoteWord(word)} of kvdrive ${group}`;
-  return `${problem}: it has ${names.join(", ")}; see kvdrive help ${group}`;
+  return `${problem}: use ${names.join(", ")}; see kvdrive help ${group}`;
 }

@@ -1,40 +1,37 @@
-import { parseProjectKey } from "../rules/secrets.ts";
 import { failureReason } from "../rules/system_error.ts";
-import { MINUTE } from "../rules/units.ts";
+import { parseProjectKey } from "../rules/secrets.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
-/** How long a client waits for an answer, for the next bytes of one, and for the answer to a part that it sends. */
-export const ANSWER_TIME = MINUTE;
+/** Milliseconds until an answer, or its next bytes, must arrive; and the same for requests that carry many bytes. */
+export const ANSWER_TIME = 60_000;
+export const SENT_ANSWER_TIME = 10 * 60_000;
 
-export const SENT_ANSWER_TIME = 10 * MINUTE;
-
-/** Where a server is, and how it is asked. */
 export interface ConnectionOptions {
-  /** Its address, such as `https://files.example.com`. */
+  /** The server's address, such as `https://files.example.com`. */
   url: string;
   /** The project key. */
   key: string;
   retrier: Retrier;
-  /** Certificates of authorities that are believed beside the usual ones, in PEM. */
+  /** Certificates of further authorities to trust, in PEM. */
   authorities?: string;
 }
 
-/** A request to the server. */
+/** A request to the server's API. */
 export interface ApiRequest {
   method: string;
-  /** Behind `/v1/{project}`, with its query. */
+  /** After `/v1/{project}`, with the query. */
   path: string;
   headers?: Record<string, string>;
   body?: Uint8Array | string;
-  /** How long the answer may take to begin, in milliseconds. */
-  time?: number;
+  /** Milliseconds until the answer must begin. */
+  timeout?: number;
 }
 
-/** Statuses of a server that may do it soon. 501 and 507 are none: it will not. */
-const SOON = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
+const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Requests to one server with one project's key. The key is sent nowhere else: redirects are not followed. */
+/** Sends requests to one server with one project's key. Redirects are not followed, as they would leak the key. */
 export class Connection implements Disposable {
   readonly project: string;
   readonly origin: string;
@@ -43,12 +40,12 @@ export class Connection implements Disposable {
   readonly #key: string;
   readonly #client: Deno.HttpClient | undefined;
 
-  /** @throws {ClientError} where the address or the key can be none. Neither is repeated. */
+  /** @throws {ClientError} if the address or the key is malformed. The message repeats neither, as they may be secret. */
   constructor({ url, key, retrier, authorities }: ConnectionOptions) {
     const parsed = parseProjectKey(key);
     if (parsed === undefined) {
       throw new ClientError(
-        "The project key is not like <project id>_<secret>, as the server printed it: see KVDRIVE_KEY or the file of --key-file",
+        "The project key must look like <project id>_<secret>, as the server printed it. Check KVDRIVE_KEY or the file of --key-file",
       );
     }
     const address = parseAddress(url);
@@ -60,59 +57,61 @@ export class Connection implements Disposable {
     this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
   }
 
-  /** Tells the server's project from all others. */
+  /** Differs between any two servers or projects. */
   get identity(): string {
     return this.#base;
   }
 
-  /** Whether others on the way can read the key. */
+  /** Whether the key crosses a network unencrypted. */
   get isExposed(): boolean {
     const { protocol, hostname } = new URL(this.origin);
     return protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
   }
 
-  /** Asks until there is an answer that is not an error for a while. */
-  async request(call: ApiRequest): Promise<Response> {
-    return await this.retrier.run(() => this.send(call));
+  /** Sends a request, repeating it after temporary failures, and returns the successful answer. */
+  async request(request: ApiRequest): Promise<Response> {
+    return await this.retrier.run(() => this.send(request));
   }
 
-  /** The same, with the answer's JSON. */
-  async requestJson<T>(call: ApiRequest): Promise<T> {
+  /** Sends a request as `request` does, and returns the JSON of the answer. */
+  async requestJson<T>(request: ApiRequest): Promise<T> {
     return await this.retrier.run(async () => {
-      const answer = await this.send(call);
+      const answer = await this.send(request);
       if (!/^application\/json/i.test(answer.headers.get("content-type") ?? "")) {
         await answer.body?.cancel();
         throw new ClientError(
-          `${this.origin} does not answer as kvdrive does: is that its address? KVDRIVE_URL or --url names it`,
+          `${this.origin} did not answer like kvdrive. Is the address right? Set it with --url or KVDRIVE_URL`,
         );
       }
       try {
         return await answer.json() as T;
       } catch (error) {
-        throw new TemporaryFailure(`The answer of ${this.origin} broke off`, 0, { cause: error });
+        throw new TemporaryFailure(`The answer of ${this.origin} was cut off`, 0, { cause: error });
       }
     });
   }
 
-  /** The same, where nothing but success counts. */
-  async requestEmpty(call: ApiRequest): Promise<void> {
+  /** Sends a request as `request` does, and ignores the body of the answer. */
+  async requestEmpty(request: ApiRequest): Promise<void> {
     await this.retrier.run(async () => {
-      const answer = await this.send(call);
+      const answer = await this.send(request);
       await answer.body?.cancel();
     });
   }
 
   /**
-   * Asks once.
+   * Sends a request once, and returns the successful answer.
    *
-   * @throws {TemporaryFailure} where it may be done soon.
-   * @throws {Refused} where the server says no.
+   * @throws {TemporaryFailure} if the failure may pass.
+   * @throws {Refused} if the server refuses the request.
    */
-  async send({ method, path, headers, body, time = ANSWER_TIME }: ApiRequest): Promise<Response> {
-    // Bytes come as they are stored: ranges count in those.
+  async send(
+    { method, path, headers, body, timeout = ANSWER_TIME }: ApiRequest,
+  ): Promise<Response> {
+    // Byte ranges refer to the stored bytes, not to compressed ones.
     const all = headersOf({ ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key });
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), time);
+    const timer = setTimeout(() => abort.abort(), timeout);
     let answer: Response;
     try {
       answer = await fetch(this.#base + path, {
@@ -124,7 +123,9 @@ export class Connection implements Disposable {
         ...(this.#client === undefined ? {} : { client: this.#client }),
       });
     } catch (error) {
-      throw this.#unreached(error, abort.signal.aborted);
+      throw abort.signal.aborted
+        ? new TemporaryFailure(`${this.origin} did not answer within ${timeout / 1000} s`)
+        : this.#connectionError(error);
     } finally {
       clearTimeout(timer);
     }
@@ -136,17 +137,16 @@ export class Connection implements Disposable {
     this.#client?.close();
   }
 
-  #unreached(error: unknown, isLate: boolean): ClientError {
-    if (isLate) return new TemporaryFailure(`No answer came from ${this.origin} in time`);
+  #connectionError(error: unknown): ClientError {
     const reason = reasonOf(error);
     const problem = certificateProblem(reason, this.#client !== undefined);
     if (problem !== undefined) {
       return new ClientError(`The certificate of ${this.origin} ${problem}`, { cause: error });
     }
-    // A server that answers without TLS will not begin to use it.
+    // Retrying is useless: a server that speaks plain HTTP will not switch to TLS.
     if (/corrupt message of type/.test(reason)) {
-      const advice = "does it have an address with http:// in place of https://?";
-      return new ClientError(`${this.origin} does not speak TLS: ${advice}`, { cause: error });
+      const advice = "Use http:// in place of https://";
+      return new ClientError(`${this.origin} does not speak TLS. ${advice}`, { cause: error });
     }
     return new Unreachable(`Cannot reach ${this.origin}: ${reason}`, 0, { cause: error });
   }
@@ -158,64 +158,64 @@ export class Connection implements Disposable {
     if (status >= 300 && status < 400) {
       return new Refused(
         status,
-        `${origin} sends callers elsewhere, and the key goes to nobody else: name the right address with KVDRIVE_URL`,
+        `${origin} redirects to another address, and the key is not sent there. Set the right address with --url or KVDRIVE_URL`,
       );
     }
     if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
-    // A wrong key stays wrong: trying it again would only make the wait of others longer.
+    // Retrying a wrong key is useless, and prolongs the wait of other clients of this network.
     if (status === 401 || (status === 429 && /wrong keys/.test(sentence))) {
       return new Refused(
         status,
-        `${origin} does not know the project key, or it was revoked: check KVDRIVE_KEY or the file of --key-file (${sentence})`,
+        `${origin} does not accept the project key (${sentence}). Check KVDRIVE_KEY or the file of --key-file`,
       );
     }
-    if (SOON.has(status)) {
+    if (TEMPORARY_STATUSES.has(status)) {
       return new TemporaryFailure(`${origin} answered ${status} (${sentence})`, waitIn(headers));
     }
     return new Refused(status, sentence);
   }
 }
 
-/** @throws {ClientError} where the certificates cannot be read. */
+/** Returns an HTTP client that trusts further authorities. @throws {ClientError} if the certificates cannot be read. */
 function clientTrusting(authorities: string): Deno.HttpClient {
   try {
     return Deno.createHttpClient({ caCerts: [authorities] });
   } catch (error) {
     throw new ClientError(
-      "The file of --cacert has a certificate that cannot be read: it must be one in PEM",
+      "Cannot read a certificate in the file of --cacert: it must be valid PEM",
       { cause: error },
     );
   }
 }
 
-/** How long an answer asks to wait, in milliseconds. */
+/** Returns the `Retry-After` of an answer in milliseconds; 0 without one. */
 function waitIn(headers: Headers): number {
   const wait = Number(headers.get("retry-after") ?? "0") * 1000;
   return Number.isFinite(wait) ? wait : 0;
 }
 
-/** What is wrong with a certificate, as the end of a sentence; `undefined` where the reason is another one. */
+/** Describes a certificate error as the end of a sentence; `undefined` if the reason is another one. */
 function certificateProblem(reason: string, hasAuthorities: boolean): string | undefined {
   if (!/certificate|UnknownIssuer|CaUsedAsEndEntity/i.test(reason)) return undefined;
   if (/expired/i.test(reason)) {
-    return `has expired, or the clock of this machine, ${clock()}, is wrong: renew the certificate on the server`;
+    return `has expired, or the clock of this machine (${clock()}) is wrong. Renew the certificate on the server`;
   }
   if (/not valid yet/i.test(reason)) {
-    return `is not valid yet: is the clock of this machine, ${clock()}, right?`;
+    return `is not valid yet. Is the clock of this machine (${clock()}) right?`;
   }
   if (/not valid for name/i.test(reason)) {
     const [, names] = /only valid for (.*)$/.exec(reason) ?? [];
-    const told = names === undefined ? "" : `, only for ${names}`;
-    return `is not for that name${told}: name the server by one of its names with KVDRIVE_URL or --url`;
+    const only = names === undefined ? "" : `, only for ${names}`;
+    return `is not for that name${only}. Use one of the server's names with --url or KVDRIVE_URL`;
   }
   if (/CaUsedAsEndEntity/.test(reason)) {
-    return "is that of an authority (CA:TRUE), which a server cannot use: make one for the server with CA:FALSE, signed by the authority";
+    return "is that of an authority (CA:TRUE), which a server cannot use. Create one for the server with CA:FALSE, signed by the authority";
   }
-  // An authority of the same name with another key makes the signature a bad one.
+  // An authority with the right name and another key leads to a bad signature.
   if (/UnknownIssuer|BadSignature/.test(reason)) {
     return hasAuthorities
-      ? "is not trusted: no authority in the file of --cacert signed it; put the certificate of the one that did there"
-      : "is not trusted: no authority that this machine knows signed it; name the certificate of the one that did with --cacert or DENO_CERT";
+      ? "is not trusted: no authority in the file of --cacert signed it. Add the certificate of the authority to that file"
+      : "is not trusted: no authority known to this machine signed it. Give the authority's certificate with --cacert or DENO_CERT";
   }
   return `cannot be trusted: ${reason}`;
 }
@@ -224,39 +224,32 @@ function clock(): string {
   return new Date().toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/**
- * What is told of an error that is not kvdrive's: its own are JSON. Between it and this program is a proxy, or another
- * program is there.
- */
+/** Describes an error that is not from kvdrive, whose errors are JSON, but from a proxy or another server. */
 function foreignRefusal(origin: string, status: number, wait: number): ClientError {
   if (status === 413) {
     return new Refused(
       status,
-      `A proxy in front of ${origin} refused the size of the request (413): let it pass 11 MB, in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
+      `A proxy in front of ${origin} refused the size of the request (413). Allow 11 MB: in nginx with client_max_body_size, in Caddy with request_body max_size, in Traefik with maxRequestBodyBytes of the buffering middleware`,
     );
   }
-  const said = `${origin} answered ${status}, and not as kvdrive does`;
-  if (SOON.has(status)) {
-    return new TemporaryFailure(`${said}: is kvdrive running behind the proxy there?`, wait);
+  const problem = `${origin} answered ${status}, and the answer is not from kvdrive`;
+  if (TEMPORARY_STATUSES.has(status)) {
+    return new TemporaryFailure(`${problem}. Is kvdrive running behind the proxy?`, wait);
   }
   return new Refused(
     status,
-    `${said}: is that its address, and does the proxy in front pass every path? KVDRIVE_URL or --url names it`,
+    `${problem}. Is the address right (--url or KVDRIVE_URL), and does the proxy pass every path?`,
   );
 }
 
-/** @throws {ClientError} for what no header can hold, such as a line feed: trying again does not help. */
+/** @throws {ClientError} for characters that no header can hold, such as a line feed. */
 function headersOf(headers: Record<string, string>): Headers {
   try {
     return new Headers(headers);
   } catch (error) {
-    // The runtime's message has the value, which may be the key.
-    throw new ClientError(
-      "The request cannot be sent: a header has a character that none can hold",
-      {
-        cause: error,
-      },
-    );
+    // The runtime's message repeats the value, which may be the key.
+    const message = "Cannot send the request: a header has a character that is not allowed";
+    throw new ClientError(message, { cause: error });
   }
 }
 
@@ -266,14 +259,14 @@ function parseAddress(url: string): URL {
     address.username === "" && address.password === "" && address.search === "" &&
     address.hash === "";
   if (isUsable) return address;
-  // A user may come with a password, and a query with a key.
-  const told = /[@?#]/.test(url) ? "" : ` ${JSON.stringify(url)}`;
+  // User information or a query may hold a secret.
+  const shown = /[@?#]/.test(url) ? "" : ` ${JSON.stringify(url)}`;
   throw new ClientError(
-    `The server's address${told} must be like https://files.example.com:8000, with http:// or https:// in front and without a user`,
+    `Bad server address${shown}: it must look like https://files.example.com:8000, with http:// or https://, without a user or query`,
   );
 }
 
-/** What went wrong, without the request's address, which the runtime repeats. */
+/** Returns why a request failed, as the end of a sentence, without the URL that the runtime repeats. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause ?? error : error;
   const reason = failureReason(cause)
@@ -286,16 +279,16 @@ function reasonOf(error: unknown): string {
   if (/connection closed before message completed/.test(reason)) {
     return "it closed the connection without an answer";
   }
-  return reason;
+  // "Connection refused", within a sentence.
+  return reason.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** What the server says of an error, in one line. */
+/** Returns the server's error messages in one line; "" if the answer is not from kvdrive. */
 async function sentenceOf(answer: Response): Promise<string> {
   try {
     const { errors } = await answer.json() as { errors?: unknown };
     return Array.isArray(errors) ? errors.filter((one) => typeof one === "string").join("; ") : "";
   } catch {
-    // It is no answer of kvdrive, but of something before it.
     return "";
   }
 }

@@ -2,18 +2,33 @@ import { createHash } from "node:crypto";
 import type { PartSize } from "../rules/payloads.ts";
 import type { Retrier } from "./retrier.ts";
 
-/** A file of a drive as lists tell it. */
-export interface FileInfo {
-  name: string;
-  /** Bytes. */
-  size: number;
-  type: string;
-  /** Another one with every write. */
-  etag: string;
-  /** Milliseconds since 1970. */
-  modified: number;
-  /** Base64, where it is known. */
-  sha256?: string;
+/**
+ * The drives of one project, on a server (`RemoteDrives`) or in a store on this machine. Every method throws
+ * `ClientError`.
+ */
+export interface Drives {
+  /** Differs between any two projects, servers or stores. */
+  readonly identity: string;
+  /** Repeats failed operations. Every method except `read` and `listFiles` uses it already. */
+  readonly retrier: Retrier;
+  listDrives(): Promise<DriveInfo[]>;
+  /** Lists the files whose names start with a prefix, in name order. */
+  listFiles(drive: string, prefix: string): AsyncIterable<FileInfo>;
+  /** Returns a file's metadata; `undefined` if it does not exist. */
+  stat(drive: string, name: string): Promise<FileInfo | undefined>;
+  /** Reads a version of a file from a byte offset. @throws {FileChanged} if the version no longer exists. */
+  read(drive: string, file: FileInfo, from: number): Promise<FileContent>;
+  /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
+  putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
+  /** Starts a multipart upload and returns its id. */
+  startUpload(drive: string, name: string, type: string): Promise<string>;
+  /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
+  partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined>;
+  putPart(drive: string, name: string, id: string, part: Part): Promise<void>;
+  /** Publishes an upload. @throws {FileExists} with `isNew`, if the file exists. */
+  complete(drive: string, name: string, id: string, options: { isNew: boolean }): Promise<void>;
+  /** Deletes an open upload; does nothing if it is not open. */
+  abort(drive: string, name: string, id: string): Promise<void>;
 }
 
 export interface DriveInfo {
@@ -22,58 +37,50 @@ export interface DriveInfo {
   bytes: number;
 }
 
-/** Bytes of a file from some byte on. */
-export interface Opened {
+/** A file's metadata, as a listing returns it. */
+export interface FileInfo {
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** The content type. */
+  type: string;
+  /** Changes with every write. */
+  etag: string;
+  /** Milliseconds since 1970. */
+  modified: number;
+  /** Base64; absent if the server does not know it. */
+  sha256?: string;
+}
+
+/** The bytes of a file from an offset on. */
+export interface FileContent {
   bytes: AsyncIterable<Uint8Array>;
-  /** Of the whole file in base64, where it is known. */
+  /** Of the whole file, in base64; `undefined` if the server does not know it. */
   sha256: string | undefined;
 }
 
-/** How a file is written. */
 export interface WriteOptions {
+  /** The content type. */
   type: string;
-  /** Whether there must be no file of that name. */
+  /** Whether the write fails if the file exists. */
   isNew: boolean;
 }
 
-/** The drives of a project: behind a server, or in a store. All of it throws `ClientError`. */
-export interface Drives {
-  /** Tells it from all others. */
-  readonly identity: string;
-  /** Tries again what this side cannot do now. Of its methods only `read` and `list` don't do that themselves. */
-  readonly retrier: Retrier;
-  listDrives(): Promise<DriveInfo[]>;
-  /** The files whose names begin with the prefix, in the order of their names. */
-  listFiles(drive: string, prefix: string): AsyncIterable<FileInfo>;
-  /** A file; `undefined` where there is none. */
-  stat(drive: string, name: string): Promise<FileInfo | undefined>;
-  /** @throws {Changed} where that version is not there any more. */
-  read(drive: string, file: FileInfo, from: number): Promise<Opened>;
-  /** Writes a file of at most 10 MB. @throws {NotNew} */
-  putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
-  startUpload(drive: string, name: string, type: string): Promise<string>;
-  /** The parts that an open upload has; `undefined` where it is not open. */
-  partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined>;
-  putPart(drive: string, name: string, id: string, part: Part): Promise<void>;
-  /** @throws {NotNew} */
-  complete(drive: string, name: string, id: string, options: { isNew: boolean }): Promise<void>;
-  abort(drive: string, name: string, id: string): Promise<void>;
-}
-
-/** A part of an upload on its way. */
+/** A part of an upload, to be sent. */
 export interface Part {
+  /** From 1 on. */
   number: number;
   bytes: Uint8Array;
   /** Of the bytes, in base64. */
   sha256: string;
 }
 
-/** The SHA-256 of bytes, in base64. */
+/** Returns the SHA-256 of bytes in base64. */
 export function sha256Of(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64");
 }
 
-/** The same of bytes that come in pieces. */
+/** Returns the SHA-256 of a stream of bytes in base64. */
 export async function sha256OfStream(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   for await (const piece of pieces) hash.update(piece);

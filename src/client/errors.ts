@@ -1,31 +1,31 @@
 import { failureReason } from "../rules/system_error.ts";
 
-/** Something that keeps a transfer from being done. The message is a sentence for the person who asked for it. */
+/** A transfer that cannot be done. The message is one sentence for the user. */
 export class ClientError extends Error {
   override readonly name: string = "ClientError";
 }
 
-/** The server or the network cannot do it now, and may be able to soon. */
+/** A failure of the server or the network that may pass: the operation is worth repeating. */
 export class TemporaryFailure extends ClientError {
-  override readonly name: string = "Transient";
+  override readonly name: string = "TemporaryFailure";
 
-  /** @param wait How long the server asks to wait, in milliseconds. */
+  /** @param wait Milliseconds that the server asked to wait. */
   constructor(message: string, readonly wait = 0, options?: ErrorOptions) {
     super(message, options);
   }
 }
 
-/** Nobody answers there. */
+/** No connection to the server. */
 export class Unreachable extends TemporaryFailure {
-  override readonly name = "Unreached";
+  override readonly name = "Unreachable";
 }
 
-/** What failed was tried again until its time was over. */
+/** An operation that was repeated until its time was over. */
 export class RetriesExhausted extends ClientError {
-  override readonly name = "GaveUp";
+  override readonly name = "RetriesExhausted";
 }
 
-/** The server understood, and does not do it. */
+/** A request that the server refused for good. */
 export class Refused extends ClientError {
   override readonly name = "Refused";
 
@@ -34,29 +34,29 @@ export class Refused extends ClientError {
   }
 }
 
-/** A file became another one while it was sent or fetched. */
+/** A file that changed while it was sent or fetched. */
 export class FileChanged extends ClientError {
-  override readonly name = "Changed";
+  override readonly name = "FileChanged";
 }
 
-/** There is a file of that name already. */
+/** A file that exists and must not be replaced. */
 export class FileExists extends ClientError {
-  override readonly name = "NotNew";
+  override readonly name = "FileExists";
 
   constructor() {
-    super("There is another file of that name, which is not to be replaced");
+    super("Another file of that name exists");
   }
 }
 
-/** Whether no other file can be transferred either. */
+/** Reports whether an error would also fail every other file of a transfer. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof Refused) return [401, 403, 429, 507].includes(error.status);
   return error instanceof RetriesExhausted || !(error instanceof ClientError);
 }
 
-/** What a file system says of a file of ours. */
-export function fileError(what: string, path: string, error: unknown): ClientError {
+/** Returns an error of the local file system as a `ClientError`: "Cannot read a.txt: Permission denied". */
+export function fileError(action: string, path: string, error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   const reason = failureReason(error);
-  return new ClientError(`Cannot ${what} ${path}: ${reason}`, { cause: error });
+  return new ClientError(`Cannot ${action} ${path}: ${reason}`, { cause: error });
 }

@@ -1,28 +1,28 @@
 import { join } from "@std/path";
 import { ClientError, FileChanged, fileError } from "./errors.ts";
 
-/** Bytes that are to be sent. They can be read more than once unless they come from a pipe. */
+/** Bytes to be sent. They can be read more than once unless they come from a pipe. */
 export interface Source {
-  /** Bytes, where they are known before they are read. */
+  /** Bytes; `undefined` if unknown before reading. */
   size: number | undefined;
-  /** Tells it from all others, for an upload that goes on; a pipe has none. */
+  /** Identifies the source when an upload is resumed; a pipe has none. */
   identity: string | undefined;
-  /** Another one when it is known to have changed. */
+  /** Changes when the content is known to have changed. */
   stamp: string;
   read(): AsyncIterable<Uint8Array>;
-  /** @throws {FileChanged} where it is not what it was when it was opened. */
+  /** @throws {FileChanged} if the content has changed since the source was opened. */
   verify(): Promise<void>;
 }
 
-/** Bytes that are read from a file at once. */
+/** Bytes of one read. */
 const PIECE = 256 * 1024;
 
 /**
- * A file of this machine.
+ * Returns a file of this machine as a source.
  *
- * @param path A full path where links are not followed.
- * @param follows Whether links on the path are followed; otherwise one is refused, also one that comes while it is read.
- * @throws {ClientError} where it cannot be looked at.
+ * @param path An absolute path if links are not followed.
+ * @param follows Whether links on the path are followed. If not, a link is refused, even one that appears during reading.
+ * @throws {ClientError} if the file cannot be read.
  */
 export async function fileSource(
   path: string,
@@ -31,7 +31,7 @@ export async function fileSource(
   const { size, stamp, modified } = await statSource(path);
   const identity = await realPathOf(path);
   if (!follows && identity !== path) {
-    throw new ClientError("There is a symbolic link on its path, which is not followed");
+    throw new ClientError("A symbolic link is on its path, which is not followed");
   }
   return {
     size,
@@ -45,7 +45,7 @@ export async function fileSource(
   };
 }
 
-/** What comes in on a pipe. */
+/** Returns a pipe as a source. */
 export function pipeSource(pipe: ReadableStream<Uint8Array>): Source {
   return {
     size: undefined,
@@ -57,9 +57,9 @@ export function pipeSource(pipe: ReadableStream<Uint8Array>): Source {
 }
 
 /**
- * The bytes of a file from its beginning.
+ * Reads a file from its start.
  *
- * @param stamp Of the only file that is read. What is at the path later may be another one.
+ * @param stamp If given, any other file that is at the path by now is refused.
  */
 export async function* readFile(path: string, stamp?: string): AsyncIterable<Uint8Array> {
   try {
@@ -74,6 +74,131 @@ export async function* readFile(path: string, stamp?: string): AsyncIterable<Uin
   } catch (error) {
     throw fileError("read", path, error);
   }
+}
+
+/** Writes all bytes to a file or a stream. */
+export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
+  for (let rest = bytes; rest.byteLength > 0;) rest = rest.subarray(await file.write(rest));
+}
+
+/** Removes a file; does nothing if there is none. */
+export async function removeIfExists(path: string): Promise<void> {
+  try {
+    await Deno.remove(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** Returns the metadata of a file, following links; `undefined` if there is none. */
+export async function statIfExists(path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(path);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw fileError("read", path, error);
+  }
+}
+
+/** Returns what is at a path, without following a link; `undefined` if there is nothing. */
+export async function kindOf(path: string): Promise<"folder" | "file" | "link" | undefined> {
+  try {
+    const { isDirectory, isSymlink } = await Deno.lstat(path);
+    return isDirectory ? "folder" : isSymlink ? "link" : "file";
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Reports whether an error says that a file, or a folder of its path, does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+}
+
+/**
+ * Opens a file for reading and writing, and creates it if needed. A link is refused: it may lead to an unrelated file.
+ *
+ * @throws {ClientError} if something other than a regular file is there.
+ */
+export async function openPlainFile(path: string): Promise<Deno.FsFile> {
+  try {
+    // An exclusive creation never follows a link.
+    return await Deno.open(path, { read: true, write: true, createNew: true, mode: 0o666 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  const before = await Deno.lstat(path);
+  if (!before.isFile) throw notPlainError(path, before.isSymlink);
+  const file = await Deno.open(path, { read: true, write: true });
+  const opened = await file.stat();
+  if (opened.ino === before.ino && opened.dev === before.dev) return file;
+  file.close();
+  throw notPlainError(path, true);
+}
+
+/** A folder to write files into, which links inside of it cannot lead out of. */
+export class PlainTree {
+  /** An absolute path without links. */
+  readonly root: string;
+  readonly #folders = new Set<string>([""]);
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Opens a folder, and creates it if needed. The folder itself, or one above it, may be a link. */
+  static async open(folder: string): Promise<PlainTree> {
+    await Deno.mkdir(folder, { recursive: true });
+    return new PlainTree(await Deno.realPath(folder));
+  }
+
+  /**
+   * Creates a folder of the tree and its parents, if needed.
+   *
+   * @param path From the root, with slashes; "" is the root.
+   * @throws {ClientError} if one of them is a link, or no folder.
+   */
+  async makeFolder(path: string): Promise<void> {
+    if (!this.#folders.has(path)) {
+      await this.makeFolder(path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
+      await this.#makeOne(path);
+      this.#folders.add(path);
+    }
+    // Another program may have replaced the folder since.
+    const full = join(this.root, path);
+    if (await Deno.realPath(full) !== full) throw notPlainError(full, true);
+  }
+
+  /** Creates the folder of a file, and returns the absolute path of the file. */
+  async makeParent(path: string): Promise<string> {
+    await this.makeFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    return join(this.root, path);
+  }
+
+  async #makeOne(path: string): Promise<void> {
+    const full = join(this.root, path);
+    try {
+      await Deno.mkdir(full);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      const kind = await kindOf(full);
+      if (kind !== "folder") throw notPlainError(full, kind === "link", "folder");
+    }
+  }
+}
+
+/** Milliseconds that a time may lose when it is a fraction of a second in between. */
+const ROUNDING = 2;
+
+/**
+ * Reports whether a local file and a file of a drive have the same modification time, in milliseconds since 1970. Some
+ * file systems, and HTTP dates, have whole seconds only.
+ */
+export function isSameTime(here: number, there: number): boolean {
+  if (Math.abs(here - there) < ROUNDING) return true;
+  const isCoarse = here % 1000 === 0 || there % 1000 === 0;
+  return isCoarse && Math.floor(here / 1000) === Math.floor(there / 1000);
 }
 
 async function statSource(
@@ -100,118 +225,17 @@ function stampOf({ size, mtime, ino }: Deno.FileInfo): string {
 }
 
 function changed(): FileChanged {
-  return new FileChanged("The file was changed while it was read: nothing was stored");
-}
-
-/** What lies at a path itself, not at what a link there leads to; `undefined` where there is nothing. */
-export async function kindOf(path: string): Promise<"folder" | "file" | "link" | undefined> {
-  try {
-    const { isDirectory, isSymlink } = await Deno.lstat(path);
-    return isDirectory ? "folder" : isSymlink ? "link" : "file";
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
-    throw error;
-  }
-}
-
-/**
- * Opens a file to read and write it, and makes it if it is not there. A link in its place is refused: it may lead to a
- * file that has nothing to do with this one.
- *
- * @throws {ClientError} for anything but a plain file.
- */
-export async function openPlainFile(path: string): Promise<Deno.FsFile> {
-  try {
-    // An exclusive creation never follows a link.
-    return await Deno.open(path, { read: true, write: true, createNew: true, mode: 0o666 });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-  }
-  const before = await Deno.lstat(path);
-  if (!before.isFile) throw notPlainError(path, before.isSymlink);
-  const file = await Deno.open(path, { read: true, write: true });
-  const opened = await file.stat();
-  if (opened.ino === before.ino && opened.dev === before.dev) return file;
-  file.close();
-  throw notPlainError(path, true);
-}
-
-/** A folder in which files are written, without a way out of it over links. */
-export class PlainTree {
-  /** As a full path without links. */
-  readonly root: string;
-  readonly #folders = new Set<string>([""]);
-
-  private constructor(root: string) {
-    this.root = root;
-  }
-
-  /** Makes the folder if it is not there. The folder itself, or one above it, may be a link: its user named it. */
-  static async open(folder: string): Promise<PlainTree> {
-    await Deno.mkdir(folder, { recursive: true });
-    return new PlainTree(await Deno.realPath(folder));
-  }
-
-  /**
-   * Makes a folder of the tree, and those above it, if they are not there.
-   *
-   * @param path From the root on, with slashes; "" is the root.
-   * @throws {ClientError} where one of them is a link, or no folder.
-   */
-  async makeFolder(path: string): Promise<void> {
-    if (!this.#folders.has(path)) {
-      await this.makeFolder(path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
-      await this.#makeOne(path);
-      this.#folders.add(path);
-    }
-    // A folder that was made before may have been replaced meanwhile.
-    const full = join(this.root, path);
-    if (await Deno.realPath(full) !== full) throw notPlainError(full, true);
-  }
-
-  /** The same for the folder of a file; gives the full path of the file. */
-  async makeParent(path: string): Promise<string> {
-    await this.makeFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-    return join(this.root, path);
-  }
-
-  async #makeOne(path: string): Promise<void> {
-    const full = join(this.root, path);
-    try {
-      await Deno.mkdir(full);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-      const kind = await kindOf(full);
-      if (kind !== "folder") throw notPlainError(full, kind === "link", "folder");
-    }
-  }
+  return new FileChanged("The file changed while it was read; nothing was stored");
 }
 
 function notPlainError(
   path: string,
   isLink: boolean,
-  wanted: "file" | "folder" = "file",
+  expected: "file" | "folder" = "file",
 ): ClientError {
   return new ClientError(
     isLink
-      ? `${path} is or lies behind a symbolic link, which is not followed as it may lead anywhere: remove the link`
-      : `${path} is no ${wanted}: rename or remove it`,
+      ? `${path} is, or is below, a symbolic link, which is not followed: remove the link`
+      : `${path} is not a ${expected}: rename or remove it`,
   );
-}
-
-const SECOND = 1000;
-
-/** What is lost where a time is a fraction of a second. */
-const ROUNDING = 2;
-
-/**
- * Whether a file of this machine has the time of one in a drive, in milliseconds since 1970. Some file systems, and the
- * dates of HTTP, know whole seconds only.
- */
-export function isSameTime(here: number, there: number): boolean {
-  if (Math.abs(here - there) < ROUNDING) return true;
-  const isCoarse = here % SECOND === 0 || there % SECOND === 0;
-  return isCoarse && Math.floor(here / SECOND) === Math.floor(there / SECOND);
 }

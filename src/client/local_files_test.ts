@@ -3,7 +3,7 @@ import { join } from "@std/path";
 import { ClientError } from "./errors.ts";
 import { isSameTime, openPlainFile, PlainTree } from "./local_files.ts";
 
-/** A folder with `tree` to work in, and `outside/file` to which links lead. */
+/** A folder with `tree`, and with `outside/file` as the target of links. */
 async function withTree(test: (folder: string, tree: PlainTree) => Promise<void>): Promise<void> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "kvdrive-test-" }));
   try {
@@ -17,7 +17,7 @@ async function withTree(test: (folder: string, tree: PlainTree) => Promise<void>
   }
 }
 
-Deno.test("A folder of a tree is made with those above it, and found again", async () => {
+Deno.test("A folder is created with its parents, once", async () => {
   await withTree(async (_folder, tree) => {
     for (let time = 0; time < 2; time++) {
       assertEquals(await tree.makeParent("a/b/c"), join(tree.root, "a/b/c"));
@@ -27,7 +27,7 @@ Deno.test("A folder of a tree is made with those above it, and found again", asy
   });
 });
 
-Deno.test("A link or a file in the place of a folder is refused, wherever it leads and whenever it comes", async () => {
+Deno.test("A link or a file in place of a folder is refused, even if it appears later", async () => {
   for (const target of ["../outside", "nowhere", "b"]) {
     await withTree(async (_folder, tree) => {
       await tree.makeFolder("b");
@@ -38,7 +38,7 @@ Deno.test("A link or a file in the place of a folder is refused, wherever it lea
   }
   await withTree(async (folder, tree) => {
     await Deno.writeTextFile(join(tree.root, "a"), "");
-    await assertRejects(() => tree.makeParent("a/x"), ClientError, "is no folder");
+    await assertRejects(() => tree.makeParent("a/x"), ClientError, "is not a folder");
     await tree.makeFolder("b/c");
     await Deno.remove(join(tree.root, "b"), { recursive: true });
     await Deno.symlink(join(folder, "outside"), join(tree.root, "b"));
@@ -49,14 +49,14 @@ Deno.test("A link or a file in the place of a folder is refused, wherever it lea
   });
 });
 
-Deno.test("The folder that is named may be a link", async () => {
+Deno.test("The root of a tree may be a link", async () => {
   await withTree(async (folder, tree) => {
     await Deno.symlink(tree.root, join(folder, "link"));
     assertEquals((await PlainTree.open(join(folder, "link"))).root, tree.root);
   });
 });
 
-Deno.test("A file is made or opened as it is, and a link in its place is refused", async () => {
+Deno.test("A regular file is created or opened, and a link is refused", async () => {
   await withTree(async (folder, tree) => {
     const path = join(tree.root, "file");
     for (const text of ["1", "2"]) {
@@ -70,11 +70,11 @@ Deno.test("A file is made or opened as it is, and a link in its place is refused
       await Deno.symlink(join(folder, target), path);
       await assertRejects(() => openPlainFile(path), ClientError, "symbolic link");
     }
-    await assertRejects(() => openPlainFile(tree.root), ClientError, "is no file");
+    await assertRejects(() => openPlainFile(tree.root), ClientError, "is not a file");
   });
 });
 
-Deno.test("Times are the same down to the millisecond, or the second where that is all there is", () => {
+Deno.test("Times are compared by the millisecond, or by the second if one of them is coarse", () => {
   const cases: [here: number, there: number, same: boolean][] = [
     [1700000000123, 1700000000123, true],
     [1700000000122, 1700000000123, true],

@@ -2,8 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { byteLength } from "../rules/names.ts";
 import { LocalPaths, safeSegment } from "./local_paths.ts";
 
-Deno.test("Plain names are paths as they are", () => {
-  const plan = new LocalPaths("posix");
+Deno.test("Ordinary names are used unchanged as paths", () => {
+  const paths = new LocalPaths("posix");
   const names = [
     "a.txt",
     "b/c d/é.jpg",
@@ -15,10 +15,10 @@ Deno.test("Plain names are paths as they are", () => {
     "...",
     "CON",
   ];
-  assertEquals(names.map((name) => plan.pathFor(name)), names);
+  assertEquals(names.map((name) => paths.pathFor(name)), names);
 });
 
-Deno.test("What no file system can hold is written in another way", () => {
+Deno.test("Characters and segments that no file system allows are escaped", () => {
   const cases: [name: string, path: string][] = [
     ["/etc/passwd", "%/etc/passwd"],
     ["../x", "%2E%2E/x"],
@@ -29,7 +29,7 @@ Deno.test("What no file system can hold is written in another way", () => {
   for (const [name, path] of cases) assertEquals(new LocalPaths("posix").pathFor(name), path);
 });
 
-Deno.test("Windows holds less", () => {
+Deno.test("Names that only Windows forbids are escaped for Windows", () => {
   const cases = [
     ["CON", "%43ON"],
     ["nul.txt", "%6Eul.txt"],
@@ -41,11 +41,11 @@ Deno.test("Windows holds less", () => {
   for (const [segment, safe] of cases) assertEquals(safeSegment(segment, "windows"), safe);
 });
 
-Deno.test("Names that would be one file get two", () => {
-  const plan = new LocalPaths("posix");
+Deno.test("Names that differ only by case or normalization get different paths", () => {
+  const paths = new LocalPaths("posix");
   const names = ["README", "Readme", "caf\u00e9", "cafe\u0301", "a", "a.txt", "a/b", "A/c"];
-  const paths = names.map((name) => plan.pathFor(name));
-  assertEquals(paths, [
+  const assigned = names.map((name) => paths.pathFor(name));
+  assertEquals(assigned, [
     "README",
     "Readme%1",
     "caf\u00e9",
@@ -57,17 +57,17 @@ Deno.test("Names that would be one file get two", () => {
   ]);
 });
 
-Deno.test("A path that was taken before stays taken", () => {
-  const plan = new LocalPaths("posix");
-  plan.reserve("x/y");
-  assertEquals([plan.pathFor("x"), plan.pathFor("x/y"), plan.pathFor("x/z")], [
+Deno.test("A reserved path is not assigned to another name", () => {
+  const paths = new LocalPaths("posix");
+  paths.reserve("x/y");
+  assertEquals([paths.pathFor("x"), paths.pathFor("x/y"), paths.pathFor("x/z")], [
     "x%1",
     "x/y%1",
     "x/z",
   ]);
 });
 
-/** The same numbers in every run. */
+/** Pseudo-random numbers, the same in every run. */
 function* numbers(): Generator<number, never> {
   let state = 1;
   for (;;) {
@@ -76,7 +76,7 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-Deno.test("Whatever the names, no path leaves the folder, is too long, or is another's file or folder", () => {
+Deno.test("Random names yield distinct paths that stay inside the folder and fit a file system", () => {
   const random = numbers();
   const letters = [..."aAéE\u0301.%/\\\0\n ß:*日🦖", "..", "//", "long".repeat(70), "CON"];
   const names = new Set<string>();
@@ -86,11 +86,11 @@ Deno.test("Whatever the names, no path leaves the folder, is too long, or is ano
     names.add(Array.from({ length }, pick).join(""));
   }
   for (const system of ["posix", "windows"] as const) {
-    const plan = new LocalPaths(system);
+    const paths = new LocalPaths(system);
     const files = new Set<string>();
     const folders = new Set<string>();
     for (const name of names) {
-      const path = plan.pathFor(name);
+      const path = paths.pathFor(name);
       const segments = path.split("/");
       for (const segment of segments) {
         assert(!["", ".", ".."].includes(segment), path);

@@ -1,3 +1,4 @@
+import { deadline } from "@std/async/deadline";
 import { parseHttpDate } from "../rules/dates.ts";
 import { MAX_DELETE_NAMES } from "../rules/names.ts";
 import type { PartSize } from "../rules/payloads.ts";
@@ -5,8 +6,8 @@ import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts"
 import {
   type DriveInfo,
   type Drives,
+  type FileContent,
   type FileInfo,
-  type Opened,
   type Part,
   sha256Of,
   type WriteOptions,
@@ -14,7 +15,7 @@ import {
 import { ClientError, FileChanged, FileExists, Refused, TemporaryFailure } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
-/** What a list tells of a file; of a directory only the name. */
+/** A file or directory of a listing; a directory has a name only. */
 interface ListedFile {
   name: string;
   size?: number;
@@ -29,10 +30,10 @@ interface ListAnswer {
   paging?: { last: string };
 }
 
-/** A directory of a drive has only its name, which ends with a slash. */
+/** A file, or a directory, which has a name ending with a slash only. */
 export type Entry = FileInfo | { name: string; size?: undefined };
 
-/** The drives of a project behind a server. */
+/** The drives of a project on a server. */
 export class RemoteDrives implements Drives {
   readonly #connection: Connection;
 
@@ -49,10 +50,10 @@ export class RemoteDrives implements Drives {
   }
 
   async listDrives(): Promise<DriveInfo[]> {
-    const call = { method: "GET", path: "" };
+    const request = { method: "GET", path: "" };
     const { drives } = await this.#connection.requestJson<
       { drives: { drive_name: string; files: number; bytes: number }[] }
-    >(call);
+    >(request);
     return drives.map(({ drive_name, files, bytes }) => ({ name: drive_name, files, bytes }));
   }
 
@@ -62,7 +63,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
-  /** The files whose names begin with the prefix; unless `recursive`, up to the first slash behind it. */
+  /** Lists files by a prefix of their names; unless `recursive`, names are cut at the first slash after the prefix. */
   async *entries(drive: string, prefix: string, recursive: boolean): AsyncIterable<Entry> {
     let last: string | undefined;
     do {
@@ -70,7 +71,7 @@ export class RemoteDrives implements Drives {
       if (last !== undefined) query.set("last", last);
       const path = `${drivePath(drive)}/files?${query}`;
       const page = await this.#connection.requestJson<ListAnswer>({ method: "GET", path });
-      yield* demandDetails(page).map(entryOf);
+      yield* requireDetails(page).map(entryOf);
       last = page.paging?.last;
     } while (last !== undefined);
   }
@@ -97,26 +98,26 @@ export class RemoteDrives implements Drives {
     }
   }
 
-  async read(drive: string, file: FileInfo, from: number): Promise<Opened> {
-    // "If-Match": what is fetched in several pieces is of one version, or none.
+  async read(drive: string, file: FileInfo, from: number): Promise<FileContent> {
+    // "If-Match" makes all pieces come from one version.
     const headers = {
       "If-Match": `"${file.etag}"`,
       ...(from === 0 ? {} : { Range: `bytes=${from}-` }),
     };
     try {
-      const call = { method: "GET", path: downloadPath(drive, file.name), headers };
-      const answer = await this.#connection.send(call);
+      const request = { method: "GET", path: downloadPath(drive, file.name), headers };
+      const answer = await this.#connection.send(request);
       const begins = answer.status === 206
         ? Number(/^bytes (\d+)-/.exec(answer.headers.get("content-range") ?? "")?.[1])
         : 0;
       if (begins !== from) {
         await answer.body?.cancel();
-        throw new ClientError(`The server did not send ${file.name} from byte ${from} on`);
+        throw new ClientError(`The server did not send ${file.name} from byte ${from}`);
       }
       return { bytes: this.#bytesOf(answer), sha256: digestIn(answer.headers) };
     } catch (error) {
       if (error instanceof Refused && [404, 412, 416].includes(error.status)) {
-        throw new FileChanged("The file was changed or deleted meanwhile");
+        throw new FileChanged("The file was changed or deleted during the download");
       }
       throw error;
     }
@@ -135,17 +136,17 @@ export class RemoteDrives implements Drives {
       ...(isNew ? { "If-None-Match": "*" } : {}),
     };
     const path = `${drivePath(drive)}/files?${new URLSearchParams({ name })}`;
-    const call = { method: "POST", path, headers, body: bytes, time: SENT_ANSWER_TIME };
+    const request = { method: "POST", path, headers, body: bytes, timeout: SENT_ANSWER_TIME };
     let tries = 0;
     try {
       await this.#connection.retrier.run(async () => {
         tries++;
-        const answer = await this.#connection.send(call);
+        const answer = await this.#connection.send(request);
         await answer.body?.cancel();
       });
     } catch (error) {
       if (!(error instanceof Refused && error.status === 412)) throw error;
-      // An answer that was lost on its way: the file that is there is this one.
+      // An earlier attempt succeeded and its answer was lost: the existing file is this one.
       const isOurs = tries > 1 && (await this.stat(drive, name))?.sha256 === sha256;
       if (!isOurs) throw new FileExists();
     }
@@ -153,14 +154,14 @@ export class RemoteDrives implements Drives {
 
   async startUpload(drive: string, name: string, type: string): Promise<string> {
     const path = `${drivePath(drive)}/uploads?${new URLSearchParams({ name })}`;
-    const call = { method: "POST", path, headers: { "Content-Type": type } };
-    return (await this.#connection.requestJson<{ upload_id: string }>(call)).upload_id;
+    const request = { method: "POST", path, headers: { "Content-Type": type } };
+    return (await this.#connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
 
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
     try {
-      const call = { method: "GET", path: uploadPath(drive, name, id) };
-      return (await this.#connection.requestJson<{ parts: PartSize[] }>(call)).parts;
+      const request = { method: "GET", path: uploadPath(drive, name, id) };
+      return (await this.#connection.requestJson<{ parts: PartSize[] }>(request)).parts;
     } catch (error) {
       if (error instanceof Refused && error.status === 404) return undefined;
       throw error;
@@ -174,10 +175,10 @@ export class RemoteDrives implements Drives {
     { number, bytes, sha256 }: Part,
   ): Promise<void> {
     const path = `${uploadPath(drive, name, id, "/parts")}&part=${number}`;
-    // One client names the type only here; ours named it before, and here it counts for nothing.
+    // No content type: it was sent with the start of the upload.
     const headers = { "Content-Digest": `sha-256=:${sha256}:` };
-    const time = SENT_ANSWER_TIME;
-    await this.#connection.requestEmpty({ method: "POST", path, headers, body: bytes, time });
+    const timeout = SENT_ANSWER_TIME;
+    await this.#connection.requestEmpty({ method: "POST", path, headers, body: bytes, timeout });
   }
 
   async complete(
@@ -193,7 +194,7 @@ export class RemoteDrives implements Drives {
         method: "PATCH",
         path,
         headers,
-        time: SENT_ANSWER_TIME,
+        timeout: SENT_ANSWER_TIME,
       });
     } catch (error) {
       throw error instanceof Refused && error.status === 412 ? new FileExists() : error;
@@ -208,7 +209,7 @@ export class RemoteDrives implements Drives {
     }
   }
 
-  /** Deletes files; gives the names of those that the server could not. */
+  /** Deletes files, and returns the names of those that the server could not delete. */
   async remove(drive: string, names: readonly string[]): Promise<string[]> {
     const failed: string[] = [];
     for (let from = 0; from < names.length; from += MAX_DELETE_NAMES) {
@@ -217,21 +218,21 @@ export class RemoteDrives implements Drives {
       const answer = await this.#connection.requestJson<
         { failed: string[] | Record<string, string> }
       >(
-        { method: "DELETE", path, body, time: SENT_ANSWER_TIME },
+        { method: "DELETE", path, body, timeout: SENT_ANSWER_TIME },
       );
-      // A server that was started for another client gives reasons by name.
+      // A server with --failed-reasons answers an object of reasons by name.
       failed.push(...(Array.isArray(answer.failed) ? answer.failed : Object.keys(answer.failed)));
     }
     return failed;
   }
 
-  /** The bytes of an answer. Where they stop coming, it is given up, and can be asked for again. */
+  /** Reads a response body. @throws {TemporaryFailure} if it breaks off or stalls. */
   async *#bytesOf(answer: Response): AsyncIterable<Uint8Array> {
     const reader = answer.body?.getReader();
     if (reader === undefined) return;
     try {
       for (;;) {
-        const { done, value } = await inTime(reader.read(), this.#connection.origin);
+        const { done, value } = await nextChunk(reader.read(), this.#connection.origin);
         if (done) return;
         yield value;
       }
@@ -241,28 +242,22 @@ export class RemoteDrives implements Drives {
   }
 }
 
-/** What a body gives next. @throws {TemporaryFailure} where it breaks off, or gives nothing for too long. */
-async function inTime<T>(next: Promise<T>, origin: string): Promise<T> {
-  const silence = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => silence.reject(new TemporaryFailure(`Nothing more came from ${origin}`)),
-    ANSWER_TIME,
-  );
+/** Waits for the next chunk of a body. @throws {TemporaryFailure} if it breaks off, or stalls for `ANSWER_TIME`. */
+async function nextChunk<T>(next: Promise<T>, origin: string): Promise<T> {
   try {
-    return await Promise.race([next, silence.promise]);
+    return await deadline(next, ANSWER_TIME);
   } catch (error) {
-    if (error instanceof TemporaryFailure) throw error;
-    throw new TemporaryFailure(`The connection to ${origin} broke`, 0, { cause: error });
-  } finally {
-    clearTimeout(timer);
+    const isLate = error instanceof DOMException && error.name === "TimeoutError";
+    const problem = isLate ? `${origin} stopped sending` : `The connection to ${origin} broke`;
+    throw new TemporaryFailure(problem, 0, { cause: error });
   }
 }
 
-/** @throws {ClientError} for the two names that no address can have: they mean folders there. */
+/** Returns a drive's path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
 function drivePath(drive: string): string {
   if (drive === "." || drive === "..") {
     throw new ClientError(
-      `The drive "${drive}" has no address: work with it beside the server, with --data`,
+      `The drive "${drive}" has no URL: use export or import with --data on the server's machine`,
     );
   }
   return `/${encodeURIComponent(drive)}`;
@@ -277,9 +272,11 @@ function uploadPath(drive: string, name: string, id: string, more = ""): string 
   return `${drivePath(drive)}/uploads/${encodeURIComponent(id)}${more}?${query}`;
 }
 
-function demandDetails({ names, files }: ListAnswer): ListedFile[] {
+function requireDetails({ names, files }: ListAnswer): ListedFile[] {
   if (files !== undefined || names.length === 0) return files ?? [];
-  throw new ClientError("The server lists names alone: it is no kvdrive, or an older one");
+  throw new ClientError(
+    "The server does not list file details. Is it kvdrive? Set its address with --url or KVDRIVE_URL",
+  );
 }
 
 function entryOf({ name, size, content_type = "", etag = "", modified = "" }: ListedFile): Entry {

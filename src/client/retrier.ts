@@ -1,20 +1,19 @@
-import { MINUTE, SECOND } from "../rules/units.ts";
 import { RetriesExhausted, TemporaryFailure, Unreachable } from "./errors.ts";
 
-/** How long a client tries again what fails, unless configured, and what has never been reached; and its pauses. */
-export const DEFAULT_RETRY_TIME = 5 * MINUTE;
+/** Milliseconds for which an operation is repeated, unless configured. */
+export const DEFAULT_RETRY_TIME = 5 * 60_000;
 
-const FIRST_CONTACT_TIME = 3 * SECOND;
+/** The same before the first answer: a server that was never reached is more likely misspelt than restarting. */
+const FIRST_CONTACT_TIME = 3000;
 
+/** The shortest and the longest pause between two attempts, in milliseconds. */
 const RETRY_MIN_DELAY = 250;
+const RETRY_MAX_DELAY = 10_000;
 
-const RETRY_MAX_DELAY = 10 * SECOND;
-
-/** What trying again needs to know. */
 export interface RetryOptions {
-  /** How long something is tried again, in milliseconds, since it last went on. */
+  /** Milliseconds for which an operation is repeated, counted from its last progress. */
   retryFor?: number;
-  /** Told once why somebody waits, until something goes well again. */
+  /** Receives a sentence for the user when waiting begins: once until the next success. */
   onWait?: (sentence: string) => void;
   now?: () => number;
   pause?: (milliseconds: number) => Promise<void>;
@@ -22,11 +21,14 @@ export interface RetryOptions {
   random?: () => number;
 }
 
-/** Does again what failed for a while, after pauses that grow. */
+/**
+ * Repeats operations that failed temporarily, with growing pauses. (Not `@std/async/retry`, which counts attempts: it knows
+ * no time limit, no progress, and no pause that the server asks for.)
+ */
 export class Retrier {
   readonly #options: Required<RetryOptions>;
   #wasReached = false;
-  #isTold = false;
+  #isWaitReported = false;
 
   constructor(options: RetryOptions = {}) {
     this.#options = {
@@ -40,62 +42,67 @@ export class Retrier {
   }
 
   /**
-   * Works until it is done, or fails otherwise than for a while.
+   * Runs an operation until it succeeds, or fails with anything but a `TemporaryFailure`.
    *
-   * @param work Calls what it is given when it goes on, and begins where it ended when it is called again.
-   * @throws {RetriesExhausted} where it fails for too long.
+   * @param work Calls `onProgress` to restart the time limit; called again, it resumes where it ended.
+   * @throws {RetriesExhausted} if it made no progress for `retryFor`.
    */
-  async run<T>(work: (goesOn: () => void) => Promise<T>): Promise<T> {
+  async run<T>(work: (onProgress: () => void) => Promise<T>): Promise<T> {
     const { now, pause } = this.#options;
     let failingSince: number | undefined;
     let tries = 0;
-    const goesOn = () => {
+    const onProgress = () => {
       failingSince = undefined;
       tries = 0;
       this.#wasReached = true;
-      this.#isTold = false;
+      this.#isWaitReported = false;
     };
     for (;;) {
       try {
-        const result = await work(goesOn);
-        goesOn();
+        const result = await work(onProgress);
+        onProgress();
         return result;
       } catch (error) {
         if (!(error instanceof TemporaryFailure)) throw error;
         if (!(error instanceof Unreachable)) this.#wasReached = true;
         failingSince ??= now();
         const wait = Math.max(error.wait, this.#delay(tries++));
-        const left = failingSince + this.#patience - now();
-        if (wait > left) throw this.#gaveUp(error);
-        this.#tell(error);
+        const left = failingSince + this.#timeLimit - now();
+        if (wait > left) throw this.#exhausted(error);
+        this.#reportWait(error);
         await pause(wait);
       }
     }
   }
 
-  /** A server that nobody has reached is more likely misspelt than restarting. */
-  get #patience(): number {
-    const { retryFor: patience } = this.#options;
-    return this.#wasReached ? patience : Math.min(patience, FIRST_CONTACT_TIME);
+  get #timeLimit(): number {
+    const { retryFor } = this.#options;
+    return this.#wasReached ? retryFor : Math.min(retryFor, FIRST_CONTACT_TIME);
   }
 
-  /** Doubles, and is different for each who waits: they would all come back at once. */
+  /** Returns a doubling pause with jitter, so that many clients do not come back at the same moment. */
   #delay(tries: number): number {
     const longest = Math.min(RETRY_MAX_DELAY, RETRY_MIN_DELAY * 2 ** Math.min(tries, 10));
     return longest * (0.5 + this.#options.random() / 2);
   }
 
-  #gaveUp(error: TemporaryFailure): RetriesExhausted {
+  #exhausted(error: TemporaryFailure): RetriesExhausted {
     const advice = this.#wasReached
-      ? "it was tried again and again: run the same command again to go on where it ended"
-      : "is the server running there? KVDRIVE_URL or --url names it";
-    return new RetriesExhausted(`${error.message}; ${advice}`, { cause: error });
+      ? "Retries were in vain: run the same command again to resume"
+      : "Is the server running? Set its address with --url or KVDRIVE_URL";
+    return new RetriesExhausted(joinSentences(error.message, advice), { cause: error });
   }
 
-  #tell(error: TemporaryFailure): void {
-    if (this.#isTold || !this.#wasReached) return;
-    this.#isTold = true;
+  #reportWait(error: TemporaryFailure): void {
+    if (this.#isWaitReported || !this.#wasReached) return;
+    this.#isWaitReported = true;
     const seconds = Math.round(this.#options.retryFor / 1000);
-    this.#options.onWait(`${error.message}: trying again for ${seconds} seconds at the most`);
+    const notice = `Retrying for up to ${seconds} seconds`;
+    this.#options.onWait(joinSentences(error.message, notice));
   }
+}
+
+/** Joins two sentences, of which the first may be a question. */
+function joinSentences(first: string, second: string): string {
+  return first.endsWith("?") ? `${first} ${second}` : `${first}. ${second}`;
 }

@@ -1,29 +1,31 @@
-/** Parts, or small files, that a client sends or fetches at once: 4 × 10 MB in memory. */
+import { Semaphore } from "../rules/concurrency.ts";
+
+/** Files, or parts of files, in transfer at once: 4 × 10 MB of memory. */
 export const TRANSFERS = 4;
 
-/** What happened to a file that was not transferred, and why. */
+/** A file that was not transferred, and why. */
 export interface Remark {
   drive: string;
   name: string;
   reason: string;
 }
 
-/** What somebody wants to know while files are transferred. */
+/** Callbacks during a transfer. */
 export interface TransferEvents {
-  /** The file that is worked on now. */
+  /** A file is started. */
   onFile?: (drive: string, name: string) => void;
-  /** Bytes that are there now. */
+  /** Bytes were transferred; negative if they have to be sent again. */
   onBytes?: (count: number) => void;
-  /** A file that was skipped or failed. */
+  /** A file was skipped, or failed. */
   onRemark?: (kind: "skipped" | "failed", remark: Remark) => void;
 }
 
-/** What became of many files. */
+/** The result of transferring many files. */
 export class TransferReport {
-  /** Files that were transferred, and their bytes. */
+  /** Transferred files, and their bytes. */
   done = 0;
   bytes = 0;
-  /** Files that were there already. */
+  /** Files that were up to date. */
   unchanged = 0;
   readonly skipped: Remark[] = [];
   readonly failed: Remark[] = [];
@@ -41,12 +43,13 @@ export class TransferReport {
     this.#events.onBytes?.(count);
   }
 
+  /** Counts a transferred file. */
   add(size: number): void {
     this.done++;
     this.bytes += size;
   }
 
-  /** A file that is there already, with all its bytes. */
+  /** Counts a file that was up to date. */
   same(size: number): void {
     this.unchanged++;
     this.progress(size);
@@ -67,53 +70,29 @@ export class TransferReport {
   }
 }
 
-/** Lets so many at once hold a slot; the others wait in order. */
-export class Slots {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  /** Gives what lets the slot go. */
-  async take(): Promise<() => void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    };
-  }
-}
-
 /**
- * Works on items, so many of them at once. After a failure no further one is begun; it is thrown when those that run
- * have ended.
+ * Runs `work` for every item, at most `count` at once. After a failure no further item is started; the failure is thrown
+ * once the running ones have ended.
  */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
   count: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const slots = new Slots(count);
+  const semaphore = new Semaphore(count);
   const running = new Set<Promise<void>>();
   let failure: { error: unknown } | undefined;
   try {
     for await (const item of items) {
-      const letGo = await slots.take();
+      const release = await semaphore.acquire();
       if (failure !== undefined) break;
-      const one = work(item).catch((error: unknown) => {
+      const task = work(item).catch((error: unknown) => {
         failure ??= { error };
       }).finally(() => {
-        running.delete(one);
-        letGo();
+        running.delete(task);
+        release();
       });
-      running.add(one);
+      running.add(task);
     }
   } finally {
     await Promise.all(running);

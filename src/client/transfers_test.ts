@@ -5,7 +5,7 @@ async function* upTo(count: number): AsyncGenerator<number> {
   for (let i = 0; i < count; i++) yield await Promise.resolve(i);
 }
 
-Deno.test("So many items at once are worked on, and all of them", async () => {
+Deno.test("All items are processed, at most `count` at once", async () => {
   let running = 0;
   let most = 0;
   const done: number[] = [];
@@ -18,7 +18,7 @@ Deno.test("So many items at once are worked on, and all of them", async () => {
   assertEquals([most, done.length], [3, 20]);
 });
 
-Deno.test("After a failure nothing more is begun, and it is thrown when the others have ended", async () => {
+Deno.test("After a failure no item is started, and the failure is thrown once the running ones have ended", async () => {
   const begun: number[] = [];
   let ended = 0;
   let message = "";

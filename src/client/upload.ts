@@ -1,22 +1,87 @@
+import type { Semaphore } from "../rules/concurrency.ts";
 import { MAX_PARTS, MAX_PAYLOAD, type PartSize } from "../rules/payloads.ts";
 import { type Drives, sha256Of, type WriteOptions } from "./drives.ts";
 import { ClientError, FileChanged, FileExists } from "./errors.ts";
 import type { Source } from "./local_files.ts";
-import type { Slots } from "./transfers.ts";
 import type { UploadState, UploadStates } from "./upload_states.ts";
 
-/** A part of a file, numbered from 1. */
-interface CutPart {
+/** A file to write. */
+export interface UploadTarget {
+  drives: Drives;
+  drive: string;
+  name: string;
+}
+
+export interface UploadOptions extends WriteOptions {
+  /** Limits the parts and small files that all transfers hold in memory. */
+  slots: Semaphore;
+  states: UploadStates;
+  /** Whether the version that a multipart upload produced is remembered. */
+  remembersVersion?: boolean;
+  /** Receives the count of bytes as they are stored. */
+  onBytes: (count: number) => void;
+}
+
+export interface Uploaded {
+  /** Bytes of the file. */
+  size: number;
+  /** Bytes of them that an interrupted upload had stored before. */
+  resumed: number;
+}
+
+/** Returns the key under which the state of an upload is remembered. */
+export function stateKey(
+  { drives, drive, name }: UploadTarget,
+  source: Source,
+  type: string,
+): string[] {
+  return [drives.identity, drive, name, type, source.identity ?? ""];
+}
+
+/**
+ * Sends a file: up to 10 MB in one request, more in concurrent parts. An interrupted upload is resumed with the missing
+ * parts. A file that changes while it is read is not stored.
+ *
+ * @throws {FileChanged} if the source changed, or the file was written by another client at the same time.
+ * @throws {FileExists} with `isNew`, if the file exists.
+ */
+export async function upload(
+  target: UploadTarget,
+  source: Source,
+  options: UploadOptions,
+): Promise<Uploaded> {
+  const { drives, drive, name } = target;
+  const { slots, onBytes } = options;
+  const parts = splitParts(source.read(), MAX_PAYLOAD);
+  const release = await slots.acquire();
+  try {
+    const { value: first } = await parts.next();
+    if (first === undefined) throw new TypeError("There is always a first part");
+    if (!first.isLast) {
+      return await new MultipartUpload(target, source, options).send(first, release, parts);
+    }
+    await source.verify();
+    await drives.putFile(drive, name, first.bytes, options);
+    onBytes(first.bytes.byteLength);
+    return { size: first.bytes.byteLength, resumed: 0 };
+  } finally {
+    release();
+    await parts.return();
+  }
+}
+
+/** A part of a file; numbers start at 1. */
+interface FilePart {
   number: number;
   bytes: Uint8Array;
   isLast: boolean;
 }
 
-/** Cuts bytes into parts of one size, of which the last may be smaller; of no bytes it is one empty part. */
-export async function* cutParts(
+/** Splits bytes into parts of one size; the last may be smaller. No bytes are one empty part. */
+export async function* splitParts(
   pieces: AsyncIterable<Uint8Array>,
   size: number,
-): AsyncGenerator<CutPart, void> {
+): AsyncGenerator<FilePart, void> {
   let buffer = new Uint8Array(0);
   let filled = 0;
   let number = 1;
@@ -28,7 +93,7 @@ export async function* cutParts(
         filled = 0;
       }
       const taken = piece.subarray(0, size - filled);
-      buffer = withRoom(buffer, filled, filled + taken.byteLength, size);
+      buffer = grown(buffer, filled, filled + taken.byteLength, size);
       buffer.set(taken, filled);
       filled += taken.byteLength;
       piece = piece.subarray(taken.byteLength);
@@ -37,8 +102,8 @@ export async function* cutParts(
   yield { number, bytes: buffer.subarray(0, filled), isLast: true };
 }
 
-/** Grows by doubling: most files are smaller than one part. */
-function withRoom(
+/** Returns a buffer with room for `needed` bytes. It doubles, since most files are smaller than one part. */
+function grown(
   buffer: Uint8Array<ArrayBuffer>,
   filled: number,
   needed: number,
@@ -50,78 +115,12 @@ function withRoom(
   return larger;
 }
 
-/** Where a file goes. */
-export interface UploadTarget {
-  side: Drives;
-  drive: string;
-  name: string;
-}
-
-/** How it gets there. */
-export interface UploadOptions extends WriteOptions {
-  /** Parts and small files of all transfers that are in memory at once. */
-  slots: Slots;
-  states: UploadStates;
-  /** Whether the version that came of a large file is remembered. */
-  remembersEnd?: boolean;
-  onBytes: (count: number) => void;
-}
-
-/** What was sent. */
-export interface Uploaded {
-  /** Bytes. */
-  size: number;
-  /** Bytes of them that the server had already. */
-  resumed: number;
-}
-
-/** What an upload is remembered by. */
-export function stateKey(
-  { side, drive, name }: UploadTarget,
-  source: Source,
-  type: string,
-): string[] {
-  return [side.identity, drive, name, type, source.identity ?? ""];
-}
-
-/**
- * Sends a file: up to 10 MB in one request, more in parts, several at once. An upload that was interrupted goes on with
- * the parts that the server does not have. What changes while it is read is not stored.
- *
- * @throws {FileChanged}
- * @throws {FileExists}
- */
-export async function upload(
-  target: UploadTarget,
-  source: Source,
-  options: UploadOptions,
-): Promise<Uploaded> {
-  const { side, drive, name } = target;
-  const { slots, onBytes } = options;
-  const parts = cutParts(source.read(), MAX_PAYLOAD);
-  const letGo = await slots.take();
-  try {
-    const { value: first } = await parts.next();
-    if (first === undefined) throw new TypeError("There is always a first part");
-    if (!first.isLast) {
-      return await new PartsUpload(target, source, options).send(first, letGo, parts);
-    }
-    await source.verify();
-    await side.putFile(drive, name, first.bytes, options);
-    onBytes(first.bytes.byteLength);
-    return { size: first.bytes.byteLength, resumed: 0 };
-  } finally {
-    letGo();
-    await parts.return();
-  }
-}
-
-/** An upload in parts. */
-class PartsUpload {
+class MultipartUpload {
   readonly #target: UploadTarget;
   readonly #source: Source;
   readonly #options: UploadOptions;
-  readonly #there = new Map<number, number>();
+  /** Sizes of the parts that the server has, by number. */
+  readonly #stored = new Map<number, number>();
   readonly #running = new Set<Promise<void>>();
   #failure: { error: unknown } | undefined;
   #size = 0;
@@ -133,135 +132,136 @@ class PartsUpload {
     this.#options = options;
   }
 
-  /** Sends the first part, which has a slot, and the others. */
+  /** Sends the first part, whose slot is held, and the others. */
   async send(
-    first: CutPart,
-    letGo: () => void,
-    others: AsyncGenerator<CutPart, void>,
+    first: FilePart,
+    release: () => void,
+    others: AsyncGenerator<FilePart, void>,
   ): Promise<Uploaded> {
-    await this.#demandNew();
+    await this.#requireNew();
     const state = await this.#open();
-    const last = await this.#sendAll(state, first, letGo, others);
-    if ([...this.#there.keys()].some((part) => part > last)) {
-      await this.#giveUp(state);
-      throw new FileChanged("The upload that was to go on is one of a longer file: try again");
+    const last = await this.#sendAll(state, first, release, others);
+    if ([...this.#stored.keys()].some((part) => part > last)) {
+      await this.#abort(state);
+      throw new FileChanged("The interrupted upload is one of a longer file: try again");
     }
     try {
       await this.#source.verify();
     } catch (error) {
-      if (error instanceof FileChanged) await this.#giveUp(state);
+      if (error instanceof FileChanged) await this.#abort(state);
       throw error;
     }
     await this.#complete(state);
     return { size: this.#size, resumed: this.#resumed };
   }
 
-  /** Decided for good with the last call; asked before, it spares parts that would be refused. */
-  async #demandNew(): Promise<void> {
-    const { side, drive, name } = this.#target;
-    if (!this.#options.isNew || await side.stat(drive, name) === undefined) return;
+  /** Checks early what the last request enforces, so that no parts are sent in vain. */
+  async #requireNew(): Promise<void> {
+    const { drives, drive, name } = this.#target;
+    if (!this.#options.isNew || await drives.stat(drive, name) === undefined) return;
     throw new FileExists();
   }
 
-  /** The upload that was interrupted, if the server has it still, or a new one. */
+  /** Returns the interrupted upload if the server still has it, else a new one. */
   async #open(): Promise<UploadState> {
-    const { side, drive, name } = this.#target;
+    const { drives, drive, name } = this.#target;
     const { states, type } = this.#options;
     const { stamp, identity } = this.#source;
     const key = stateKey(this.#target, this.#source, type);
     const state = identity === undefined ? undefined : await states.find(key, stamp);
-    const parts = state && await side.partsOf(drive, name, state.id);
+    const parts = state && await drives.partsOf(drive, name, state.id);
     if (state !== undefined && parts !== undefined) {
-      parts.forEach(({ part, size }: PartSize) => this.#there.set(part, size));
+      parts.forEach(({ part, size }: PartSize) => this.#stored.set(part, size));
       return state;
     }
-    const id = await side.startUpload(drive, name, type);
-    const remembered = identity === undefined ? noStates : states;
-    return await remembered.begin(key, stamp, id);
+    const id = await drives.startUpload(drive, name, type);
+    return identity === undefined ? forgottenState(id) : await states.begin(key, stamp, id);
   }
 
-  /** Gives the number of the last part. A failure is thrown when all that run have ended. */
+  /** Returns the number of the last part. A failure is thrown once all running requests have ended. */
   async #sendAll(
     state: UploadState,
-    first: CutPart,
-    letGoFirst: () => void,
-    others: AsyncGenerator<CutPart, void>,
+    first: FilePart,
+    releaseFirst: () => void,
+    others: AsyncGenerator<FilePart, void>,
   ): Promise<number> {
-    let part: CutPart | undefined = first;
-    let letGo = letGoFirst;
+    let part: FilePart | undefined = first;
+    let release = releaseFirst;
     let last = 0;
     try {
       while (part !== undefined && this.#failure === undefined) {
         if (part.number > MAX_PARTS) {
-          throw new ClientError(`It is larger than ${MAX_PARTS} parts of 10 MB: no drive takes it`);
+          throw new ClientError(
+            `The file is too large: it has more than ${MAX_PARTS} parts of 10 MB`,
+          );
         }
         last = part.number;
-        this.#start(state, part, letGo);
-        letGo = await this.#options.slots.take();
+        this.#start(state, part, release);
+        release = await this.#options.slots.acquire();
         part = this.#failure === undefined ? (await others.next()).value ?? undefined : undefined;
       }
     } finally {
-      letGo();
+      release();
       await Promise.all(this.#running);
     }
     if (this.#failure !== undefined) throw this.#failure.error;
     return last;
   }
 
-  #start(state: UploadState, part: CutPart, letGo: () => void): void {
+  #start(state: UploadState, part: FilePart, release: () => void): void {
     const running = this.#sendPart(state, part).catch((error: unknown) => {
       this.#failure ??= { error };
     }).finally(() => {
       this.#running.delete(running);
-      letGo();
+      release();
     });
     this.#running.add(running);
   }
 
-  async #sendPart(state: UploadState, { number, bytes }: CutPart): Promise<void> {
-    const { side, drive, name } = this.#target;
+  async #sendPart(state: UploadState, { number, bytes }: FilePart): Promise<void> {
+    const { drives, drive, name } = this.#target;
     const sha256 = sha256Of(bytes);
-    const isThere = this.#there.get(number) === bytes.byteLength &&
+    const isStored = this.#stored.get(number) === bytes.byteLength &&
       state.digests.get(number) === sha256;
-    if (isThere) {
+    if (isStored) {
       this.#resumed += bytes.byteLength;
     } else {
-      await side.putPart(drive, name, state.id, { number, bytes, sha256 });
-      await state.note(number, sha256);
+      await drives.putPart(drive, name, state.id, { number, bytes, sha256 });
+      await state.addPart(number, sha256);
     }
     this.#size += bytes.byteLength;
     this.#options.onBytes(bytes.byteLength);
   }
 
   async #complete(state: UploadState): Promise<void> {
-    const { side, drive, name } = this.#target;
-    const { isNew, remembersEnd = false } = this.#options;
+    const { drives, drive, name } = this.#target;
+    const { isNew, remembersVersion = false } = this.#options;
     try {
-      await side.complete(drive, name, state.id, { isNew });
+      await drives.complete(drive, name, state.id, { isNew });
     } catch (error) {
-      if (error instanceof FileExists) await this.#giveUp(state);
+      if (error instanceof FileExists) await this.#abort(state);
       throw error;
     }
-    const stored = await side.stat(drive, name);
-    await state.end(remembersEnd ? stored?.etag : undefined);
+    const stored = await drives.stat(drive, name);
+    await state.finish(remembersVersion ? stored?.etag : undefined);
     if (stored?.size !== this.#size) {
-      throw new FileChanged("Somebody else wrote or deleted the file at the same time");
+      throw new FileChanged("Another client wrote or deleted the file at the same time");
     }
   }
 
-  async #giveUp(state: UploadState): Promise<void> {
-    const { side, drive, name } = this.#target;
-    await side.abort(drive, name, state.id);
-    await state.end();
+  async #abort(state: UploadState): Promise<void> {
+    const { drives, drive, name } = this.#target;
+    await drives.abort(drive, name, state.id);
+    await state.finish();
   }
 }
 
-const noStates: Pick<UploadStates, "begin"> = {
-  begin: (_key, _stamp, id) =>
-    Promise.resolve({
-      id,
-      digests: new Map(),
-      note: () => Promise.resolve(),
-      end: () => Promise.resolve(),
-    }),
-};
+/** The state of an upload that cannot be resumed, as from a pipe: nothing is remembered. */
+function forgottenState(id: string): UploadState {
+  return {
+    id,
+    digests: new Map(),
+    addPart: () => Promise.resolve(),
+    finish: () => Promise.resolve(),
+  };
+}

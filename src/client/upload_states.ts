@@ -1,26 +1,28 @@
 import { join } from "@std/path";
-import { MINUTE } from "../rules/units.ts";
+import { removeIfExists } from "./local_files.ts";
 import { stableName } from "./local_paths.ts";
 
-/** How long a client remembers an upload that was interrupted: no server keeps it for longer, as far as is known. */
-export const UPLOAD_STATE_TIME = 7 * 24 * 60 * MINUTE;
+/** Milliseconds for which an interrupted upload is remembered: a week, the longest time that servers keep one. */
+export const UPLOAD_STATE_TIME = 7 * 24 * 60 * 60_000;
 
-/** What is remembered of an upload: its id, and the digests of the parts that were sent, in base64. */
+/** The progress of a multipart upload. */
 export interface UploadState {
+  /** The upload's id on the server. */
   readonly id: string;
+  /** The SHA-256 of the stored parts in base64, by number. */
   readonly digests: ReadonlyMap<number, string>;
-  note(part: number, sha256: string): Promise<void>;
-  /** Remembers which version came of it, where somebody wants to know that; else forgets the upload. */
-  end(etag?: string): Promise<void>;
+  addPart(part: number, sha256: string): Promise<void>;
+  /** Forgets the upload, or with `etag` remembers the version that it produced. */
+  finish(etag?: string): Promise<void>;
 }
 
-/** A line of a state's file. */
+/** A line of a state file. */
 type Line =
   | { upload: string; stamp: string }
   | { part: number; sha256: string }
   | { done: string; stamp: string };
 
-/** Uploads that may have been interrupted, one file each. Without a folder nothing is remembered. */
+/** The states of uploads that may have been interrupted, one file each. Without a folder nothing is remembered. */
 export class UploadStates {
   readonly #folder: string | undefined;
 
@@ -28,7 +30,7 @@ export class UploadStates {
     this.#folder = folder;
   }
 
-  /** What is remembered of an upload of the same bytes, as far as their stamp tells; `undefined` if nothing. */
+  /** Returns the state of an interrupted upload of the same content, as its stamp tells; `undefined` if there is none. */
   async find(key: readonly string[], stamp: string): Promise<UploadState | undefined> {
     const path = this.#pathOf(key);
     const [first, ...others] = await linesOf(path);
@@ -37,7 +39,7 @@ export class UploadStates {
     return stateAt(path, first.upload, stamp, others);
   }
 
-  /** Begins to remember an upload. */
+  /** Starts to remember an upload. */
   async begin(key: readonly string[], stamp: string, id: string): Promise<UploadState> {
     const path = this.#pathOf(key);
     if (this.#folder !== undefined && path !== undefined) {
@@ -47,13 +49,13 @@ export class UploadStates {
     return stateAt(path, id, stamp, []);
   }
 
-  /** The version that came of an upload of the same bytes; `undefined` if that is not remembered. */
+  /** Returns the ETag that an upload of the same content produced; `undefined` if it is not remembered. */
   async storedVersion(key: readonly string[], stamp: string): Promise<string | undefined> {
     const [first] = await linesOf(this.#pathOf(key));
     return first !== undefined && "done" in first && first.stamp === stamp ? first.done : undefined;
   }
 
-  /** Forgets what no server can go on with any more. */
+  /** Removes states older than `UPLOAD_STATE_TIME`. */
   async removeExpired(): Promise<void> {
     if (this.#folder === undefined) return;
     try {
@@ -64,15 +66,14 @@ export class UploadStates {
         if (name.endsWith(".jsonl") && age > UPLOAD_STATE_TIME) await Deno.remove(path);
       }
     } catch (error) {
-      // Another one of us removes them as well.
+      // There is no folder yet, or another process removes expired states at the same time.
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
 
   #pathOf(key: readonly string[]): string | undefined {
-    return this.#folder === undefined
-      ? undefined
-      : join(this.#folder, `${stableName(...key)}.jsonl`);
+    const folder = this.#folder;
+    return folder === undefined ? undefined : join(folder, `${stableName(...key)}.jsonl`);
   }
 }
 
@@ -87,32 +88,24 @@ function stateAt(
   return {
     id,
     digests,
-    async note(part, sha256) {
+    async addPart(part, sha256) {
       digests.set(part, sha256);
       if (path === undefined) return;
       await Deno.writeTextFile(path, lineOf({ part, sha256 }), { append: true });
     },
-    async end(etag) {
+    async finish(etag) {
       if (path === undefined) return;
-      if (etag === undefined) await forget(path);
+      if (etag === undefined) await removeIfExists(path);
       else await Deno.writeTextFile(path, lineOf({ done: etag, stamp }));
     },
   };
-}
-
-async function forget(path: string): Promise<void> {
-  try {
-    await Deno.remove(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
 }
 
 function lineOf(line: Line): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The lines of a state's file. One that was not written to its end is as good as none. */
+/** Reads the lines of a state file. A line that was cut off by a crash is ignored. */
 async function linesOf(path: string | undefined): Promise<Line[]> {
   if (path === undefined) return [];
   try {

@@ -12,44 +12,44 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
 
 const KEY = ["server", "drive", "name"];
 
-Deno.test("An upload is remembered with its parts until it ends", async () => {
+Deno.test("An upload is remembered with its parts until it is finished", async () => {
   await withFolder(async (folder) => {
     const states = new UploadStates(folder);
     assertEquals(await states.find(KEY, "1"), undefined);
     const begun = await states.begin(KEY, "1", "ID");
-    await begun.note(2, "two");
-    await begun.note(1, "one");
+    await begun.addPart(2, "two");
+    await begun.addPart(1, "one");
     const found = await new UploadStates(folder).find(KEY, "1");
     assertEquals([found?.id, [...found?.digests ?? []]], ["ID", [[2, "two"], [1, "one"]]]);
     assertEquals(await states.find(KEY, "another stamp"), undefined);
     assertEquals(await states.find(["other"], "1"), undefined);
-    await begun.end();
+    await begun.finish();
     assertEquals(await states.find(KEY, "1"), undefined);
   });
 });
 
-Deno.test("A line that was not written to its end counts for nothing", async () => {
+Deno.test("A truncated line of a state file is ignored", async () => {
   await withFolder(async (folder) => {
     const states = new UploadStates(folder);
     const begun = await states.begin(KEY, "1", "ID");
-    await begun.note(1, "one");
+    await begun.addPart(1, "one");
     const [{ name } = { name: "" }] = [...Deno.readDirSync(folder)];
     await Deno.writeTextFile(`${folder}/${name}`, '{"part":2,"sha', { append: true });
     assertEquals([...(await states.find(KEY, "1"))?.digests.keys() ?? []], [1]);
   });
 });
 
-Deno.test("The version that came of an upload is remembered where that is wanted", async () => {
+Deno.test("The version that an upload produced can be remembered", async () => {
   await withFolder(async (folder) => {
     const states = new UploadStates(folder);
-    await (await states.begin(KEY, "1", "ID")).end("etag");
+    await (await states.begin(KEY, "1", "ID")).finish("etag");
     assertEquals(await states.storedVersion(KEY, "1"), "etag");
     assertEquals(await states.storedVersion(KEY, "2"), undefined);
     assertEquals(await states.find(KEY, "1"), undefined);
   });
 });
 
-Deno.test("What is old is forgotten", async () => {
+Deno.test("Expired states are removed", async () => {
   await withFolder(async (folder) => {
     const states = new UploadStates(folder);
     await states.begin(KEY, "1", "ID");
@@ -62,11 +62,11 @@ Deno.test("What is old is forgotten", async () => {
   });
 });
 
-Deno.test("Without a folder nothing is remembered, and nothing fails", async () => {
+Deno.test("Without a folder nothing is remembered and nothing fails", async () => {
   const states = new UploadStates(undefined);
   const begun = await states.begin(KEY, "1", "ID");
-  await begun.note(1, "one");
-  await begun.end();
+  await begun.addPart(1, "one");
+  await begun.finish();
   await states.removeExpired();
   assertEquals(await states.find(KEY, "1"), undefined);
 });

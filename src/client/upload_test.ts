@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
-import { cutParts } from "./upload.ts";
+import { splitParts } from "./upload.ts";
 
 async function cut(pieces: readonly string[], size: number): Promise<[number, string, boolean][]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const piece of pieces) yield await Promise.resolve(new TextEncoder().encode(piece));
   }
   const parts: [number, string, boolean][] = [];
-  for await (const { number, bytes: part, isLast } of cutParts(bytes(), size)) {
+  for await (const { number, bytes: part, isLast } of splitParts(bytes(), size)) {
     parts.push([number, new TextDecoder().decode(part), isLast]);
   }
   return parts;
 }
 
-Deno.test("Bytes are cut into parts of one size, however they come", async () => {
+Deno.test("A stream is split into parts of one size, however its chunks are sized", async () => {
   assertEquals(await cut([], 3), [[1, "", true]]);
   assertEquals(await cut(["", ""], 3), [[1, "", true]]);
   assertEquals(await cut(["abc"], 3), [[1, "abc", true]]);

@@ -4,11 +4,10 @@ import { NO_BODY } from "../http1/body.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
-import { SECOND } from "../rules/units.ts";
 import type { AppInfo } from "../store/accounts/apps.ts";
 import type { Store } from "../store/store.ts";
 import type { AuthorizationContext } from "./context.ts";
-import { AccessDecision, type ClientInfo, clientInfoOf, type Peer } from "./forwarded_headers.ts";
+import { type ClientInfo, clientInfoOf, type Peer } from "./forwarded_headers.ts";
 import {
   errorResponse,
   type GateResponse,
@@ -26,49 +25,96 @@ import {
 } from "./sign_in.ts";
 import type { Upstream } from "./upstreams.ts";
 
-/** How long an answer or an upgrade has run when it is judged anew, and how often then. With `KEY_CACHE_TIME`: 6 s. */
-export const REAUTHORIZE_INTERVAL = SECOND;
+/**
+ * How often a running request is authorized again, in milliseconds. With the lifetime of cached keys, one that was revoked
+ * in another process stops working within 6 s.
+ */
+export const REAUTHORIZE_INTERVAL = 1000;
 
-/** What a caller shows in order to be let in. Of what is secret it keeps only the SHA-256. */
+/** Session cookies examined per request. An application has at most two paths, so that browsers send fewer. */
+const MAX_SESSIONS = 4;
+
+/** The credentials in a request. Secrets are kept as SHA-256 only. */
 interface Credentials {
-  /** The key in `X-API-Key`: a project's has a `_`, an application's has none. */
+  /** The key in `X-API-Key`: a project key contains `_`, an application's key does not. */
   key?: { hash: string; isProjectKey: boolean } | undefined;
-  /** SHA-256 of the tokens of sessions. */
+  /** SHA-256 of session tokens. */
   sessions: readonly string[];
-  /** Whether a key was sent that is too long to be one. */
+  /** Whether the key is longer than any key can be. */
   isOverlong: boolean;
 }
 
-/** More sessions than this no browser sends: an application is below two paths at the most. */
-const MAX_SESSIONS = 4;
+/** The caller that was let in. `key` is the prefix of the key, or `session`. */
+export type Access =
+  | { allowed: true; caller: "anyone" | "owner" | "session" | "preflight"; key?: string }
+  | { allowed: true; caller: "key"; key?: string; keyName: string };
 
-/**
- * Reads what a request shows.
- *
- * @param cookies The names of the cookies whose sessions count; none where no session counts.
- */
-export function readCredentials(
-  fields: readonly Header[],
-  cookies: readonly string[],
-): Credentials {
-  const key = joinedHeader(fields, "x-api-key") ?? "";
-  const tokens = cookies.length === 0 ? [] : sessionTokens(fields, cookies);
-  const sessions = tokens.slice(0, MAX_SESSIONS).map(hashSecret);
-  if (key === "") return { sessions, isOverlong: false };
-  if (key.length > MAX_KEY_HEADER) return { sessions, isOverlong: true };
-  const hash = hashSecret(key);
-  return { key: { hash, isProjectKey: key.includes("_") }, sessions, isOverlong: false };
-}
+export type AccessDecision = Access | { allowed: false; sentKey: boolean };
 
-/** The parts of the store that know who may come in. */
+/** The stores that access depends on. */
 export type AccessStore = Pick<Store, "appKeys" | "keys" | "sessions">;
 
-const ANYONE: AccessDecision = { allowed: true, caller: "anyone" };
+/** A request to forward. */
+export interface AuthorizedRequest {
+  route: Route;
+  /** The target for the application. */
+  target: string;
+  upstream: Upstream;
+  client: ClientInfo;
+  access: Access;
+  credentials: () => Credentials;
+}
+
+const ANYONE: Access = { allowed: true, caller: "anyone" };
+const PREFLIGHT: Access = { allowed: true, caller: "preflight" };
+
+/** Authorizes a request, or returns the gate's own response to it. @throws {HttpError} */
+export async function authorizeRequest(
+  gate: AuthorizationContext,
+  head: RequestHead,
+  peer: Peer,
+  { readBody, context }: { readBody: GatePathRequest["readBody"]; context: RequestContext },
+): Promise<AuthorizedRequest | GateResponse> {
+  const expected = joinedHeader(head.headers, "expect")?.toLowerCase() ?? "100-continue";
+  if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
+  const client = clientInfoOf(head, peer, gate.trustedProxies);
+  const directory = { apps: gate.store.apps, hosts: gate.hosts };
+  const route = await findRoute(directory, { host: client.host, target: head.target });
+  const { app, prefix, target } = route;
+  if (route.exists) context.app = `${app.project}/${app.app}`;
+  if (target !== undefined && isGatePath(target)) {
+    return await handleGatePath(gate, { head, route, client, readBody });
+  }
+  const credentials = once(() =>
+    readCredentials(head.headers, acceptedCookies(head, route, client))
+  );
+  const decision = await authorize(gate.store, credentials, app);
+  const passes = !decision.allowed && !decision.sentKey && route.exists && isPreflight(head);
+  const access: AccessDecision = passes ? PREFLIGHT : decision;
+  if (!access.allowed) return refusal(gate, head, route, client, access.sentKey);
+  context.key = access.key;
+  if (!route.exists) throw errors.hostNotFound();
+  if (target === undefined) return redirectResponse(308, `${prefix}/${queryOf(head.target)}`);
+  if (app.upstream === undefined) throw errors.upstreamMissing();
+  const upstream = gate.upstreams.get(app.upstream);
+  return { route, target, upstream, client, access, credentials };
+}
+
+/** Whether a running request would still be authorized. */
+export async function isStillAuthorized(
+  store: AuthorizationContext["store"],
+  { route, access, credentials }: AuthorizedRequest,
+): Promise<boolean> {
+  const { app: { project, app, host }, prefix } = route;
+  const found = await store.apps.find(project, app);
+  if (found === undefined || prefix === "" && found.host !== host) return false;
+  return access.caller === "preflight" || (await authorize(store, credentials, found)).allowed;
+}
 
 /**
- * "While access control is off, everyone gets in. While it is on: a key of the application in `X-API-Key`, or the owner:
- * the project key in that header, or a browser that signed in with it." Keys are looked up by the SHA-256 of the whole,
- * which says nothing of what differs.
+ * Decides about access to an application: "While access control is off, everyone gets in. While it is on: a key of the
+ * application in `X-API-Key`, or the owner: the project key in that header, or a browser that signed in with it." Keys are
+ * looked up by SHA-256, so that the time of a lookup reveals nothing about a stored key.
  */
 export async function authorize(
   store: AccessStore,
@@ -95,100 +141,58 @@ export async function authorize(
   return { allowed: false, sentKey: key !== undefined || isOverlong };
 }
 
-/** A request that was let in. */
-export interface AuthorizedRequest {
-  place: Route;
-  target: string;
-  upstream: Upstream;
-  origin: ClientInfo;
-  judgement: AccessDecision;
-  credentials: () => Credentials;
+/**
+ * Reads the credentials of a request.
+ *
+ * @param cookies The names of accepted session cookies.
+ */
+export function readCredentials(
+  headers: readonly Header[],
+  cookies: readonly string[],
+): Credentials {
+  const key = joinedHeader(headers, "x-api-key") ?? "";
+  const tokens = cookies.length === 0 ? [] : sessionTokens(headers, cookies);
+  const sessions = tokens.slice(0, MAX_SESSIONS).map(hashSecret);
+  if (key === "") return { sessions, isOverlong: false };
+  if (key.length > MAX_KEY_HEADER) return { sessions, isOverlong: true };
+  const hash = hashSecret(key);
+  return { key: { hash, isProjectKey: key.includes("_") }, sessions, isOverlong: false };
 }
 
-/** Lets a request in, or gives the answer of the gate itself. @throws {HttpError} */
-export async function authorizeRequest(
-  ctx: AuthorizationContext,
-  head: RequestHead,
-  peer: Peer,
-  { readBody, visit }: { readBody: GatePathRequest["readBody"]; visit: RequestContext },
-): Promise<AuthorizedRequest | GateResponse> {
-  const expected = joinedHeader(head.fields, "expect")?.toLowerCase() ?? "100-continue";
-  if (expected !== "100-continue") throw errors.badMessage(417, "its Expect is not 100-continue");
-  const origin = clientInfoOf(head, peer, ctx.trustedProxies);
-  const directory = { apps: ctx.store.apps, hosts: ctx.hosts };
-  const place = await findRoute(directory, { host: origin.host, target: head.target });
-  const { app, prefix, target } = place;
-  if (place.exists) visit.app = `${app.project}/${app.app}`;
-  if (target !== undefined && isGatePath(target)) {
-    return await handleGatePath(ctx, { head, place, origin, readBody });
-  }
-  const credentials = once(() =>
-    readCredentials(head.fields, acceptedCookies(head, place, origin))
-  );
-  const judged = await authorize(ctx.store, credentials, app);
-  const passes = !judged.allowed && !judged.sentKey && place.exists && isPreflight(head);
-  const judgement: AccessDecision = passes ? { allowed: true, caller: "preflight" } : judged;
-  if (!judgement.allowed) return refusal(ctx, head, place, origin, judgement.sentKey);
-  visit.key = judgement.key;
-  if (!place.exists) throw errors.hostNotFound();
-  if (target === undefined) return redirectResponse(308, `${prefix}/${queryOf(head.target)}`);
-  if (app.upstream === undefined) throw errors.upstreamMissing();
-  const upstream = ctx.upstreams.at(app.upstream);
-  return { place, target, upstream, origin, judgement, credentials };
+/** Returns the names of the session cookies that count: those of the route, or none for a cross-origin change. */
+function acceptedCookies(head: RequestHead, { prefix }: Route, client: ClientInfo): string[] {
+  if (!mayUseSession(head, client.host)) return [];
+  return [sessionName({ prefix, isSecure: client.proto === "https" })];
 }
 
-/** Whether a request that runs would be let in now. */
-export async function isStillAuthorized(
-  store: AuthorizationContext["store"],
-  { place, judgement, credentials }: AuthorizedRequest,
-): Promise<boolean> {
-  const { app: { project, app, host }, prefix } = place;
-  const found = await store.apps.find(project, app);
-  if (found === undefined || prefix === "" && found.host !== host) return false;
-  if (judgement.allowed && judgement.caller === "preflight") return true;
-  return (await authorize(store, credentials, found)).allowed;
+/** "CORS preflights pass": browsers send them without a key, and without a body or an upgrade. */
+function isPreflight({ method, headers, framing, connection }: RequestHead): boolean {
+  if (method !== "OPTIONS" || connection.includes("upgrade") || framing !== NO_BODY) return false;
+  return joinedHeader(headers, "origin") !== undefined &&
+    joinedHeader(headers, "access-control-request-method") !== undefined;
 }
 
 /** "Everyone else gets 401 …; a browser that navigates gets the sign-in form with status 401." */
 function refusal(
   { wrongKeys }: AuthorizationContext,
   head: RequestHead,
-  place: Route,
-  { address, host }: ClientInfo,
+  route: Route,
+  client: ClientInfo,
   sentKey: boolean,
 ): GateResponse {
   if (sentKey) {
-    const wait = wrongKeys.record(address);
+    const wait = wrongKeys.record(client.address);
     const error = wait === undefined ? errors.unknownAppKey() : errors.tooManyWrongKeys(wait);
-    // A caller with a key is a program, whatever it accepts.
+    // Browsers do not send keys, so that this client gets JSON even if it accepts HTML.
     return errorResponse(error);
   }
-  const maySpend = mayUseSession(head, host);
-  const error = maySpend || sessionTokens(head.fields, SESSION_NAMES).length === 0
-    ? errors.missingAppKey()
-    : errors.crossOriginSession();
-  const { status, headers, body } = errorResponse(error);
-  const accept = joinedHeader(head.fields, "accept");
-  if (!isNavigation({ method: head.method, accept })) return { status, headers, body };
-  const asked = { "WWW-Authenticate": headers["WWW-Authenticate"] ?? "" };
-  return signInPage(status, signInFormFor(place, head.target), asked);
-}
-
-/** The cookies whose sessions count for a request: of its scope, and none for what only the application's pages may do. */
-function acceptedCookies(
-  head: RequestHead,
-  { prefix }: Route,
-  { host, proto }: ClientInfo,
-): string[] {
-  if (!mayUseSession(head, host)) return [];
-  return [sessionName({ prefix, isSecure: proto === "https" })];
-}
-
-/** "CORS preflights pass": they carry no key, and nothing but the question whether the request may follow. */
-function isPreflight({ method, fields, framing, connection }: RequestHead): boolean {
-  if (method !== "OPTIONS" || connection.includes("upgrade") || framing !== NO_BODY) return false;
-  return joinedHeader(fields, "origin") !== undefined &&
-    joinedHeader(fields, "access-control-request-method") !== undefined;
+  const isCrossOrigin = !mayUseSession(head, client.host) &&
+    sessionTokens(head.headers, SESSION_NAMES).length > 0;
+  const error = isCrossOrigin ? errors.crossOriginSession() : errors.missingAppKey();
+  const response = errorResponse(error);
+  if (!isNavigation(head)) return response;
+  const challenge = { "WWW-Authenticate": response.headers["WWW-Authenticate"] ?? "" };
+  return signInPage(response.status, signInFormFor(route, head.target), challenge);
 }
 
 function queryOf(target: string): string {

@@ -1,42 +1,42 @@
 import type { TrustedProxies } from "../http/network/client_address.ts";
 import type { UpstreamRules } from "../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
-import type { RequestObserver } from "../http/request_observer.ts";
+import type { RequestObserver } from "../http/request_context.ts";
 import type { Clock } from "../http1/connection_table.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { Store } from "../store/store.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** What the program gives to the gate. */
+/** The gate's dependencies and settings. */
 export interface GateDeps {
   store: Pick<Store, "apps" | "appKeys" | "keys" | "sessions" | "revocations">;
   wrongKeys: WrongKeyLimiter;
-  /** Proxies that are believed what they say of a caller, if any. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: TrustedProxies | undefined;
-  /** Which host names applications may have. */
+  /** The host names that applications may have. */
   hosts: HostRules;
-  /** Where the gate connects to. */
+  /** The addresses that the gate may connect to. */
   upstreamRules: UpstreamRules;
-  /** How long a caller may be silent in the middle of a request, in milliseconds. */
+  /** How long a client may pause within a request, in milliseconds. */
   idleTimeout: number;
-  /** How long an application may take to begin its answer, in milliseconds. */
+  /** How long an application may take to start its response, in milliseconds. */
   appsTimeout: number;
-  /** Sees every request begin and end. */
-  watch: RequestObserver;
-  /** Told of our own defects, with the id of the request. What is wrong with an application or a caller is none. */
+  /** Notified of the start and end of every request. */
+  observer: RequestObserver;
+  /** Called for defects of the gate itself, not for failures of applications or clients. */
   onError: (error: unknown, requestId?: string) => void;
 }
 
-/** What it needs to let somebody in. */
+/** The dependencies of authorization. */
 export type AuthorizationContext = Pick<
   GateContext,
   "store" | "wrongKeys" | "trustedProxies" | "hosts" | "upstreams"
 >;
 
-/** What all connections of the gate share. */
+/** State shared by all connections of the gate. */
 export interface GateContext extends GateDeps {
   clock: Clock;
   upstreams: Upstreams;
-  /** Whether the gate takes no new requests because it is about to end. */
+  /** Whether the gate is shutting down and accepts no new requests. */
   isDraining: boolean;
 }

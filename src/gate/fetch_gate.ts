@@ -13,150 +13,152 @@ import {
 import type { AuthorizationContext, GateDeps } from "./context.ts";
 import {
   clientInfoOf,
-  forwardedHeaders,
-  forwardedValue,
-  isForwarded,
+  gateHeaders,
   type Peer,
+  reachesClient,
+  upstreamValue,
 } from "./forwarded_headers.ts";
 import { errorResponse, type GateResponse } from "./gate_response.ts";
 import { findByHost } from "./routing.ts";
 import { Upstreams } from "./upstreams.ts";
 
-/** Methods that `fetch` does not send. */
-const NOT_SENT = new Set(["CONNECT", "TRACE", "TRACK"]);
+/** Methods that `fetch` does not support. */
+const UNSUPPORTED_METHODS = new Set(["CONNECT", "TRACE", "TRACK"]);
 
-/** "A server MUST NOT send" a body with these (RFC 9110, 15.3.5, 15.4.5); with the third it is left to others. */
+/** Statuses whose responses have no body (RFC 9110, 15.3.5, 15.3.6, 15.4.5). */
 const BODILESS = new Set([204, 205, 304]);
 
 /**
- * The gate on a platform that hands over requests and no connections, all on one port: there "host names alone select
- * applications", requests go on by `fetch`, and no connection changes its protocol.
+ * The gate on Deno Deploy, which provides requests instead of connections, and one port only: "host names alone select
+ * applications", requests are forwarded by `fetch`, and connections cannot be upgraded.
  */
 export class FetchGate {
   readonly #deps: GateDeps;
-  readonly #doorkeeper: AuthorizationContext;
+  readonly #gate: AuthorizationContext;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#doorkeeper = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
+    this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
   }
 
-  /** The answer to a request for the host name of an application; `undefined` where no application has it. */
-  async answer(request: Request, info: Deno.ServeHandlerInfo): Promise<Response | undefined> {
+  /** Responds to a request for an application's host name. Returns `undefined` if no application has that name. */
+  async respond(request: Request, info: Deno.ServeHandlerInfo): Promise<Response | undefined> {
     const peer = peerOf(info);
     if (!await this.#isForApplication(headOf(request), peer)) return undefined;
-    const { watch } = this.#deps;
-    const visit = watch.begin(requestIdOf(request.headers), request.method);
-    watch.route(visit, "gate", "gate");
-    visit.received = Number(request.headers.get("content-length") ?? 0);
-    const response = await this.#answerVisit(request, peer, visit);
-    visit.status = response.status;
-    const end = () => watch.end(visit);
+    const { observer } = this.#deps;
+    const context = observer.begin(requestIdOf(request.headers), request.method);
+    observer.route(context, "gate", "gate");
+    context.received = Number(request.headers.get("content-length") ?? 0);
+    const response = await this.#respond(request, peer, context);
+    context.status = response.status;
+    const end = () => observer.end(context);
     info.completed.then(end, () => {
-      visit.isAborted = true;
+      context.isAborted = true;
       end();
     });
     return response;
   }
 
-  /** The server's own names come first: no application can have one of them. */
+  /** No application can have one of the server's own names. */
   async #isForApplication(head: RequestHead, peer: Peer): Promise<boolean> {
     const { store: { apps }, hosts, trustedProxies } = this.#deps;
-    const name = hostnameOf(hostOf(head, peer, trustedProxies) ?? "");
-    if (hosts.isOwn(name) || hosts.isGate(name)) return false;
-    return await findByHost({ apps, hosts }, name) !== undefined;
+    const hostname = hostnameOf(hostOf(head, peer, trustedProxies) ?? "");
+    if (hosts.isOwn(hostname) || hosts.isGate(hostname)) return false;
+    return await findByHost({ apps, hosts }, hostname) !== undefined;
   }
 
-  async #answerVisit(request: Request, peer: Peer, visit: RequestContext): Promise<Response> {
+  async #respond(request: Request, peer: Peer, context: RequestContext): Promise<Response> {
     try {
-      return await this.#admitAndPass(request, peer, visit);
+      return await this.#authorizeAndForward(request, peer, context);
     } catch (error) {
-      const rendered = toHttpError(error);
-      if (rendered.status >= 500 && rendered.cause !== undefined) {
-        this.#deps.onError(rendered.cause);
+      const httpError = toHttpError(error);
+      if (httpError.status >= 500 && httpError.cause !== undefined) {
+        this.#deps.onError(httpError.cause);
       }
-      return ownResponse(errorResponse(rendered, headOf(request)), request);
+      return toResponse(errorResponse(httpError, headOf(request)), request);
     }
   }
 
-  async #admitAndPass(
+  async #authorizeAndForward(
     request: Request,
     peer: Peer,
-    visit: RequestContext,
+    context: RequestContext,
   ): Promise<Response> {
     const head = headOf(request);
     const readBody = (limit: number) => readText(request, limit);
-    const admitted = await authorizeRequest(this.#doorkeeper, head, peer, { readBody, visit });
-    if ("status" in admitted) return ownResponse(admitted, request);
-    if (NOT_SENT.has(head.method)) throw errors.badMessage(501, "its method is not known here");
-    if (head.connection.includes("upgrade")) {
-      throw errors.badMessage(501, "connections do not change their protocol here");
+    const authorized = await authorizeRequest(this.#gate, head, peer, { readBody, context });
+    if ("status" in authorized) return toResponse(authorized, request);
+    if (UNSUPPORTED_METHODS.has(head.method)) {
+      throw errors.badMessage(501, "its method is not supported here");
     }
-    return await this.#pass(request, head, admitted, visit);
+    if (head.connection.includes("upgrade")) {
+      throw errors.badMessage(501, "connections cannot be upgraded here");
+    }
+    return await this.#forward(request, head, authorized, context);
   }
 
-  async #pass(
+  async #forward(
     request: Request,
     head: RequestHead,
-    admitted: AuthorizedRequest,
-    visit: RequestContext,
+    authorized: AuthorizedRequest,
+    context: RequestContext,
   ): Promise<Response> {
-    const { upstream: { address, authority, isSecure, hostname }, target } = admitted;
+    const { upstream: { address, authority, isSecure, hostname }, target } = authorized;
     const { hosts, upstreamRules } = this.#deps;
     if (upstreamRules.problemOf(address) !== undefined || hosts.isOwn(hostnameOf(hostname))) {
       throw errors.upstreamForbidden();
     }
-    const ending = new AbortController();
-    const leave = () => ending.abort();
-    request.signal.addEventListener("abort", leave, { once: true });
-    let isSlow = false;
+    const aborting = new AbortController();
+    const abort = () => aborting.abort();
+    request.signal.addEventListener("abort", abort, { once: true });
+    let isLate = false;
     const timer = setTimeout(() => {
-      isSlow = true;
-      ending.abort();
+      isLate = true;
+      abort();
     }, this.#deps.appsTimeout);
     try {
-      const answer = await fetch(`${isSecure ? "https" : "http"}://${authority}${target}`, {
+      const response = await fetch(`${isSecure ? "https" : "http"}://${authority}${target}`, {
         method: head.method,
-        headers: requestHeaders(head, admitted),
+        headers: upstreamHeaders(head, authorized),
         body: request.body,
         redirect: "manual",
-        signal: ending.signal,
+        signal: aborting.signal,
       });
-      const stop = this.#watch(admitted, ending);
-      visit.isForwarded = true;
-      return passedResponse(answer, visit, stop);
+      const stop = this.#keepAuthorized(authorized, aborting);
+      context.isForwarded = true;
+      return forwardedResponse(response, context, stop);
     } catch {
-      throw isSlow ? errors.upstreamTimeout() : errors.upstreamUnreachable();
+      throw isLate ? errors.upstreamTimeout() : errors.upstreamUnreachable();
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Ends an answer that runs when its caller would not be let in any more; gives what ends the watch. */
-  #watch(admitted: AuthorizedRequest, ending: AbortController): () => void {
-    const judgeAnew = () => {
-      isStillAuthorized(this.#deps.store, admitted)
-        // While the store cannot be asked, its last word holds.
+  /** Aborts a running response when its request is no longer authorized. Returns a function that stops the checks. */
+  #keepAuthorized(authorized: AuthorizedRequest, aborting: AbortController): () => void {
+    const reauthorize = () => {
+      isStillAuthorized(this.#deps.store, authorized)
+        // The earlier decision holds while the store is unavailable.
         .catch(() => true)
-        .then((isAllowed) => isAllowed || ending.abort());
+        .then((isAuthorized) => isAuthorized || aborting.abort());
     };
-    const timer = setInterval(judgeAnew, REAUTHORIZE_INTERVAL);
-    const stopListening = this.#deps.store.revocations.onChange(judgeAnew);
+    const timer = setInterval(reauthorize, REAUTHORIZE_INTERVAL);
+    const unsubscribe = this.#deps.store.revocations.onChange(reauthorize);
     const stop = () => {
       clearInterval(timer);
-      stopListening();
+      unsubscribe();
     };
-    ending.signal.addEventListener("abort", stop, { once: true });
+    aborting.signal.addEventListener("abort", stop, { once: true });
     return stop;
   }
 }
 
 function peerOf({ remoteAddr }: Deno.ServeHandlerInfo): Peer {
-  // The platform has taken TLS off.
+  // The platform terminates TLS.
   return { address: remoteAddr as Deno.NetAddr, isSecure: true };
 }
 
-/** The host that selects the application; `undefined` where it is malformed, which the server answers like any other. */
+/** Returns the requested host, or `undefined` if it is malformed: then the server responds as to any other request. */
 function hostOf(
   head: RequestHead,
   peer: Peer,
@@ -170,55 +172,61 @@ function hostOf(
   }
 }
 
-/** A request as the gate judges it. */
-function headOf({ method, url, headers, body }: Request): RequestHead {
-  const fields = [...headers].map(([name, value]) => ({ name, lower: name, value }));
+/** Returns the head of a platform request. */
+function headOf({ method, url, headers: platformHeaders, body }: Request): RequestHead {
+  const headers = [...platformHeaders].map(([name, value]) => ({ name, lower: name, value }));
   const slash = url.indexOf("/", url.indexOf("://") + "://".length);
   return {
     method,
     target: slash === -1 ? "/" : url.slice(slash),
     minor: 1,
-    fields,
-    host: joinedHeader(fields, "host"),
+    headers,
+    host: joinedHeader(headers, "host"),
     framing: body === null ? NO_BODY : { kind: "chunked" },
-    connection: headerTokens(fields, "connection"),
+    connection: headerTokens(headers, "connection"),
   };
 }
 
-function requestHeaders(head: RequestHead, admitted: AuthorizedRequest): Headers {
+function upstreamHeaders(
+  head: RequestHead,
+  { client, access, route: { prefix } }: AuthorizedRequest,
+): Headers {
   const headers = new Headers();
-  for (const field of head.fields) {
-    const value = forwardedValue(field, head.connection, admitted.judgement);
-    if (value !== undefined) headers.append(field.name, value);
+  const isPreflight = access.caller === "preflight";
+  for (const header of head.headers) {
+    const value = upstreamValue(header, head.connection, isPreflight);
+    if (value !== undefined) headers.append(header.name, value);
   }
-  const { origin, judgement, place: { prefix } } = admitted;
-  for (const [name, value] of forwardedHeaders({ origin, judgement, prefix })) {
-    headers.set(name, value);
-  }
-  // `fetch` would unpack what is packed.
+  const keyName = access.caller === "key" ? access.keyName : undefined;
+  for (const [name, value] of gateHeaders({ client, prefix, keyName })) headers.set(name, value);
+  // `fetch` would decompress the response.
   headers.set("Accept-Encoding", "identity");
   return headers;
 }
 
-function passedResponse(answer: Response, visit: RequestContext, stop: () => void): Response {
-  const connection = answer.headers.get("connection") ?? "";
-  const named = connection.toLowerCase().split(",").map((one) => one.trim());
+function forwardedResponse(
+  response: Response,
+  context: RequestContext,
+  stop: () => void,
+): Response {
+  const connection = response.headers.get("connection") ?? "";
+  const options = connection.toLowerCase().split(",").map((option) => option.trim());
   const headers = new Headers();
-  // Each Set-Cookie comes by itself.
-  for (const [lower, value] of answer.headers) {
-    if (isForwarded({ lower, value }, named)) headers.append(lower, value);
+  // The iteration returns every Set-Cookie separately.
+  for (const [lower, value] of response.headers) {
+    if (reachesClient({ lower, value }, options)) headers.append(lower, value);
   }
-  const { status, statusText } = answer;
-  if (answer.body === null || BODILESS.has(status)) {
+  const { status, statusText } = response;
+  if (response.body === null || BODILESS.has(status)) {
     stop();
     return new Response(null, { status, statusText, headers });
   }
-  const onPiece = (size: number) => void (visit.sent += size);
-  return new Response(untilEnd(answer.body, onPiece, stop), { status, statusText, headers });
+  const onPiece = (size: number) => void (context.sent += size);
+  return new Response(observed(response.body, onPiece, stop), { status, statusText, headers });
 }
 
-/** The same stream, with a call for each piece, and one when it is over in whatever way. */
-function untilEnd(
+/** Returns the same stream. Calls `onPiece` for every piece, and `onEnd` when the stream ends, fails or is cancelled. */
+function observed(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   onPiece: (size: number) => void,
   onEnd: () => void,
@@ -246,9 +254,9 @@ function untilEnd(
   }, { highWaterMark: 0 });
 }
 
-function ownResponse({ status, headers, body }: GateResponse, request: Request): Response {
-  const isShown = body !== "" && request.method !== "HEAD";
-  return new Response(isShown ? body : null, {
+function toResponse({ status, headers, body }: GateResponse, request: Request): Response {
+  const hasBody = body !== "" && request.method !== "HEAD";
+  return new Response(hasBody ? body : null, {
     status,
     headers: {
       ...headers,
@@ -259,7 +267,7 @@ function ownResponse({ status, headers, body }: GateResponse, request: Request):
   });
 }
 
-/** @throws {HttpError} 413 where there is more. */
+/** Reads a body as text. @throws {HttpError} 413 if it has more bytes than `limit`. */
 async function readText(request: Request, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -5,79 +5,57 @@ import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import { isHost, type RequestHead, type ResponseHead } from "../http1/message_head.ts";
 import { setsSessionCookie, withoutSessionCookie } from "./session_cookie.ts";
 
-/** Whether somebody is let in to an application, and as whom: `key` is the prefix of the key, or `session`. */
-export type AccessDecision =
-  | { allowed: true; caller: "anyone" | "owner" | "session" | "preflight"; key?: string }
-  | { allowed: true; caller: "key"; key?: string; keyName: string }
-  | { allowed: false; sentKey: boolean };
-
-/** The name of a key as a header can hold it: what is not plain ASCII, and what would be trimmed, is percent-encoded. */
-export function keyNameHeader(name: string): string {
-  const encoded = encodeURI(name);
-  return name.trim() === name ? encoded.replaceAll("%20", " ") : encoded;
-}
-
-/** Where a request came from, as far as we believe it. */
+/** The client's address and the URL that it requested, as far as they are trusted. */
 export interface ClientInfo {
-  /** The caller's address. */
+  /** The IP address. */
   address: string;
   proto: "http" | "https";
-  /** The host that the caller called, with its port. It selects the application; only HTTP/1.0 may have none. */
+  /** The requested host with its port, which selects the application. Only HTTP/1.0 may omit it. */
   host: string | undefined;
 }
 
-/** What the gate knows of a connection. */
+/** The other end of a connection: a client or a proxy. */
 export interface Peer {
   address: Deno.NetAddr;
-  /** Whether the connection is one of TLS. */
+  /** Whether the connection uses TLS. */
   isSecure: boolean;
 }
 
-/**
- * Reads where a request came from: the connection says it, or a trusted proxy at its other end.
- *
- * @throws {HttpError} 400 where such a proxy names a host that is none.
- */
-export function clientInfoOf(
-  { fields, host }: Pick<RequestHead, "fields" | "host">,
-  { address, isSecure }: Peer,
-  trusted: TrustedProxies | undefined,
-): ClientInfo {
-  const own: ClientInfo = {
-    address: clientAddress(address, NO_HEADERS, undefined),
-    proto: isSecure ? "https" : "http",
-    host,
-  };
-  if (trusted === undefined || !trusted.has(own.address)) return own;
-  const told = (name: string) => joinedHeader(fields, name)?.split(",").at(-1)?.trim();
-  const hops = new Headers({ "x-forwarded-for": joinedHeader(fields, "x-forwarded-for") ?? "" });
-  const proto = told("x-forwarded-proto")?.toLowerCase();
-  return {
-    address: clientAddress(address, hops, trusted),
-    proto: proto === "https" || proto === "http" ? proto : own.proto,
-    host: forwardedHost(told("x-forwarded-host")) ?? host,
-  };
+/** The parts of an upstream request. */
+export interface UpstreamRequest {
+  /** The head that the client sent. */
+  head: RequestHead;
+  /** The target for the application. */
+  target: string;
+  /** The path in front of the application's own. */
+  prefix: string;
+  /** The application's host and port. */
+  authority: string;
+  client: ClientInfo;
+  /** The name of the application's key that authorized the request. */
+  keyName: string | undefined;
+  /** Whether this is a CORS preflight without a key. */
+  isPreflight: boolean;
+  /** Whether the connection may change to WebSocket. */
+  upgrades: boolean;
 }
 
-function forwardedHost(told: string | undefined): string | undefined {
-  if (told === undefined || told === "") return undefined;
-  if (!isHost(told)) throw errors.badForwardedHost();
-  return told;
-}
-
-const NO_HEADERS = new Headers();
-
-/** Headers about one connection (RFC 9110, 7.6.1), and those that the gate writes itself. */
-const REQUEST_HOP_BY_HOP = new Set([
+/** Headers about one connection (RFC 9110, 7.6.1), which a proxy does not forward. */
+const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
   "proxy-authenticate",
-  "proxy-authorization",
   "te",
   "trailer",
   "transfer-encoding",
   "upgrade",
+]);
+
+/** The headers of a request that are not forwarded: hop-by-hop headers, the gate's key, and those that the gate sets. */
+const REQUEST_DROPPED = new Set([
+  ...HOP_BY_HOP,
+  "proxy-authorization",
   "content-length",
   "expect",
   "host",
@@ -85,167 +63,152 @@ const REQUEST_HOP_BY_HOP = new Set([
 ]);
 
 /**
- * Headers that proxies, platforms and servers set themselves, and that applications therefore believe: who calls, from
- * where, over what, and for which path. What a caller writes there is dropped. `Proxy` becomes the variable HTTP_PROXY
- * in CGI programs.
+ * Headers that applications trust because proxies, platforms and servers set them: the user, the client's address, the
+ * scheme and the path. They are dropped from requests, as a client could forge them. CGI programs see `Proxy` as the
+ * variable HTTP_PROXY.
  */
 const TRUSTED_BY_APPS = new RegExp(
   "^(?:" + [
     "proxy",
-    // The caller's address.
+    // The client's address.
     "forwarded|x-forwarded(?:-.*)?|x-real-(?:ip|port)|client-ip|x-client-ip|x-cluster-client-ip|true-client-ip",
     "cf-connecting-ip(?:v6)?|cf-pseudo-ipv4|fastly-client-ip|fly-client-ip|x-azure-clientip|x-appengine-user-ip",
     "x-originating-ip|x-envoy-external-address|x-remote-.*|remote-.*",
-    // The address that was called.
+    // The requested URL.
     "x-original-.*|x-rewrite-url|x-host|x-scheme|x-url-scheme|front-end-https|x-script-name|script-name",
-    // Who calls, as a proxy found out.
+    // The user that a proxy authenticated.
     "x-auth-.*|x-authenticated-.*|x-authentik-.*|x-webauth-.*|x-ms-client-principal.*|cf-access-.*",
     "x-goog-authenticated-user-.*|x-goog-iap-.*|x-amzn-oidc-.*",
-    // The certificate with which the caller identifies itself.
+    // The client's certificate.
     "client-cert(?:-.*)?|x-client-(?:cert|dn|verify)(?:-.*)?|x-(?:ssl|tls)-.*|ssl-client-.*|x-arr-clientcert",
   ].join("|") + ")$",
 );
 
-/** What the head of a request is made from. */
-export interface UpstreamRequest {
-  head: RequestHead;
-  /** What the application is asked for. */
-  target: string;
-  prefix: string;
-  /** The application's own host and port. */
-  authority: string;
-  origin: ClientInfo;
-  judgement: AccessDecision;
-  /** Whether the connection may change to WebSocket. */
-  upgrades: boolean;
+/** The only headers of a preflight that reach an application, as no key was shown. */
+const PREFLIGHT = /^(?:origin|access-control-.*)$/;
+
+/** A header name with characters that some servers treat like a hyphen. */
+const UNUSUAL_NAME = /[^a-z0-9-]/;
+
+const NO_HEADERS = new Headers();
+
+/**
+ * Determines the client of a request: the peer, or the client that a trusted proxy names in `X-Forwarded-*`.
+ *
+ * @throws {HttpError} 400 if such a proxy names an invalid host.
+ */
+export function clientInfoOf(
+  { headers, host }: Pick<RequestHead, "headers" | "host">,
+  { address, isSecure }: Peer,
+  trusted: TrustedProxies | undefined,
+): ClientInfo {
+  const peer: ClientInfo = {
+    address: clientAddress(address, NO_HEADERS, undefined),
+    proto: isSecure ? "https" : "http",
+    host,
+  };
+  if (trusted === undefined || !trusted.has(peer.address)) return peer;
+  const last = (name: string) => joinedHeader(headers, name)?.split(",").at(-1)?.trim();
+  const hops = new Headers({ "x-forwarded-for": joinedHeader(headers, "x-forwarded-for") ?? "" });
+  const proto = last("x-forwarded-proto")?.toLowerCase();
+  return {
+    address: clientAddress(address, hops, trusted),
+    proto: proto === "https" || proto === "http" ? proto : peer.proto,
+    host: forwardedHost(last("x-forwarded-host")) ?? host,
+  };
 }
 
-/** The head of a request as the application gets it. Order, spelling and repetition of the caller's headers stay. */
-export function serializeRequestHead(forwarding: UpstreamRequest): string {
-  const { head, target, prefix, authority, origin, judgement, upgrades } = forwarding;
-  const { method, fields, framing, connection } = head;
+function forwardedHost(host: string | undefined): string | undefined {
+  if (host === undefined || host === "") return undefined;
+  if (!isHost(host)) throw errors.badForwardedHost();
+  return host;
+}
+
+/** Returns the head of an upstream request. The client's headers keep their order, spelling and repetition. */
+export function serializeRequestHead(request: UpstreamRequest): string {
+  const { head, target, authority, isPreflight, upgrades } = request;
+  const { method, headers, framing, connection } = head;
   let text = `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n`;
-  for (const field of fields) {
-    const value = forwardedValue(field, connection, judgement);
-    if (value !== undefined) text += `${field.name}: ${value}\r\n`;
+  for (const header of headers) {
+    const value = upstreamValue(header, connection, isPreflight);
+    if (value !== undefined) text += `${header.name}: ${value}\r\n`;
   }
   if (framing.kind === "chunked") text += "Transfer-Encoding: chunked\r\n";
-  else if (framing.kind === "length" && sendsLength(head)) {
+  else if (framing.kind === "length" && hasContentLength(head)) {
     text += `Content-Length: ${framing.length}\r\n`;
   }
   if (upgrades) text += "Connection: Upgrade\r\nUpgrade: websocket\r\n";
-  for (const [name, value] of forwardedHeaders({ origin, prefix, judgement })) {
-    text += `${name}: ${value}\r\n`;
-  }
+  for (const [name, value] of gateHeaders(request)) text += `${name}: ${value}\r\n`;
   return `${text}\r\n`;
 }
 
-/** What the gate tells the application of a request. */
-export function forwardedHeaders(
-  { origin, prefix, judgement }: Pick<UpstreamRequest, "origin" | "prefix" | "judgement">,
+/** Returns the headers that the gate adds to an upstream request. */
+export function gateHeaders(
+  { client, prefix, keyName }: Pick<UpstreamRequest, "client" | "prefix" | "keyName">,
 ): [string, string][] {
-  const own: [string, string][] = [
-    ["X-Forwarded-For", origin.address],
-    ["X-Forwarded-Proto", origin.proto],
+  const headers: [string, string][] = [
+    ["X-Forwarded-For", client.address],
+    ["X-Forwarded-Proto", client.proto],
   ];
-  if (origin.host !== undefined) own.push(["X-Forwarded-Host", origin.host]);
-  if (prefix !== "") own.push(["X-Forwarded-Prefix", prefix]);
-  if (judgement.allowed && judgement.caller === "key") {
-    own.push(["X-Auth-Key-Name", keyNameHeader(judgement.keyName)]);
-  }
-  return own;
+  if (client.host !== undefined) headers.push(["X-Forwarded-Host", client.host]);
+  if (prefix !== "") headers.push(["X-Forwarded-Prefix", prefix]);
+  if (keyName !== undefined) headers.push(["X-Auth-Key-Name", keyNameHeader(keyName)]);
+  return headers;
 }
 
-/**
- * Whether a request asks to change to the only protocol that may follow, WebSocket. HTTP inside of HTTP, for one, would
- * carry requests past the gate. An opening handshake is a GET without a body (RFC 6455, 4.1).
- */
-export function isWebSocketRequest(
-  { method, minor, fields, framing, connection }: RequestHead,
-): boolean {
-  if (minor === 0 || method !== "GET" || framing !== NO_BODY) return false;
-  return connection.includes("upgrade") && upgradesToWebSocket(fields);
+/** Returns a key's name as a header value. Characters outside ASCII, and outer white space, are percent-encoded. */
+export function keyNameHeader(name: string): string {
+  const encoded = encodeURI(name);
+  return name.trim() === name ? encoded.replaceAll("%20", " ") : encoded;
 }
 
-/** Whether a message names WebSocket, and nothing else, as the protocol to change to. */
-export function upgradesToWebSocket(fields: readonly Header[]): boolean {
-  return joinedHeader(fields, "upgrade")?.toLowerCase() === "websocket";
-}
-
-/** What a preflight carries to an application that nobody has shown a key of. */
-const OF_PREFLIGHT = /^(?:origin|access-control-.*)$/;
-
-/** What of a header goes on. */
-export function forwardedValue(
+/** Returns the value of a client's header for the application, or `undefined` if the header is dropped. */
+export function upstreamValue(
   { lower, value }: Header,
   connection: readonly string[],
-  judgement: AccessDecision,
+  isPreflight: boolean,
 ): string | undefined {
-  if (judgement.allowed && judgement.caller === "preflight" && !OF_PREFLIGHT.test(lower)) {
-    return undefined;
-  }
-  // Some servers see no difference between a hyphen and other characters.
-  const name = UNUSUAL.test(lower) ? lower.replaceAll(/[^a-z0-9]/g, "-") : lower;
-  if (REQUEST_HOP_BY_HOP.has(name) || TRUSTED_BY_APPS.test(name)) return undefined;
+  if (isPreflight && !PREFLIGHT.test(lower)) return undefined;
+  const name = UNUSUAL_NAME.test(lower) ? lower.replaceAll(/[^a-z0-9]/g, "-") : lower;
+  if (REQUEST_DROPPED.has(name) || TRUSTED_BY_APPS.test(name)) return undefined;
   if (connection.length > 0 && connection.includes(lower)) return undefined;
   return lower === "cookie" ? withoutSessionCookie(value) : value;
 }
 
-const UNUSUAL = /[^a-z0-9-]/;
-
-function sendsLength({ fields }: RequestHead): boolean {
-  return fields.some(({ lower }) => lower === "content-length");
+/**
+ * Whether a request is an opening handshake of WebSocket: a GET without a body (RFC 6455, 4.1). No other upgrade is
+ * forwarded: HTTP/2 over cleartext, for example, would carry requests past the gate.
+ */
+export function isWebSocketRequest(
+  { method, minor, headers, framing, connection }: RequestHead,
+): boolean {
+  if (minor === 0 || method !== "GET" || framing !== NO_BODY) return false;
+  return connection.includes("upgrade") && upgradesToWebSocket(headers);
 }
 
-/** Headers about one connection (RFC 9110, 7.6.1). */
-const RESPONSE_HOP_BY_HOP = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "proxy-authenticate",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+/** Whether the header Upgrade names WebSocket and nothing else. */
+export function upgradesToWebSocket(headers: readonly Header[]): boolean {
+  return joinedHeader(headers, "upgrade")?.toLowerCase() === "websocket";
+}
 
 /**
- * Whether a header of an application goes on to the browser: not where it is about one connection, would set a cookie of
- * the gate, or would give one application's service worker the paths of others.
+ * Returns the head of a response for the client. The application's headers keep their order, spelling and repetition.
  *
- * @param named What the header Connection names.
+ * @param framing Whether the body is sent in chunks, and whether the connection closes after it.
  */
-export function isForwarded(
-  { lower, value }: Pick<Header, "lower" | "value">,
-  named: readonly string[],
-): boolean {
-  if (RESPONSE_HOP_BY_HOP.has(lower) || named.length > 0 && named.includes(lower)) return false;
-  if (lower === "service-worker-allowed") return false;
-  return lower !== "set-cookie" || !setsSessionCookie(value);
-}
-
-/** How an answer goes on to the caller. */
-export interface ForwardedFraming {
-  /** Whether its body goes in chunks. */
-  chunked: boolean;
-  /** Whether the connection ends with it. */
-  closes: boolean;
-}
-
-/** The head of an answer as the caller gets it. Order, spelling and repetition of the application's headers stay. */
 export function serializeResponseHead(
-  answer: ResponseHead,
-  { chunked, closes }: ForwardedFraming,
+  response: ResponseHead,
+  { chunked, closes }: { chunked: boolean; closes: boolean },
 ): string {
-  const named = headerTokens(answer.fields, "connection");
-  let text = `HTTP/1.1 ${answer.status} ${answer.reason}\r\n`;
+  const connection = headerTokens(response.headers, "connection");
+  let text = `HTTP/1.1 ${response.status} ${response.reason}\r\n`;
   let hasLength = false;
-  for (const { name, lower, value } of answer.fields) {
+  for (const { name, lower, value } of response.headers) {
     if (lower === "content-length") {
-      // "A server MUST NOT send a Content-Length … with a status code of 1xx or 204" (RFC 9110, 8.6); twice is no better.
-      if (hasLength || answer.status === 204) continue;
+      // "A server MUST NOT send a Content-Length … with a status code of 1xx or 204" (RFC 9110, 8.6), nor repeat it.
+      if (hasLength || response.status === 204) continue;
       hasLength = true;
-    } else if (!isForwarded({ lower, value }, named)) continue;
+    } else if (!reachesClient({ lower, value }, connection)) continue;
     text += `${name}: ${value}\r\n`;
   }
   if (chunked) text += "Transfer-Encoding: chunked\r\n";
@@ -253,13 +216,34 @@ export function serializeResponseHead(
   return `${text}\r\n`;
 }
 
-/** The head of an answer that changes the protocol of the connection to WebSocket. */
-export function serializeUpgrade({ reason, fields }: ResponseHead): string {
+/** Returns the head of a response that changes the connection to WebSocket. */
+export function serializeUpgrade({ reason, headers }: ResponseHead): string {
   let text = `HTTP/1.1 101 ${reason}\r\n`;
-  for (const { name, lower, value } of fields) {
-    if (lower !== "content-length" && isForwarded({ lower, value }, [])) {
+  for (const { name, lower, value } of headers) {
+    if (lower !== "content-length" && reachesClient({ lower, value }, [])) {
       text += `${name}: ${value}\r\n`;
     }
   }
   return `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+}
+
+/**
+ * Whether an application's header is forwarded to the client. Drops hop-by-hop headers, session cookies of the gate, and
+ * `Service-Worker-Allowed`, which would give one application's service worker the paths of others.
+ *
+ * @param connection The options in the header Connection.
+ */
+export function reachesClient(
+  { lower, value }: Pick<Header, "lower" | "value">,
+  connection: readonly string[],
+): boolean {
+  if (HOP_BY_HOP.has(lower) || connection.length > 0 && connection.includes(lower)) {
+    return false;
+  }
+  if (lower === "service-worker-allowed") return false;
+  return lower !== "set-cookie" || !setsSessionCookie(value);
+}
+
+function hasContentLength({ headers }: RequestHead): boolean {
+  return headers.some(({ lower }) => lower === "content-length");
 }

@@ -1,24 +1,24 @@
 import { assertEquals } from "@std/assert";
 import { parseRequestHead, parseResponseHead } from "../http1/message_head.ts";
 import {
-  type AccessDecision,
   isWebSocketRequest,
   serializeRequestHead,
   serializeResponseHead,
   serializeUpgrade,
 } from "./forwarded_headers.ts";
 
-const SET = [
+const GATE_HEADERS = [
   "X-Forwarded-For: 192.0.2.1",
   "X-Forwarded-Proto: http",
   "X-Forwarded-Host: gate:8001",
 ];
 
-/** The lines behind the first two. */
-function passed(
+/** Returns the headers after Host that reach the application. */
+function forwarded(
   headers: string[],
   {
-    judgement = { allowed: true, caller: "anyone" } as AccessDecision,
+    keyName = undefined as string | undefined,
+    isPreflight = false,
     prefix = "/p/a",
     method = "POST",
   } = {},
@@ -31,8 +31,9 @@ function passed(
     target: "/x",
     prefix,
     authority: "127.0.0.1:3000",
-    origin: { address: "192.0.2.1", proto: "http", host: "gate:8001" },
-    judgement,
+    client: { address: "192.0.2.1", proto: "http", host: "gate:8001" },
+    keyName,
+    isPreflight,
     upgrades: isWebSocketRequest(head),
   });
   const [first, host, ...rest] = text.split("\r\n");
@@ -41,16 +42,16 @@ function passed(
   return rest;
 }
 
-const PATH_SET = [...SET, "X-Forwarded-Prefix: /p/a"];
+const PATH_HEADERS = [...GATE_HEADERS, "X-Forwarded-Prefix: /p/a"];
 
-Deno.test("The caller's headers go on in their order, spelling and number", () => {
+Deno.test("A client's headers keep their order, spelling and repetition", () => {
   const headers = ["aCCept: */*", "X-A: 1", "x-a: 2", "Cookie: a=b", "Authorization: Bearer x"];
-  assertEquals(passed(headers), [...headers, ...PATH_SET]);
-  assertEquals(passed(headers, { prefix: "" }), [...headers, ...SET]);
+  assertEquals(forwarded(headers), [...headers, ...PATH_HEADERS]);
+  assertEquals(forwarded(headers, { prefix: "" }), [...headers, ...GATE_HEADERS]);
 });
 
-/** What applications believe of those who stand before them. */
-const BELIEVED = [
+/** Headers that applications trust. */
+const TRUSTED = [
   "Proxy",
   "Remote-User",
   "Remote-Groups",
@@ -79,7 +80,7 @@ const BELIEVED = [
   "Script-Name",
 ];
 
-Deno.test("What is the gate's own or of one connection alone stays behind", () => {
+Deno.test("Hop-by-hop headers, credentials of the gate and trusted headers are dropped", () => {
   const dropped = [
     "X-Api-Key: secret",
     "x_api_key: secret",
@@ -95,8 +96,8 @@ Deno.test("What is the gate's own or of one connection alone stays behind", () =
     "X_Auth_Key-Name: forged",
     "X-Forwarded: for=1.2.3.4",
     "Cookie: __Host-kvdrive_session=secret; kvdrive_session=x",
-    ...BELIEVED.map((name) => `${name}: forged`),
-    ...BELIEVED.map((name) => `${name.replaceAll("-", "_").toUpperCase()}: forged`),
+    ...TRUSTED.map((name) => `${name}: forged`),
+    ...TRUSTED.map((name) => `${name.replaceAll("-", "_").toUpperCase()}: forged`),
     "Forwarded: for=1.2.3.4",
     "X-Real-IP: 1.2.3.4",
     "x_real_ip: 1.2.3.4",
@@ -111,36 +112,33 @@ Deno.test("What is the gate's own or of one connection alone stays behind", () =
     "Upgrade: websocket",
     "Expect: 100-continue",
   ];
-  assertEquals(passed(["X-A: 1", ...dropped, "X-Forward: 2"]), [
+  assertEquals(forwarded(["X-A: 1", ...dropped, "X-Forward: 2"]), [
     "X-A: 1",
     "X-Forward: 2",
-    ...PATH_SET,
+    ...PATH_HEADERS,
   ]);
 });
 
-Deno.test("The framing is written anew, whatever Connection names", () => {
+Deno.test("Connection cannot remove the framing and headers of the gate", () => {
   const all = ["Connection: content-length, transfer-encoding, host, x-forwarded-for"];
-  assertEquals(passed([...all, "Content-Length: 05"]), ["Content-Length: 5", ...PATH_SET]);
-  assertEquals(passed(["Content-Length: 0"]), ["Content-Length: 0", ...PATH_SET]);
-  const chunked = passed([...all, "Transfer-Encoding: CHUNKED"]);
-  assertEquals(chunked, ["Transfer-Encoding: chunked", ...PATH_SET]);
+  assertEquals(forwarded([...all, "Content-Length: 05"]), ["Content-Length: 5", ...PATH_HEADERS]);
+  assertEquals(forwarded(["Content-Length: 0"]), ["Content-Length: 0", ...PATH_HEADERS]);
+  const chunked = forwarded([...all, "Transfer-Encoding: CHUNKED"]);
+  assertEquals(chunked, ["Transfer-Encoding: chunked", ...PATH_HEADERS]);
 });
 
-Deno.test("The application is told which key called", () => {
-  const name = (keyName: string) =>
-    passed([], { judgement: { allowed: true, caller: "key", keyName } });
-  assertEquals(name("my key"), [...PATH_SET, "X-Auth-Key-Name: my key"]);
+Deno.test("The application receives the name of the key", () => {
+  const name = (keyName: string) => forwarded([], { keyName });
+  assertEquals(name("my key"), [...PATH_HEADERS, "X-Auth-Key-Name: my key"]);
   assertEquals(name("a%b\u00e9\ud83d\ude00"), [
-    ...PATH_SET,
+    ...PATH_HEADERS,
     "X-Auth-Key-Name: a%25b%C3%A9%F0%9F%98%80",
   ]);
-  assertEquals(name(" a"), [...PATH_SET, "X-Auth-Key-Name: %20a"]);
-  for (const caller of ["owner", "session", "preflight"] as const) {
-    assertEquals(passed([], { judgement: { allowed: true, caller } }), PATH_SET);
-  }
+  assertEquals(name(" a"), [...PATH_HEADERS, "X-Auth-Key-Name: %20a"]);
+  assertEquals(forwarded([]), PATH_HEADERS);
 });
 
-Deno.test("What only looks like what the gate drops goes on", () => {
+Deno.test("Headers with names similar to dropped ones are kept", () => {
   const kept = [
     "X-Client-Version: 1",
     "X-Request-Id: 1",
@@ -152,10 +150,10 @@ Deno.test("What only looks like what the gate drops goes on", () => {
     "Client-Version: 1",
     "my_header: 1",
   ];
-  assertEquals(passed(kept), [...kept, ...PATH_SET]);
+  assertEquals(forwarded(kept), [...kept, ...PATH_HEADERS]);
 });
 
-Deno.test("A preflight without a key carries nothing but its question", () => {
+Deno.test("A preflight without a key forwards only its CORS headers", () => {
   const question = [
     "Origin: https://page.example",
     "Access-Control-Request-Method: PUT",
@@ -163,20 +161,19 @@ Deno.test("A preflight without a key carries nothing but its question", () => {
     "Access-Control-Request-Private-Network: true",
   ];
   const rest = ["Cookie: a=b", "Authorization: Bearer x", "X-A: 1", "User-Agent: x", "Accept: */*"];
-  const judgement: AccessDecision = { allowed: true, caller: "preflight" };
-  assertEquals(passed([...rest, ...question], { judgement, method: "OPTIONS" }), [
+  assertEquals(forwarded([...rest, ...question], { isPreflight: true, method: "OPTIONS" }), [
     ...question,
-    ...PATH_SET,
+    ...PATH_HEADERS,
   ]);
 });
 
-Deno.test("An upgrade to WebSocket goes on, and none to anything else", () => {
-  const asked = (headers: string[], method = "GET") =>
-    passed(headers, { method }).filter((line) => !PATH_SET.includes(line));
+Deno.test("Only upgrades to WebSocket are forwarded", () => {
+  const upgradeOf = (headers: string[], method = "GET") =>
+    forwarded(headers, { method }).filter((line) => !PATH_HEADERS.includes(line));
   const upgraded = ["Connection: Upgrade", "Upgrade: websocket"];
-  assertEquals(asked(["Connection: keep-alive, upgrade", "Upgrade: WebSocket"]), upgraded);
-  assertEquals(asked(["Upgrade: websocket"]), []);
-  assertEquals(asked(["Connection: Upgrade"]), []);
+  assertEquals(upgradeOf(["Connection: keep-alive, upgrade", "Upgrade: WebSocket"]), upgraded);
+  assertEquals(upgradeOf(["Upgrade: websocket"]), []);
+  assertEquals(upgradeOf(["Connection: Upgrade"]), []);
   const others = ["h2c", "H2C", "HTTP/2.0", "TLS/1.3", "websocket, h2c", "h2", "https", "irc/6.9"];
   const hidden = [
     "h2c;q=1",
@@ -188,16 +185,16 @@ Deno.test("An upgrade to WebSocket goes on, and none to anything else", () => {
     "",
   ];
   for (const protocol of [...others, ...hidden]) {
-    assertEquals(asked(["Connection: Upgrade", `Upgrade: ${protocol}`]), [], protocol);
+    assertEquals(upgradeOf(["Connection: Upgrade", `Upgrade: ${protocol}`]), [], protocol);
   }
   const twice = ["Connection: Upgrade", "Upgrade: websocket", "Upgrade: h2c"];
-  assertEquals(asked(twice), []);
-  assertEquals(asked(upgraded, "POST"), []);
+  assertEquals(upgradeOf(twice), []);
+  assertEquals(upgradeOf(upgraded, "POST"), []);
   const withBody = [...upgraded, "Content-Length: 1"];
-  assertEquals(asked(withBody), ["Content-Length: 1"]);
+  assertEquals(upgradeOf(withBody), ["Content-Length: 1"]);
 });
 
-function answer(...lines: string[]) {
+function response(...lines: string[]) {
   return parseResponseHead(["HTTP/1.1 200 Fine", ...lines].join("\r\n"));
 }
 
@@ -209,15 +206,15 @@ const KEPT = [
   "Server: x",
 ];
 
-Deno.test("The application's headers go on in their order, spelling and number", () => {
-  const text = serializeResponseHead(answer(...KEPT, "Content-Length: 3"), {
+Deno.test("An application's headers keep their order, spelling and repetition", () => {
+  const text = serializeResponseHead(response(...KEPT, "Content-Length: 3"), {
     chunked: false,
     closes: false,
   });
   assertEquals(text, ["HTTP/1.1 200 Fine", ...KEPT, "Content-Length: 3", "", ""].join("\r\n"));
 });
 
-Deno.test("What is of one connection alone stays behind", () => {
+Deno.test("Hop-by-hop headers of a response are dropped", () => {
   const lines = [
     "Connection: close, X-Once",
     "X-Once: 1",
@@ -227,13 +224,13 @@ Deno.test("What is of one connection alone stays behind", () => {
     "Upgrade: h2c",
     "X-A: 1",
   ];
-  const text = serializeResponseHead(answer(...lines), { chunked: true, closes: true });
+  const text = serializeResponseHead(response(...lines), { chunked: true, closes: true });
   const wanted = ["X-A: 1", "Transfer-Encoding: chunked", "Connection: close", "", ""];
   assertEquals(text, ["HTTP/1.1 200 Fine", ...wanted].join("\r\n"));
 });
 
-Deno.test("A length is told once, and not where there is no body", () => {
-  const twice = answer("Content-Length: 3", "content-length: 3");
+Deno.test("Content-Length is sent once, and not without a body", () => {
+  const twice = response("Content-Length: 3", "content-length: 3");
   assertEquals(
     serializeResponseHead(twice, { chunked: false, closes: false }),
     "HTTP/1.1 200 Fine\r\nContent-Length: 3\r\n\r\n",
@@ -245,7 +242,7 @@ Deno.test("A length is told once, and not where there is no body", () => {
   );
 });
 
-Deno.test("No application sets the gate's cookie, nor widens its service worker", () => {
+Deno.test("Applications cannot set session cookies or widen service workers", () => {
   const lines = [
     "Set-Cookie: kvdrive_session=x; Path=/",
     "SET-COOKIE: kvdrive_session =x",
@@ -268,11 +265,14 @@ Deno.test("No application sets the gate's cookie, nor widens its service worker"
     "Set-Cookie: a=b; kvdrive_session=x",
     "Service-Worker: script",
   ];
-  const text = serializeResponseHead(answer(...lines, ...kept), { chunked: false, closes: false });
+  const text = serializeResponseHead(response(...lines, ...kept), {
+    chunked: false,
+    closes: false,
+  });
   assertEquals(text, ["HTTP/1.1 200 Fine", ...kept, "", ""].join("\r\n"));
 });
 
-Deno.test("An upgrade keeps what it is about", () => {
+Deno.test("A WebSocket handshake keeps its own headers", () => {
   const head = parseResponseHead(
     "HTTP/1.1 101 Go\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n" +
       "Set-Cookie: kvdrive_session=x\r\nSet-Cookie: a=b",

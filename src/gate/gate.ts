@@ -7,23 +7,23 @@ import type { GateContext, GateDeps } from "./context.ts";
 import { GateConnection } from "./gate_connection.ts";
 import { Upstreams } from "./upstreams.ts";
 
-/** "Puts API keys in front of applications": lets callers in, and passes their requests on. */
+/** A reverse proxy that authorizes requests and forwards them to the applications behind it. */
 export class Gate {
   readonly #listener: Listener;
-  readonly #ctx: GateContext;
-  readonly #callers = new Set<GateConnection>();
-  readonly #stopListening: () => void;
-  #rejudged = 0;
-  #onLast: (() => void) | undefined;
+  readonly #context: GateContext;
+  readonly #connections = new Set<GateConnection>();
+  readonly #unsubscribe: () => void;
+  #reauthorizedAt = 0;
+  #onDrained: (() => void) | undefined;
 
-  /** Listens from now on. @throws where the port cannot be listened on. */
+  /** Starts to listen. @throws if the port is not available. */
   constructor(
     deps: GateDeps & { onExhausted: () => void },
     connections: ConnectionTable,
     address: ListenAddress,
   ) {
     const { clock } = connections;
-    this.#ctx = {
+    this.#context = {
       ...deps,
       clock,
       upstreams: new Upstreams(deps.upstreamRules, connections),
@@ -31,66 +31,68 @@ export class Gate {
     };
     this.#listener = new Listener(address, {
       connections,
-      patience: deps.idleTimeout * READER_PATIENCE,
+      writeTimeout: deps.idleTimeout * READER_PATIENCE,
       serve: (client) => this.#serve(client),
-      refuse: (client) => this.#callerOf(client).turnAway(),
+      reject: (client) => this.#connectionOf(client).rejectFull(),
       onError: deps.onError,
       onExhausted: deps.onExhausted,
     });
     clock.onTick((now) => this.#tick(now));
-    this.#stopListening = deps.store.revocations.onChange(() => this.#judgeAnew());
+    this.#unsubscribe = deps.store.revocations.onChange(() => this.#reauthorizeAll());
   }
 
   get address(): Deno.NetAddr {
     return this.#listener.address;
   }
 
-  /** Takes no new requests; ends when those that run have. Upgraded connections are cut. */
+  /** Accepts no new requests, closes upgraded connections, and waits for running requests. */
   async drain(): Promise<void> {
-    this.#ctx.isDraining = true;
+    this.#context.isDraining = true;
     this.#listener.close();
-    for (const caller of [...this.#callers]) {
-      if (caller.exchange?.isUpgraded) caller.exchange.abort("cut");
-      else if (!caller.isBusy) caller.wire.close();
+    for (const connection of [...this.#connections]) {
+      if (connection.proxied?.isUpgraded) connection.proxied.abort("cut off");
+      else if (!connection.isBusy) connection.close();
     }
-    if (this.#callers.size > 0) await new Promise<void>((resolve) => this.#onLast = resolve);
+    if (this.#connections.size > 0) {
+      await new Promise<void>((resolve) => this.#onDrained = resolve);
+    }
     await this.#listener.flushed();
   }
 
-  /** Cuts whatever runs still. To be called after `drain`. */
+  /** Aborts all running requests. Must be called after `drain`. */
   stop(): void {
-    for (const { wire, exchange } of [...this.#callers]) {
-      exchange?.abort("cut");
-      wire.close();
+    for (const connection of [...this.#connections]) {
+      connection.proxied?.abort("cut off");
+      connection.close();
     }
-    this.#stopListening();
-    this.#ctx.upstreams.close();
+    this.#unsubscribe();
+    this.#context.upstreams.close();
   }
 
   async #serve(client: ClientConnection): Promise<void> {
-    const caller = this.#callerOf(client);
-    this.#callers.add(caller);
+    const connection = this.#connectionOf(client);
+    this.#connections.add(connection);
     try {
-      await caller.serve();
+      await connection.serve();
     } finally {
-      this.#callers.delete(caller);
-      if (this.#callers.size === 0) this.#onLast?.();
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.#onDrained?.();
     }
   }
 
-  #callerOf(client: ClientConnection): GateConnection {
-    return new GateConnection(this.#ctx, client, this.#listener.isSecure);
+  #connectionOf(client: ClientConnection): GateConnection {
+    return new GateConnection(this.#context, client, this.#listener.isSecure);
   }
 
   #tick(now: number): void {
-    for (const { exchange } of this.#callers) exchange?.check(now);
-    this.#ctx.upstreams.tick(now);
-    if (now < this.#rejudged + REAUTHORIZE_INTERVAL) return;
-    this.#rejudged = now;
-    for (const { exchange } of this.#callers) exchange?.checkAccess(now);
+    for (const { proxied } of this.#connections) proxied?.checkDeadline(now);
+    this.#context.upstreams.tick(now);
+    if (now < this.#reauthorizedAt + REAUTHORIZE_INTERVAL) return;
+    this.#reauthorizedAt = now;
+    for (const { proxied } of this.#connections) proxied?.reauthorizeIfDue(now);
   }
 
-  #judgeAnew(): void {
-    for (const { exchange } of this.#callers) exchange?.reauthorize();
+  #reauthorizeAll(): void {
+    for (const { proxied } of this.#connections) proxied?.reauthorize();
   }
 }

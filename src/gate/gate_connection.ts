@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import { errors, type HttpError, toHttpError } from "../http/http_error.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import { type BodyReader, bodyReader } from "../http1/body.ts";
+import { type BodyReader, bodyReader, isFullyReceived } from "../http1/body.ts";
 import type { ClientConnection } from "../http1/client_connection.ts";
-import { type Connection, ConnectionLost, type MessagePart } from "../http1/connection.ts";
+import { ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import { parseRequestHead, readHead, type RequestHead } from "../http1/message_head.ts";
 import { authorizeRequest } from "./authorization.ts";
@@ -15,237 +15,197 @@ import {
   type GateResponse,
   serializeResponse,
 } from "./gate_response.ts";
-import { ProxiedRequest } from "./proxied_request.ts";
-import { RefusedUpstream } from "./upstreams.ts";
+import { closesAfter, ProxiedRequest } from "./proxied_request.ts";
+import { UpstreamForbidden } from "./upstreams.ts";
 
-/** What a caller is told of whatever was thrown, before an application was asked or while it was. */
-function renderFailure(error: unknown, exchange: ProxiedRequest | undefined): HttpError {
-  return exchange === undefined ? renderRefusal(error) : renderExchange(error, exchange);
+/** Time for the body of a sign-in to arrive, in milliseconds. It fits into one packet. */
+const SIGN_IN_TIMEOUT = 10_000;
+
+/** A request in progress. */
+interface CurrentRequest {
+  head: RequestHead;
+  body: BodyReader;
+  context: RequestContext;
 }
 
-function renderRefusal(error: unknown): HttpError {
-  if (error instanceof MalformedMessage) return errors.badMessage(error.status, error.message);
-  return toHttpError(error);
-}
-
-/** What was wrong with an application, of which nothing inner is told, or with the rest of the request. */
-function renderExchange(error: unknown, { aborted, malformed }: ProxiedRequest): HttpError {
-  if (malformed !== undefined) return renderRefusal(malformed);
-  if (aborted === "caller silent") return errors.requestTimeout();
-  if (aborted === "upstream slow") return errors.upstreamTimeout();
-  if (error instanceof RefusedUpstream) return errors.upstreamForbidden();
-  if (error instanceof MalformedMessage) return errors.upstreamInvalidResponse();
-  if (error instanceof ConnectionLost) return errors.upstreamUnreachable();
-  return toHttpError(error);
-}
-
-/** How long the form of a sign-in may take from its head to its end, in milliseconds: it fits into one packet. */
-const SIGN_IN_TIME = 10_000;
-
-/** A connection of a caller, whose requests are answered one after the other. */
+/** A client's connection to the gate, which serves its requests one by one. */
 export class GateConnection {
-  readonly #ctx: GateContext;
+  readonly #gate: GateContext;
   readonly #client: ClientConnection;
   readonly #peer: Peer;
-  #exchange: ProxiedRequest | undefined;
+  #proxied: ProxiedRequest | undefined;
   #isBusy = false;
 
-  constructor(ctx: GateContext, client: ClientConnection, isSecure: boolean) {
-    this.#ctx = ctx;
+  constructor(gate: GateContext, client: ClientConnection, isSecure: boolean) {
+    this.#gate = gate;
     this.#client = client;
     this.#peer = { address: client.address, isSecure };
   }
 
-  get wire(): Connection {
-    return this.#client.connection;
-  }
-
-  /** Whether a request is being answered. */
+  /** Whether a request is being processed. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
 
-  /** What goes on with the application, if anything. */
-  get exchange(): ProxiedRequest | undefined {
-    return this.#exchange;
+  /** The current request, if it is being forwarded to an application. */
+  get proxied(): ProxiedRequest | undefined {
+    return this.#proxied;
   }
 
-  /** Answers requests until the connection ends. It never throws. */
+  /** Serves requests until the connection ends. Never throws. */
   async serve(): Promise<void> {
+    const { connection } = this.#client;
     try {
-      while (!this.#ctx.isDraining && await this.#serveOne());
-      if (!this.wire.isClosed) await this.#client.end();
+      while (!this.#gate.isDraining && await this.#serveOne());
+      if (!connection.isClosed) await this.#client.closeWrite();
     } catch (error) {
-      if (!(error instanceof ConnectionLost)) this.#ctx.onError(error);
+      if (!(error instanceof ConnectionLost)) this.#gate.onError(error);
     } finally {
-      this.wire.close();
+      connection.close();
     }
   }
 
-  /** Sends away a caller for whom there is no room. @throws {ConnectionLost} */
-  async turnAway(): Promise<void> {
-    await this.#refuse(errors.gateFull());
+  /** Rejects the client because all connections are in use. @throws {ConnectionLost} */
+  async rejectFull(): Promise<void> {
+    await this.#reject(errors.serverFull());
   }
 
-  /** Sends a part of an answer, which the caller has to take in time. @throws {ConnectionLost} */
-  async send(sending: MessagePart): Promise<void> {
-    await this.#client.send(sending);
+  /** Closes the connection. */
+  close(): void {
+    this.#client.connection.close();
   }
 
-  /** The same for bytes. @throws {ConnectionLost} */
-  async write(bytes: Uint8Array): Promise<void> {
-    await this.#client.write(bytes);
-  }
-
-  /** Bytes have to come before a body's silence is over. */
-  expectBytes(): void {
-    this.#client.onLate = () => this.#exchange?.abort("caller silent");
-    this.#client.expectBytes(this.#ctx.idleTimeout);
-  }
-
-  expectNothing(): void {
-    this.#client.expectNothing();
-    this.#client.onLate = undefined;
-  }
-
-  /** Whether the connection ends with the answer to a request. */
-  closesAfter({ minor, connection }: RequestHead): boolean {
-    return minor === 0 || connection.includes("close") || this.#ctx.isDraining;
-  }
-
-  /** Gives whether another request may follow. */
+  /** Returns whether another request may follow. */
   async #serveOne(): Promise<boolean> {
     let head: RequestHead | undefined;
     try {
       head = await this.#readHead();
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      await this.#refuse(errors.badMessage(error.status, error.message));
+      await this.#reject(errors.badMessage(error.status, error.message));
       return false;
     }
     if (head === undefined) return false;
     this.#client.beginRequest();
     this.#isBusy = true;
-    const mayGoOn = await this.#answerWatched(head);
+    const isReusable = await this.#observe(head);
     this.#isBusy = false;
     this.#client.awaitRequest();
-    return mayGoOn;
+    return isReusable;
   }
 
   async #readHead(): Promise<RequestHead | undefined> {
-    const { reader } = this.wire;
+    const { reader } = this.#client.connection;
     if (reader.length === 0 && !await reader.fill()) return undefined;
     this.#client.awaitHead();
     const text = await readHead(reader);
     return text === undefined ? undefined : parseRequestHead(text);
   }
 
-  async #answerWatched(head: RequestHead): Promise<boolean> {
-    const visit = this.#begin(gateRequestId(head.fields), head.method);
+  async #observe(head: RequestHead): Promise<boolean> {
+    const context = this.#begin(gateRequestId(head.headers), head.method);
     try {
-      return await this.#answer(head, visit);
+      const body = bodyReader(this.#client.connection.reader, head.framing);
+      return await this.#respond({ head, body, context });
     } catch (error) {
-      visit.isAborted = true;
+      context.isAborted = true;
       throw error;
     } finally {
-      this.#ctx.watch.end(visit);
+      this.#gate.observer.end(context);
     }
   }
 
   #begin(id: string, method: string): RequestContext {
-    const visit = this.#ctx.watch.begin(id, method);
-    this.#ctx.watch.route(visit, "gate", "gate");
-    return visit;
+    const context = this.#gate.observer.begin(id, method);
+    this.#gate.observer.route(context, "gate", "gate");
+    return context;
   }
 
-  async #answer(head: RequestHead, visit: RequestContext): Promise<boolean> {
-    const body = bodyReader(this.wire.reader, head.framing);
+  async #respond(request: CurrentRequest): Promise<boolean> {
+    const { head, body, context } = request;
     try {
-      const readBody = (limit: number) => this.#readBody(body, limit, visit);
-      const admitted = await authorizeRequest(this.#ctx, head, this.#peer, { readBody, visit });
-      if ("status" in admitted) return await this.#say(admitted, head, body, visit);
-      const exchange = new ProxiedRequest(this.#ctx, this, { head, body, admitted, visit });
-      this.#exchange = exchange;
-      const mayGoOn = await exchange.run();
+      const readBody = (limit: number) => this.#readBody(body, limit, context);
+      const options = { readBody, context };
+      const authorized = await authorizeRequest(this.#gate, head, this.#peer, options);
+      if ("status" in authorized) return await this.#send(authorized, request);
+      this.#proxied = new ProxiedRequest(this.#gate, this.#client, { ...request, authorized });
+      const isReusable = await this.#proxied.run();
       if (!body.isDone) await this.#client.linger();
-      return mayGoOn;
+      return isReusable;
     } catch (error) {
-      return await this.#fail(error, head, body, visit);
+      return await this.#fail(error, request);
     } finally {
-      this.#exchange = undefined;
+      this.#proxied = undefined;
     }
   }
 
-  /** Says what went wrong, if it can still be said. */
-  async #fail(
-    error: unknown,
-    head: RequestHead,
-    body: BodyReader,
-    visit: RequestContext,
-  ): Promise<boolean> {
-    const exchange = this.#exchange;
-    const isCaller = exchange === undefined && error instanceof ConnectionLost;
-    if (isCaller || this.wire.isClosed || exchange?.isAnswered) {
-      visit.isAborted = true;
+  /** Sends an error response if the client can still receive one. */
+  async #fail(error: unknown, request: CurrentRequest): Promise<boolean> {
+    const { head, context } = request;
+    const proxied = this.#proxied;
+    const isClientLost = proxied === undefined && error instanceof ConnectionLost;
+    if (isClientLost || this.#client.connection.isClosed || proxied?.hasResponded) {
+      context.isAborted = true;
       if (!(error instanceof ConnectionLost || error instanceof MalformedMessage)) throw error;
       return false;
     }
-    const rendered = renderFailure(error, exchange);
-    if (rendered.status >= 500 && rendered.cause !== undefined) {
-      this.#ctx.onError(rendered.cause, visit.id);
+    const httpError = toGateError(error, proxied);
+    if (httpError.status >= 500 && httpError.cause !== undefined) {
+      this.#gate.onError(httpError.cause, context.id);
     }
-    return await this.#say(errorResponse(rendered, head), head, body, visit);
+    return await this.#send(errorResponse(httpError, head), request);
   }
 
-  /** Sends an answer of the gate itself; gives whether another request may follow. */
-  async #say(
-    answer: GateResponse,
-    head: RequestHead,
-    body: BodyReader,
-    visit: RequestContext,
+  /** Sends a response of the gate itself. Returns whether another request may follow. */
+  async #send(
+    response: GateResponse,
+    { head, body, context }: CurrentRequest,
   ): Promise<boolean> {
-    const isRead = isReadable(body);
-    const closes = !isRead || answer.status === 408 || this.closesAfter(head);
-    visit.status = answer.status;
-    visit.isForwarded = false;
-    await this.write(serializeResponse(answer, { method: head.method, id: visit.id, closes }));
-    if (head.method !== "HEAD") visit.sent = Buffer.byteLength(answer.body);
-    if (!isRead) await this.#client.linger();
+    const isReceived = isFullyReceived(body);
+    const closes = !isReceived || response.status === 408 || closesAfter(head, this.#gate);
+    context.status = response.status;
+    context.isForwarded = false;
+    const options = { method: head.method, id: context.id, closes };
+    await this.#client.write(serializeResponse(response, options));
+    if (head.method !== "HEAD") context.sent = Buffer.byteLength(response.body);
+    if (!isReceived) await this.#client.linger();
     return !closes;
   }
 
-  /** Refuses what is no request, and hears no more. */
-  async #refuse(error: HttpError): Promise<void> {
-    const answer = errorResponse(error);
-    const visit = this.#begin(crypto.randomUUID(), "");
-    visit.status = answer.status;
+  /** Responds to a connection without a valid request, and closes it. */
+  async #reject(error: HttpError): Promise<void> {
+    const response = errorResponse(error);
+    const context = this.#begin(crypto.randomUUID(), "");
+    context.status = response.status;
     try {
-      await this.write(serializeResponse(answer, { method: "", id: visit.id, closes: true }));
-      visit.sent = Buffer.byteLength(answer.body);
+      const options = { method: "", id: context.id, closes: true };
+      await this.#client.write(serializeResponse(response, options));
+      context.sent = Buffer.byteLength(response.body);
     } finally {
-      visit.isAborted = visit.sent === 0;
-      this.#ctx.watch.end(visit);
+      context.isAborted = context.sent === 0;
+      this.#gate.observer.end(context);
     }
     await this.#client.linger();
   }
 
-  /** The text of a body, for which there is little time in all. @throws {HttpError} where it is late, or too long. */
-  async #readBody(body: BodyReader, limit: number, visit: RequestContext): Promise<string> {
+  /** Reads a body as text within `SIGN_IN_TIMEOUT`. @throws {HttpError} if it is late or too long. */
+  async #readBody(body: BodyReader, limit: number, context: RequestContext): Promise<string> {
     const late = Promise.withResolvers<never>();
     late.promise.catch(() => {});
     this.#client.onLate = () => late.reject(errors.requestTimeout());
-    this.#client.expectBytes(SIGN_IN_TIME);
+    this.#client.expectBytes(SIGN_IN_TIMEOUT);
     try {
-      return await this.#readText(body, limit, visit, late.promise);
+      return await this.#readText(body, limit, context, late.promise);
     } finally {
-      this.expectNothing();
+      this.#client.expectNothing();
+      this.#client.onLate = undefined;
     }
   }
 
   async #readText(
     body: BodyReader,
     limit: number,
-    visit: RequestContext,
+    context: RequestContext,
     late: Promise<never>,
   ): Promise<string> {
     const decoder = new TextDecoder();
@@ -253,22 +213,33 @@ export class GateConnection {
     let size = 0;
     for (;;) {
       const piece = body.take();
-      visit.received = size += piece.length;
+      context.received = size += piece.length;
       if (size > limit) throw errors.signInTooLarge(limit);
       text += decoder.decode(piece, { stream: true });
       if (body.isDone) return text;
-      const more = await Promise.race([this.wire.reader.fill(), late]);
-      if (!more) throw new ConnectionLost("The body is not complete");
+      const hasMore = await Promise.race([this.#client.connection.reader.fill(), late]);
+      if (!hasMore) throw new ConnectionLost("The body is incomplete");
     }
   }
 }
 
-/** Whether nothing of the body is left to be read, so that the next request can follow. */
-function isReadable(body: BodyReader): boolean {
-  try {
-    body.take();
-    return body.isDone;
-  } catch {
-    return false;
-  }
+/**
+ * Returns the error that the client sees. Details of an application's failure are not revealed.
+ *
+ * @param proxied The request at the time of the error, if it was being forwarded.
+ */
+function toGateError(error: unknown, proxied: ProxiedRequest | undefined): HttpError {
+  if (proxied === undefined) return toRequestError(error);
+  if (proxied.bodyError !== undefined) return toRequestError(proxied.bodyError);
+  if (proxied.aborted === "client stalled") return errors.requestTimeout();
+  if (proxied.aborted === "upstream timeout") return errors.upstreamTimeout();
+  if (error instanceof UpstreamForbidden) return errors.upstreamForbidden();
+  if (error instanceof MalformedMessage) return errors.upstreamInvalidResponse();
+  if (error instanceof ConnectionLost) return errors.upstreamUnreachable();
+  return toHttpError(error);
+}
+
+function toRequestError(error: unknown): HttpError {
+  if (error instanceof MalformedMessage) return errors.badMessage(error.status, error.message);
+  return toHttpError(error);
 }

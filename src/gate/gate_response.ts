@@ -3,10 +3,17 @@ import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
-import { REASONS } from "../http1/response_writer.ts";
+import { reasonPhrase } from "../http1/response_writer.ts";
 
-/** How the gate's own pages look. */
-export const STYLE = `
+/** A response of the gate itself, not of an application. */
+export interface GateResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The style sheet of the gate's pages. */
+const STYLE = `
 :root { color-scheme: light dark; --line: #767676; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
@@ -26,14 +33,13 @@ button { margin-top: 1rem; border: 0; background: var(--accent); color: var(--on
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
-/** The headers of the gate's own pages, which run no scripts. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
     `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-  // A page that opened this one in a window of its own must not reach into it.
+  // A page that opened this one in another window must not be able to script it.
   "Cross-Origin-Opener-Policy": "same-origin",
-  // With "no-referrer" a browser would send the form with "Origin: null", which says nothing.
+  // With "no-referrer" a browser would send the form with "Origin: null".
   "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",
 };
@@ -46,74 +52,25 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** A text as HTML shows it. */
-export function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
-}
-
-/** Whether a browser navigates, so that a person reads the answer: "`GET`, `Accept: text/html`". */
-export function isNavigation(
-  { method, accept }: { method: string; accept: string | undefined },
-): boolean {
-  return method === "GET" && (accept?.toLowerCase().includes("text/html") ?? false);
-}
+const encoder = new TextEncoder();
 
 /**
- * A page that says what went wrong.
+ * Returns the response to an error: a page for a browser that navigates, JSON otherwise. "An error body is
+ * `{"errors": ["one clear sentence", …]}`, never empty."
  *
- * @param message What happened, and after a colon what to do.
- */
-function errorPage(
-  status: number,
-  message: string,
-): { headers: Record<string, string>; body: string } {
-  const [, what = message, advice] = /^(.*?): (.*)$/.exec(message) ?? [];
-  const more = advice === undefined
-    ? ""
-    : `<p>${escape(advice.charAt(0).toUpperCase() + advice.slice(1))}.</p>\n`;
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escape(what)}</title>
-<style>${STYLE}</style>
-<main>
-<h1>${escape(what)}</h1>
-${more}<p>Error ${status}</p>
-</main>
-</html>
-`;
-  return { headers: PAGE_HEADERS, body };
-}
-
-/** An answer of the gate itself. */
-export interface GateResponse {
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/**
- * "An error body is `{"errors": ["one clear sentence", …]}`, never empty." A browser that navigates gets it as a page.
- *
- * @param head Of the request, where it could be read.
+ * @param head The head of the request, if it could be parsed.
  */
 export function errorResponse(
   { status, message, headers }: HttpError,
-  head?: Pick<RequestHead, "method" | "fields">,
+  head?: Pick<RequestHead, "method" | "headers">,
 ): GateResponse {
   const { Connection: _, ...others } = headers;
-  const accept = head && joinedHeader(head.fields, "accept");
-  if (head !== undefined && isNavigation({ method: head.method, accept })) {
-    const page = errorPage(status, message);
-    return { status, headers: { ...page.headers, ...others }, body: page.body };
-  }
+  if (head !== undefined && isNavigation(head)) return errorPage(status, message, others);
   const body = JSON.stringify({ errors: [message] });
   return { status, headers: { "Content-Type": "application/json", ...others }, body };
 }
 
-/** An answer that sends the caller on. The address must be a path of ours, in ASCII. */
+/** Returns a redirect. `location` must be a path on this host, in ASCII. */
 export function redirectResponse(
   status: 303 | 308,
   location: string,
@@ -122,17 +79,67 @@ export function redirectResponse(
   return { status, headers: { Location: location, ...headers }, body: "" };
 }
 
-const encoder = new TextEncoder();
+/**
+ * Returns a page of the gate. Pages run no scripts.
+ *
+ * @param title Plain text.
+ * @param content HTML that follows the title as a heading.
+ */
+export function pageResponse(
+  status: number,
+  { title, content }: { title: string; content: string },
+  headers: Record<string, string> = {},
+): GateResponse {
+  const body = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${content}</main>
+</html>
+`;
+  return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
+}
 
-/** The answer as it is sent. */
+/** Returns a page that explains an error. `message` says what happened and, after a colon, what to do. */
+function errorPage(
+  status: number,
+  message: string,
+  headers: Record<string, string>,
+): GateResponse {
+  const [, title = message, advice] = /^(.*?): (.*)$/.exec(message) ?? [];
+  const more = advice === undefined
+    ? ""
+    : `<p>${escapeHtml(advice.charAt(0).toUpperCase() + advice.slice(1))}.</p>\n`;
+  return pageResponse(status, { title, content: `${more}<p>Error ${status}</p>\n` }, headers);
+}
+
+/** Whether a browser navigates, so that a person reads the response: "`GET`, `Accept: text/html`". */
+export function isNavigation(
+  { method, headers }: Pick<RequestHead, "method" | "headers">,
+): boolean {
+  if (method !== "GET") return false;
+  return joinedHeader(headers, "accept")?.toLowerCase().includes("text/html") ?? false;
+}
+
+/** Escapes a text for HTML content and attribute values. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+/** Returns the bytes of a response to the request. */
 export function serializeResponse(
   { status, headers, body }: GateResponse,
   request: { method: string; id: string; closes: boolean },
 ): Uint8Array {
   const bytes = encoder.encode(body);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const text = [
-    `HTTP/1.1 ${status} ${REASONS[status] ?? ""}`,
+  const head = [
+    `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
     ...lines,
     `Content-Length: ${bytes.length}`,
     "Cache-Control: no-store",
@@ -142,15 +149,15 @@ export function serializeResponse(
     "",
     "",
   ].join("\r\n");
-  // The head is ASCII: what of it comes from outside was percent-encoded.
-  return request.method === "HEAD" ? encoder.encode(text) : encoder.encode(text + body);
+  // Headers are ASCII: parts of them that the client sent were percent-encoded.
+  return encoder.encode(request.method === "HEAD" ? head : head + body);
 }
 
-/** The id of a request: the caller's where it sent a sane one. */
-export function gateRequestId(fields: readonly Header[]): string {
-  const id = joinedHeader(fields, "x-request-id");
+/** Returns the request's id: the client's `X-Request-Id` if it is acceptable, otherwise a new one. */
+export function gateRequestId(headers: readonly Header[]): string {
+  const id = joinedHeader(headers, "x-request-id");
   if (id === undefined) return crypto.randomUUID();
   const names = ["x-request-id", "x-api-key", "authorization"];
-  const sent = names.map((name) => [name, joinedHeader(fields, name) ?? ""] as [string, string]);
+  const sent = names.map((name) => [name, joinedHeader(headers, name) ?? ""] as [string, string]);
   return requestIdOf(new Headers(sent));
 }

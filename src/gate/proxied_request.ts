@@ -1,14 +1,15 @@
 import type { RequestContext } from "../http/request_context.ts";
 import { type BodyReader, bodyReader, NO_BODY, responseFraming } from "../http1/body.ts";
-import { type Connection, ConnectionLost } from "../http1/connection.ts";
+import type { ClientConnection } from "../http1/client_connection.ts";
+import { type Connection, ConnectionLost, CONTINUE, NO_BYTES } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import {
+  expectsContinue,
   parseResponseHead,
   readHead,
   type RequestHead,
   type ResponseHead,
 } from "../http1/message_head.ts";
-import { SECOND } from "../rules/units.ts";
 import {
   type AuthorizedRequest,
   isStillAuthorized,
@@ -22,115 +23,75 @@ import {
   serializeUpgrade,
   upgradesToWebSocket,
 } from "./forwarded_headers.ts";
-import type { GateConnection } from "./gate_connection.ts";
-import { UPSTREAM_FRESH_TIME } from "./upstreams.ts";
 
-/** How long a connection to an application may take, and the beginning of its answer, unless configured. */
-const CONNECT_TIMEOUT = 10 * SECOND;
+/** Time to connect to an application, in milliseconds. */
+const CONNECT_TIMEOUT = 10_000;
 
-/** Interim answers (1xx) of an application to one request. */
+/** Interim responses (1xx) of an application to one request. */
 const MAX_INTERIM_RESPONSES = 16;
 
-/** How long the second direction of an upgraded connection lasts when the first has ended. */
-const HALF_CLOSE_TIME = 10 * SECOND;
+/** Idle time up to which a connection is reused for a request that cannot be repeated, in milliseconds. */
+const FRESH_TIME = 1000;
 
-/**
- * Passes bytes both ways, whatever they mean, until both sides have ended.
- *
- * @param visit Gets how many bytes went which way.
- * @param onHalf Called when the first of them has.
- * @throws {ConnectionLost} as soon as one of them breaks.
- */
-async function tunnel(
-  caller: GateConnection,
-  upstream: Connection,
-  visit: RequestContext,
-  onHalf: () => void,
-): Promise<void> {
-  const ways = [
-    pump(caller.wire, async (piece) => {
-      await upstream.write(piece);
-      visit.received += piece.length;
-    }).then(() => upstream.closeWrite()),
-    pump(upstream, async (piece) => {
-      await caller.write(piece);
-      visit.sent += piece.length;
-    }).then(() => caller.wire.closeWrite()),
-  ];
-  await Promise.race(ways).finally(onHalf);
-  await Promise.all(ways);
-}
+/** How long the second direction of an upgraded connection may stay open after the first was closed, in milliseconds. */
+const HALF_CLOSE_TIME = 10_000;
 
-/** Reads one side to its end and hands every piece on before the next is read. */
-async function pump(from: Connection, pass: (piece: Uint8Array) => Promise<void>): Promise<void> {
-  const { reader } = from;
-  reader.widen();
-  do {
-    const piece = reader.take(Infinity);
-    if (piece.length > 0) await pass(piece);
-  } while (await reader.fill());
-  if (reader.isBroken) throw new ConnectionLost("The connection broke");
-}
-
-/** Why an exchange was broken off. */
-export type AbortReason =
-  | "caller left"
-  | "caller silent"
-  | "body malformed"
-  | "upstream slow"
-  | "cut";
-
-/** "A request … of methods that are idempotent" may be sent again where the first connection broke (RFC 9110, 9.2.2). */
+/** Idempotent methods, which can be repeated "if the underlying connection is closed" (RFC 9110, 9.2.2). */
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 
-const NOTHING = new Uint8Array(0);
-const CONTINUE = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
+/** Why a request was aborted. "cut off" stands for a revoked key or a shutdown. */
+export type AbortReason =
+  | "client left"
+  | "client stalled"
+  | "body malformed"
+  | "upstream timeout"
+  | "cut off";
 
-/** One request that was let in, on its way to the application, and its answer on the way back. */
+/** A request that is forwarded to an application, and the response to it. */
 export class ProxiedRequest {
-  /** Why it was broken off, if it was. */
+  /** Why it was aborted, if it was. */
   aborted: AbortReason | undefined;
-  /** What was wrong with the request's body. */
-  malformed: MalformedMessage | undefined;
-  /** Whether the caller has got the beginning of an answer. */
-  isAnswered = false;
-  readonly #ctx: GateContext;
-  readonly #caller: GateConnection;
+  /** The error in the client's body, if it has one. */
+  bodyError: MalformedMessage | undefined;
+  /** Whether part of the response was sent to the client. */
+  hasResponded = false;
+  readonly #gate: GateContext;
+  readonly #client: ClientConnection;
   readonly #head: RequestHead;
-  readonly #admitted: AuthorizedRequest;
+  readonly #authorized: AuthorizedRequest;
   readonly #body: BodyReader;
-  readonly #visit: RequestContext;
-  readonly #began: number;
+  readonly #context: RequestContext;
+  readonly #startedAt: number;
   readonly #connecting = new AbortController();
   #upstream: Connection | undefined;
-  /** Whether the head of the answer has come. */
-  #hasAnswer = false;
-  /** When the application has to have gone on. */
-  #answerBy = Infinity;
+  /** Whether the head of the response has arrived. */
+  #hasResponse = false;
+  /** Deadline for the application's next step. */
+  #deadline = Infinity;
   #isUpgraded = false;
-  #isOver = false;
-  /** Whether the whole request has left. */
+  #isFinished = false;
+  /** Whether the whole request was sent. */
   #isSent = false;
   #sending: Promise<void> = Promise.resolve();
-  #isJudging = false;
+  #isReauthorizing = false;
 
   constructor(
-    ctx: GateContext,
-    caller: GateConnection,
+    gate: GateContext,
+    client: ClientConnection,
     request: {
       head: RequestHead;
       body: BodyReader;
-      admitted: AuthorizedRequest;
-      visit: RequestContext;
+      authorized: AuthorizedRequest;
+      context: RequestContext;
     },
   ) {
-    this.#ctx = ctx;
-    this.#caller = caller;
+    this.#gate = gate;
+    this.#client = client;
     this.#head = request.head;
     this.#body = request.body;
-    this.#admitted = request.admitted;
-    this.#visit = request.visit;
-    this.#began = ctx.clock.now;
+    this.#authorized = request.authorized;
+    this.#context = request.context;
+    this.#startedAt = gate.clock.now;
   }
 
   get isUpgraded(): boolean {
@@ -138,198 +99,205 @@ export class ProxiedRequest {
   }
 
   /**
-   * Passes the request and its answer on; gives whether the caller's connection can be used again.
+   * Forwards the request and its response. Returns whether the client's connection can be reused.
    *
-   * @throws what kept it from being answered. Where `isAnswered`, there is nothing left to say but the end.
+   * @throws the error that prevented a complete response. If `hasResponded`, the connection must be closed.
    */
   async run(): Promise<boolean> {
     const upgrades = isWebSocketRequest(this.#head);
     try {
-      const answer = await this.#ask(upgrades);
-      this.#visit.status = answer.status;
-      this.#visit.isForwarded = true;
-      if (answer.status !== 101) return await this.#relay(answer);
-      if (!upgrades) throw new MalformedMessage("it changes the protocol unasked");
-      if (!upgradesToWebSocket(answer.fields)) {
-        throw new MalformedMessage("it changes to another protocol");
+      const response = await this.#request(upgrades);
+      this.#context.status = response.status;
+      this.#context.isForwarded = true;
+      if (response.status !== 101) return await this.#forwardResponse(response);
+      if (!upgrades) throw new MalformedMessage("it changes the protocol without a request");
+      if (!upgradesToWebSocket(response.headers)) {
+        throw new MalformedMessage("it changes to another protocol than WebSocket");
       }
-      await this.#tunnel(answer);
+      await this.#upgrade(response);
       return false;
     } finally {
-      this.#isOver = true;
-      if (this.aborted === "caller left" || this.aborted === "cut") this.#visit.isAborted = true;
+      this.#isFinished = true;
+      if (this.aborted === "client left" || this.aborted === "cut off") {
+        this.#context.isAborted = true;
+      }
       this.#upstream?.close();
     }
   }
 
-  /** Breaks it off. */
+  /** Aborts the request. */
   abort(reason: AbortReason): void {
-    const isForBoth = reason === "caller left" || reason === "cut";
-    if (isForBoth || this.#isOver || this.#isUpgraded) this.#caller.wire.close();
+    const closesClient = reason === "client left" || reason === "cut off";
+    if (closesClient || this.#isFinished || this.#isUpgraded) this.#client.connection.close();
     this.aborted ??= reason;
     this.#connecting.abort();
     this.#upstream?.close();
   }
 
-  /** Looks whether somebody is late. */
-  check(now: number): void {
-    if (this.#answerBy < now) this.abort("upstream slow");
+  /** Aborts the request if the application missed its deadline. */
+  checkDeadline(now: number): void {
+    if (this.#deadline < now) this.abort("upstream timeout");
   }
 
-  /** Looks whether the caller may still be here. */
-  checkAccess(now: number): void {
-    if (this.#began + REAUTHORIZE_INTERVAL <= now) this.reauthorize();
+  /** Authorizes the request again if it has been running for `REAUTHORIZE_INTERVAL`. */
+  reauthorizeIfDue(now: number): void {
+    if (this.#startedAt + REAUTHORIZE_INTERVAL <= now) this.reauthorize();
   }
 
-  /** Breaks it off if the caller would not be let in any more. */
+  /** Aborts the request if it is no longer authorized. */
   reauthorize(): void {
-    if (this.#isJudging || this.#isOver) return;
-    this.#isJudging = true;
-    isStillAuthorized(this.#ctx.store, this.#admitted)
-      // While the store cannot be asked, its last word holds.
+    if (this.#isReauthorizing || this.#isFinished) return;
+    this.#isReauthorizing = true;
+    isStillAuthorized(this.#gate.store, this.#authorized)
+      // The earlier decision holds while the store is unavailable.
       .catch(() => true)
-      .then((allowed) => {
-        this.#isJudging = false;
-        if (!allowed && !this.#isOver) this.abort("cut");
+      .then((isAuthorized) => {
+        this.#isReauthorizing = false;
+        if (!isAuthorized && !this.#isFinished) this.abort("cut off");
       });
   }
 
-  /** Sends the request and waits for the head of the answer; a second time where a used connection has just ended. */
-  async #ask(upgrades: boolean): Promise<ResponseHead> {
-    const { upstream, ...admitted } = this.#admitted;
-    const { place: { prefix } } = admitted;
-    const { authority } = upstream;
-    const text = serializeRequestHead({
-      ...admitted,
+  /** Sends the request and returns the head of the response. Repeats it once if a reused connection was just closed. */
+  async #request(upgrades: boolean): Promise<ResponseHead> {
+    const { upstream } = this.#authorized;
+    const text = this.#serializeHead(upgrades);
+    const isRepeatable = this.#body.isDone && REPEATABLE.has(this.#head.method);
+    const { clock, upstreams } = this.#gate;
+    const reused = upstreams.take(upstream, isRepeatable ? 0 : clock.now - FRESH_TIME);
+    if (reused !== undefined) {
+      try {
+        return await this.#requestOver(reused, text);
+      } catch (error) {
+        const isUnanswered = error instanceof ConnectionLost && reused.reader.length === 0;
+        if (!isRepeatable || !isUnanswered || this.aborted !== undefined) throw error;
+        reused.close();
+      }
+    }
+    this.#deadline = clock.in(CONNECT_TIMEOUT);
+    const connection = await upstreams.connect(upstream, this.#connecting.signal);
+    if (this.aborted !== undefined) connection.close();
+    return await this.#requestOver(connection, text);
+  }
+
+  #serializeHead(upgrades: boolean): string {
+    const { target, route: { prefix }, upstream: { authority }, client, access } = this.#authorized;
+    return serializeRequestHead({
       head: this.#head,
+      target,
       prefix,
       authority,
+      client,
+      keyName: access.caller === "key" ? access.keyName : undefined,
+      isPreflight: access.caller === "preflight",
       upgrades,
     });
-    const isRepeatable = this.#body.isDone && REPEATABLE.has(this.#head.method);
-    const { now } = this.#ctx.clock;
-    const used = this.#ctx.upstreams.take(upstream, isRepeatable ? 0 : now - UPSTREAM_FRESH_TIME);
-    if (used !== undefined) {
-      try {
-        return await this.#askOver(used, text);
-      } catch (error) {
-        const isUntouched = error instanceof ConnectionLost && used.reader.length === 0;
-        if (!isRepeatable || !isUntouched || this.aborted !== undefined) throw error;
-        used.close();
-      }
-    }
-    this.#answerBy = this.#ctx.clock.in(CONNECT_TIMEOUT);
-    const wire = await this.#ctx.upstreams.connect(upstream, this.#connecting.signal);
-    if (this.aborted !== undefined) wire.close();
-    return await this.#askOver(wire, text);
   }
 
-  async #askOver(wire: Connection, text: string): Promise<ResponseHead> {
-    this.#upstream = wire;
-    this.#sending = this.#send(wire, text);
+  async #requestOver(connection: Connection, text: string): Promise<ResponseHead> {
+    this.#upstream = connection;
+    this.#sending = this.#send(connection, text);
     for (let count = 0; count <= MAX_INTERIM_RESPONSES; count++) {
-      const head = await readHead(wire.reader);
-      if (head === undefined) throw new ConnectionLost("The connection ended before an answer");
-      const answer = parseResponseHead(head);
-      if (answer.status >= 200 || answer.status === 101) {
-        this.#hasAnswer = true;
-        this.#answerBy = Infinity;
-        return answer;
+      const head = await readHead(connection.reader);
+      if (head === undefined) throw new ConnectionLost("The connection ended before a response");
+      const response = parseResponseHead(head);
+      if (response.status >= 200 || response.status === 101) {
+        this.#hasResponse = true;
+        this.#deadline = Infinity;
+        return response;
       }
     }
-    throw new MalformedMessage("it has too many interim answers");
+    throw new MalformedMessage("it has too many interim responses");
   }
 
-  /** Sends the request. It never throws: who waits for the answer is told. */
-  async #send(wire: Connection, text: string): Promise<void> {
+  /** Sends the request. Never throws: `#requestOver` sees the effect of a failure. */
+  async #send(connection: Connection, text: string): Promise<void> {
     const body = this.#body;
     const chunked = this.#head.framing.kind === "chunked";
     try {
-      this.#answerBy = this.#answerLimit();
+      this.#deadline = this.#responseDeadline();
       const piece = body.take();
-      this.#visit.received += piece.length;
-      await wire.send({ head: text, piece, chunked, isLast: body.isDone });
-      if (!body.isDone) await this.#sendRest(wire, chunked);
+      this.#context.received += piece.length;
+      await connection.send({ head: text, piece, chunked, isLast: body.isDone });
+      if (!body.isDone) await this.#sendBody(connection, chunked);
       if (!body.isDone) return;
       this.#isSent = true;
-      this.#watchCaller();
+      this.#detectClientLoss();
     } catch (error) {
-      // Where the application takes no more, it may have answered; the end of its connection shows.
+      // The application may respond without reading the whole request. If it failed, reading its response shows that.
       if (error instanceof ConnectionLost) return;
-      if (error instanceof MalformedMessage) this.malformed = error;
-      else this.#ctx.onError(error, this.#visit.id);
-      this.abort(error instanceof MalformedMessage ? "body malformed" : "cut");
+      if (error instanceof MalformedMessage) this.bodyError = error;
+      else this.#gate.onError(error, this.#context.id);
+      this.abort(error instanceof MalformedMessage ? "body malformed" : "cut off");
     }
   }
 
-  async #sendRest(wire: Connection, chunked: boolean): Promise<void> {
-    const caller = this.#caller;
-    const { reader } = caller.wire;
-    if (this.#expectsContinue() && reader.length === 0 && !this.isAnswered) {
-      await caller.write(CONTINUE).catch(() => this.abort("caller left"));
+  async #sendBody(connection: Connection, chunked: boolean): Promise<void> {
+    const { reader } = this.#client.connection;
+    if (expectsContinue(this.#head) && reader.length === 0 && !this.hasResponded) {
+      await this.#client.write(CONTINUE).catch(() => this.abort("client left"));
     }
     while (!this.#body.isDone) {
-      // As long as the caller is waited for, the application need not answer.
-      this.#answerBy = Infinity;
-      caller.expectBytes();
-      const more = await reader.fill();
-      if (this.#isOver) return;
-      caller.expectNothing();
-      if (!more) return this.abort("caller left");
-      this.#answerBy = this.#answerLimit();
+      // The application may wait as long as the client does.
+      this.#deadline = Infinity;
+      this.#expectBytes();
+      const hasMore = await reader.fill();
+      if (this.#isFinished) return;
+      this.#expectNothing();
+      if (!hasMore) return this.abort("client left");
+      this.#deadline = this.#responseDeadline();
       const piece = this.#body.take();
-      this.#visit.received += piece.length;
-      await wire.send({ piece, chunked, isLast: this.#body.isDone });
+      this.#context.received += piece.length;
+      await connection.send({ piece, chunked, isLast: this.#body.isDone });
     }
   }
 
-  #expectsContinue(): boolean {
-    const { minor, fields } = this.#head;
-    return minor === 1 && fields.some(({ lower }) => lower === "expect");
+  #expectBytes(): void {
+    this.#client.onLate = () => this.abort("client stalled");
+    this.#client.expectBytes(this.#gate.idleTimeout);
   }
 
-  #answerLimit(): number {
-    return this.#hasAnswer ? Infinity : this.#ctx.clock.in(this.#ctx.appsTimeout);
+  #expectNothing(): void {
+    this.#client.expectNothing();
+    this.#client.onLate = undefined;
   }
 
-  /** Reads on while the answer is waited for: only so the end of the caller shows. */
-  #watchCaller(): void {
-    const { reader } = this.#caller.wire;
+  #responseDeadline(): number {
+    return this.#hasResponse ? Infinity : this.#gate.clock.in(this.#gate.appsTimeout);
+  }
+
+  /** Keeps reading from the client during the response, as only a read detects that it left. */
+  #detectClientLoss(): void {
+    const { reader } = this.#client.connection;
     if (reader.isFull) return;
-    reader.fill().then((more) => {
-      if (this.#isOver || this.#isUpgraded) return;
-      if (more) this.#watchCaller();
-      else this.abort("caller left");
+    reader.fill().then((hasMore) => {
+      if (this.#isFinished || this.#isUpgraded) return;
+      if (hasMore) this.#detectClientLoss();
+      else this.abort("client left");
     });
   }
 
-  /** Passes the answer on. */
-  async #relay(answer: ResponseHead): Promise<boolean> {
-    const { minor, method } = this.#head;
-    const framing = responseFraming(method, answer);
-    const wire = this.#upstream;
-    if (wire === undefined) throw new ConnectionLost("There is no connection");
-    const answerBody = bodyReader(wire.reader, framing);
+  async #forwardResponse(response: ResponseHead): Promise<boolean> {
+    const { minor, method, framing: requestFraming } = this.#head;
+    const framing = responseFraming(method, response);
+    const upstream = this.#connectedUpstream();
+    const body = bodyReader(upstream.reader, framing);
     const chunked = minor === 1 && framing.kind !== "length";
-    const closes = this.#caller.closesAfter(this.#head) || !this.#body.isDone;
-    await this.#passBody(
-      wire,
-      answerBody,
-      serializeResponseHead(answer, { chunked, closes }),
-      chunked,
-    );
-    // A request without a body has left as soon as it was answered, whatever was told of it so far.
-    if (this.#head.framing === NO_BODY) await this.#sending;
+    const closes = closesAfter(this.#head, this.#gate) || !this.#body.isDone;
+    const head = serializeResponseHead(response, { chunked, closes });
+    await this.#forwardBody(upstream, body, head, chunked);
+    // The response can arrive before `#send` has recorded that the request was sent.
+    if (requestFraming === NO_BODY) await this.#sending;
     const isClean = this.#isSent && this.aborted === undefined;
-    if (isClean && framing.kind !== "close" && isReusable(answer) && wire.reader.length === 0) {
+    const isDrained = framing.kind !== "close" && upstream.reader.length === 0;
+    if (isClean && isDrained && isReusable(response)) {
       this.#upstream = undefined;
-      this.#ctx.upstreams.release(this.#admitted.upstream, wire, this.#ctx.clock.now);
+      this.#gate.upstreams.release(this.#authorized.upstream, upstream, this.#gate.clock.now);
     }
     return isClean && !closes;
   }
 
-  async #passBody(
-    wire: Connection,
+  async #forwardBody(
+    upstream: Connection,
     body: BodyReader,
     text: string,
     chunked: boolean,
@@ -338,41 +306,72 @@ export class ProxiedRequest {
     for (;;) {
       const piece = body.take();
       if (head !== "" || piece.length > 0 || body.isDone && chunked) {
-        this.isAnswered = true;
-        await this.#caller.send({ head, piece, chunked, isLast: body.isDone });
-        this.#visit.sent += piece.length;
+        this.hasResponded = true;
+        await this.#client.send({ head, piece, chunked, isLast: body.isDone });
+        this.#context.sent += piece.length;
         head = "";
       }
       if (body.isDone) return;
-      if (await wire.reader.fill()) continue;
-      // "A response that breaks off upstream breaks the caller's connection."
-      if (!body.end()) throw new ConnectionLost("The answer is not complete");
+      if (await upstream.reader.fill()) continue;
+      // The client's connection breaks as well, so that it cannot mistake the response for a complete one.
+      if (!body.end()) throw new ConnectionLost("The response is incomplete");
     }
   }
 
-  /** Passes bytes both ways, whatever they mean, until one side has ended and the other had time to. */
-  async #tunnel(answer: ResponseHead): Promise<void> {
-    const wire = this.#upstream;
-    if (wire === undefined) throw new ConnectionLost("There is no connection");
-    this.isAnswered = this.#isUpgraded = true;
-    if (this.#ctx.isDraining) return this.abort("cut");
-    const caller = this.#caller;
-    await caller.send({
-      head: serializeUpgrade(answer),
-      piece: NOTHING,
-      chunked: false,
-      isLast: false,
-    });
-    await tunnel(
-      caller,
-      wire,
-      this.#visit,
-      () => this.#answerBy = this.#ctx.clock.in(HALF_CLOSE_TIME),
+  /** Forwards bytes in both directions until both are closed, or `HALF_CLOSE_TIME` after the first was. */
+  async #upgrade(response: ResponseHead): Promise<void> {
+    const upstream = this.#connectedUpstream();
+    this.hasResponded = this.#isUpgraded = true;
+    if (this.#gate.isDraining) return this.abort("cut off");
+    const client = this.#client;
+    const context = this.#context;
+    const head = serializeUpgrade(response);
+    await client.send({ head, piece: NO_BYTES, chunked: false, isLast: false });
+    const directions = [
+      pump(client.connection, async (piece) => {
+        await upstream.write(piece);
+        context.received += piece.length;
+      }).then(() => upstream.closeWrite()),
+      pump(upstream, async (piece) => {
+        await client.write(piece);
+        context.sent += piece.length;
+      }).then(() => client.connection.closeWrite()),
+    ];
+    await Promise.race(directions).finally(() =>
+      this.#deadline = this.#gate.clock.in(HALF_CLOSE_TIME)
     );
+    await Promise.all(directions);
+  }
+
+  #connectedUpstream(): Connection {
+    if (this.#upstream === undefined) throw new ConnectionLost("There is no connection");
+    return this.#upstream;
   }
 }
 
-function isReusable({ minor, fields }: ResponseHead): boolean {
+/** Whether the client's connection closes after the response to a request. */
+export function closesAfter(
+  { minor, connection }: RequestHead,
+  { isDraining }: Pick<GateContext, "isDraining">,
+): boolean {
+  return minor === 0 || connection.includes("close") || isDraining;
+}
+
+function isReusable({ minor, headers }: ResponseHead): boolean {
   if (minor === 0) return false;
-  return !fields.some(({ lower, value }) => lower === "connection" && /\bclose\b/i.test(value));
+  return !headers.some(({ lower, value }) => lower === "connection" && /\bclose\b/i.test(value));
+}
+
+/** Reads a connection to its end, and forwards every piece before the next read. @throws {ConnectionLost} if it breaks. */
+async function pump(
+  from: Connection,
+  forward: (piece: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const { reader } = from;
+  reader.enlarge();
+  do {
+    const piece = reader.take(Infinity);
+    if (piece.length > 0) await forward(piece);
+  } while (await reader.fill());
+  if (reader.isBroken) throw new ConnectionLost("The connection broke");
 }

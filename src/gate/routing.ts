@@ -3,80 +3,77 @@ import { hostnameOf, type HostRules } from "../rules/hosts.ts";
 import { appNameProblem, isProjectId } from "../rules/names.ts";
 import type { AppInfo, AppStore } from "../store/accounts/apps.ts";
 
-/** Where a request goes. */
+/** The application that a request is routed to. */
 export interface Route {
   app: AppInfo;
   /**
-   * Whether the application exists. One that does not is treated as a protected one up to the moment when the caller
-   * has shown a key of the project, so that others cannot find out which ones exist.
+   * Whether the application exists. A missing one is treated like a protected one until the client has shown a key of the
+   * project, so that others cannot find out which applications exist.
    */
   exists: boolean;
-  /** What stands before the application's own paths: `/project/app`, or nothing where it has its host name. */
+  /** The path in front of the application's own: `/project/app`, or nothing if it has a host name. */
   prefix: string;
-  /** What the application is asked for; `undefined` where the path is the prefix alone, without a slash behind. */
+  /** The application's part of the target, or `undefined` if the path is the prefix without a slash after it. */
   target: string | undefined;
 }
 
-/** What the gate needs to find applications. */
+/** Where applications are looked up. */
 export interface AppDirectory {
   apps: Pick<AppStore, "find" | "findByHost">;
   hosts: HostRules;
 }
 
-/**
- * A segment `.` or `..` in any spelling that somebody may read so: encoded, between backslashes, with a parameter behind.
- */
+/** A segment `.` or `..` in any spelling that some server resolves: encoded, between backslashes, with a parameter. */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\;]|%2f|%5c|%3b|$)/i;
 
 /**
- * Finds the application that a request is for: by its host name, or, under the gate's own names, by the first two segments
- * of its path.
+ * Finds the application of a request: by host name, or under the gate's own names by the first two segments of the path.
  *
- * @throws {HttpError} 404 where there can be none, 400 where the path leads elsewhere for some readers.
+ * @throws {HttpError} 404 if no application can have this address, 400 if the path could lead out of the application.
  */
 export async function findRoute(
   { apps, hosts }: AppDirectory,
   { host, target }: { host: string | undefined; target: string },
 ): Promise<Route> {
-  const name = host === undefined ? undefined : hostnameOf(host);
-  if (name !== undefined && !hosts.isGate(name)) {
-    const app = await findByHost({ apps, hosts }, name);
+  const hostname = host === undefined ? undefined : hostnameOf(host);
+  if (hostname !== undefined && !hosts.isGate(hostname)) {
+    const app = await findByHost({ apps, hosts }, hostname);
     if (app === undefined) throw errors.hostNotFound();
     return { app, exists: true, prefix: "", target };
   }
   const { project, app, rest } = splitTarget(target);
   if (!isProjectId(project) || appNameProblem(app) !== undefined) throw errors.hostNotFound();
-  if (rest !== undefined) demandWithin(rest);
+  if (rest !== undefined) requireNoDotSegments(rest);
   const found = await apps.find(project, app);
   return {
     app: found ?? { project, app, created: 0, access: true },
     exists: found !== undefined,
-    // As the store has the names, not as the caller spelled them.
+    // The names in the store's spelling, which may be percent-encoded in the request.
     prefix: `/${project}/${app}`,
     target: rest,
   };
 }
 
 /**
- * The application with a host name. A name that none can claim is judged here again: an older store may have it, or the
- * server may have been given it since.
+ * Returns the application with a host name. Checks again whether the name can be claimed, as the application may be older
+ * than the server's settings.
  */
 export async function findByHost(
   { apps, hosts }: AppDirectory,
-  name: string,
+  hostname: string,
 ): Promise<AppInfo | undefined> {
-  const app = await apps.findByHost(name);
-  return app !== undefined && hosts.isClaimable(name) ? app : undefined;
+  const app = await apps.findByHost(hostname);
+  return app !== undefined && hosts.isClaimable(hostname) ? app : undefined;
 }
 
-/** The path and query that are the application's own, as they came. */
-interface Parts {
+interface TargetParts {
   project: string;
   app: string;
+  /** The path and query after the application's name, unchanged. */
   rest: string | undefined;
 }
 
-function splitTarget(target: string): Parts {
+function splitTarget(target: string): TargetParts {
   const question = target.indexOf("?");
   const end = question === -1 ? target.length : question;
   const second = target.indexOf("/", 1);
@@ -90,8 +87,8 @@ function splitTarget(target: string): Parts {
   };
 }
 
-/** @throws {HttpError} 400 where a path could be read as one outside of the application. */
-function demandWithin(rest: string): void {
+/** @throws {HttpError} 400 if some server could resolve the path to one outside of the application. */
+function requireNoDotSegments(rest: string): void {
   const question = rest.indexOf("?");
   const path = question === -1 ? rest : rest.slice(0, question);
   if (path.includes("\\") || DOT_SEGMENT.test(path)) throw errors.dotSegments();

@@ -16,17 +16,17 @@ const apps = {
 
 const hosts = await HostRules.load({ own: ["files.example.com"], gate: ["apps.example.com"] });
 
-async function place(target: string, host: string | undefined = "localhost:8001") {
+async function routeOf(target: string, host: string | undefined = "localhost:8001") {
   const { app: { app }, prefix, target: rest } = await findRoute({ apps, hosts }, { host, target });
   return [app, prefix, rest];
 }
 
 async function statusOf(target: string): Promise<number> {
-  const error = await assertRejects(() => place(target), HttpError, "", target);
+  const error = await assertRejects(() => routeOf(target), HttpError, "", target);
   return error.status;
 }
 
-Deno.test("What stands behind the first two segments goes on as it came", async () => {
+Deno.test("The path after the first two segments reaches the application unchanged", async () => {
   const rests = [
     "/",
     "/x",
@@ -43,14 +43,14 @@ Deno.test("What stands behind the first two segments goes on as it came", async 
     "/a:b@c/[]{}|\"<>^`'",
   ];
   for (const rest of rests) {
-    assertEquals(await place(`/p1/a.b_c${rest}`), ["a.b_c", "/p1/a.b_c", rest]);
+    assertEquals(await routeOf(`/p1/a.b_c${rest}`), ["a.b_c", "/p1/a.b_c", rest]);
   }
-  assertEquals(await place("/p1/a.b_c"), ["a.b_c", "/p1/a.b_c", undefined]);
-  assertEquals(await place("/p1/a.b_c?x=/y"), ["a.b_c", "/p1/a.b_c", undefined]);
-  assertEquals(await place("/%70%31/a%2Eb_%63/%78", undefined), ["a.b_c", "/p1/a.b_c", "/%78"]);
+  assertEquals(await routeOf("/p1/a.b_c"), ["a.b_c", "/p1/a.b_c", undefined]);
+  assertEquals(await routeOf("/p1/a.b_c?x=/y"), ["a.b_c", "/p1/a.b_c", undefined]);
+  assertEquals(await routeOf("/%70%31/a%2Eb_%63/%78", undefined), ["a.b_c", "/p1/a.b_c", "/%78"]);
 });
 
-Deno.test("A path that could lead out of the application is refused", async () => {
+Deno.test("A path that could lead out of the application is rejected", async () => {
   const rests = [
     "/..",
     "/../x",
@@ -76,7 +76,7 @@ Deno.test("A path that could lead out of the application is refused", async () =
   for (const rest of rests) assertEquals(await statusOf(`/p1/a.b_c${rest}`), 400, rest);
 });
 
-Deno.test("What is no application is not found", async () => {
+Deno.test("A path without an application is not found", async () => {
   const targets = [
     "/",
     "//",
@@ -96,7 +96,7 @@ Deno.test("What is no application is not found", async () => {
   }
 });
 
-Deno.test("Under an application's own host name everything is its own", async () => {
+Deno.test("Under an application's host name all paths are its own", async () => {
   const hosts = [
     "app.example.com",
     "App.Example.COM:8001",
@@ -105,12 +105,12 @@ Deno.test("Under an application's own host name everything is its own", async ()
   ];
   for (const host of hosts) {
     for (const target of ["/", "/../x", "/p1/a.b_c/x", "//", "*"]) {
-      assertEquals(await place(target, host), ["hosted", "", target]);
+      assertEquals(await routeOf(target, host), ["hosted", "", target]);
     }
   }
 });
 
-Deno.test("By path applications are found under the gate's own names alone", async () => {
+Deno.test("Applications are found by path under the gate's own names only", async () => {
   const own = [
     "[::1]:80",
     "127.0.0.1",
@@ -119,7 +119,7 @@ Deno.test("By path applications are found under the gate's own names alone", asy
     "Apps.Example.com.:8001",
   ];
   for (const host of own) {
-    assertEquals(await place("/p1/a.b_c/x", host), ["a.b_c", "/p1/a.b_c", "/x"], host);
+    assertEquals(await routeOf("/p1/a.b_c/x", host), ["a.b_c", "/p1/a.b_c", "/x"], host);
   }
   const others = [
     "files.example.com",
@@ -134,12 +134,12 @@ Deno.test("By path applications are found under the gate's own names alone", asy
     "[::1",
   ];
   for (const host of others) {
-    const find = () => place("/p1/a.b_c/x", host);
+    const find = () => routeOf("/p1/a.b_c/x", host);
     assertEquals((await assertRejects(find, HttpError, "", host)).status, 404);
   }
 });
 
-Deno.test("A host that can never be claimed leads nowhere, whatever the store says", async () => {
+Deno.test("A host name that cannot be claimed is not found even if it is stored", async () => {
   const everywhere = { find: apps.find, findByHost: () => Promise.resolve(HOSTED) };
   const find = (host: string) => findRoute({ apps: everywhere, hosts }, { host, target: "/" });
   assertEquals((await find("mine.example.com")).app, HOSTED);
@@ -148,7 +148,7 @@ Deno.test("A host that can never be claimed leads nowhere, whatever the store sa
   }
 });
 
-Deno.test("An application that does not exist looks protected", async () => {
+Deno.test("A missing application looks like a protected one", async () => {
   for (const target of ["/p1/none/x", "/p2/a.b_c/x", "/P1/a.b_c/x"]) {
     const { app, exists } = await findRoute({ apps, hosts }, { host: "localhost", target });
     assertEquals([app.access, exists], [true, false], target);

@@ -1,63 +1,36 @@
 import { type Header, joinedHeader } from "../http1/headers.ts";
 
+// `@std/http/cookie` is wrong here: it keeps one cookie of a name, but a browser sends one per path, and it cannot remove a
+// cookie without changing the others.
+
 const NAME = "kvdrive_session";
 
 /**
- * With this prefix a browser takes the cookie over TLS alone, for one host and all of its paths (RFC 6265bis, 4.1.3.2): no
+ * Browsers accept a cookie with this prefix over TLS only, for one host and all of its paths (RFC 6265bis, 4.1.3.2): no
  * other host of the same domain can set it.
  */
 const HOST_NAME = `__Host-${NAME}`;
 
-/** Where a session counts. */
+/** The requests that a session cookie is sent with. */
 export interface SessionScope {
-  /** What stands before the application's own paths. */
+  /** The path in front of the application's own. */
   prefix: string;
-  /** Whether the browser speaks TLS. */
+  /** Whether the browser uses TLS. */
   isSecure: boolean;
 }
 
-/** All names that a cookie of the gate can have. */
+/** All possible names of the session cookie. */
 export const SESSION_NAMES: readonly string[] = [NAME, HOST_NAME];
 
-/** The name of the cookie in a scope. */
+/** "Safe" methods are read-only (RFC 9110, 9.2.1). */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Returns the name of the session cookie in a scope. */
 export function sessionName({ prefix, isSecure }: SessionScope): string {
   return isSecure && prefix === "" ? HOST_NAME : NAME;
 }
 
-/** The tokens of sessions that a caller sends. Browsers send one for each path that it was set for. */
-export function sessionTokens(fields: readonly Header[], names: readonly string[]): string[] {
-  const tokens: string[] = [];
-  for (const { lower, value } of fields) {
-    if (lower !== "cookie" || !value.includes(NAME)) continue;
-    for (const pair of value.split(";")) {
-      if (names.includes(nameOf(pair))) tokens.push(pair.slice(pair.indexOf("=") + 1).trim());
-    }
-  }
-  return tokens;
-}
-
-/** A Cookie header without the gate's cookies, and with every other one as it came; `undefined` where none is left. */
-export function withoutSessionCookie(cookies: string): string | undefined {
-  if (!OURS_SOMEWHERE.test(cookies)) return cookies;
-  const pairs = cookies.split(";");
-  const others = pairs.filter((pair) => !isReserved(pair));
-  if (others.length === pairs.length) return cookies;
-  const left = others.join(";").trim();
-  return left === "" ? undefined : left;
-}
-
-/** Whether an application sets a cookie that a browser would send as one of the gate's. */
-export function setsSessionCookie(setCookie: string): boolean {
-  if (!OURS_SOMEWHERE.test(setCookie)) return false;
-  const semicolon = setCookie.indexOf(";");
-  return isReserved(semicolon === -1 ? setCookie : setCookie.slice(0, semicolon));
-}
-
-/**
- * The header that gives a browser a session, for the application below the prefix alone.
- *
- * @param maxAge Seconds; 0 takes it away.
- */
+/** Returns the value of a Set-Cookie header that stores a session token, or removes it if `maxAge` is 0 (seconds). */
 export function sessionCookie(
   token: string,
   { maxAge, ...scope }: SessionScope & { maxAge: number },
@@ -67,58 +40,82 @@ export function sessionCookie(
   return [`${sessionName(scope)}=${token}`, ...attributes].join("; ");
 }
 
-function nameOf(pair: string): string {
-  const equals = pair.indexOf("=");
-  return (equals === -1 ? pair : pair.slice(0, equals)).trim();
+/** Returns the tokens of all session cookies with the given names. */
+export function sessionTokens(headers: readonly Header[], names: readonly string[]): string[] {
+  const tokens: string[] = [];
+  for (const { lower, value } of headers) {
+    if (lower !== "cookie" || !value.includes(NAME)) continue;
+    for (const pair of value.split(";")) {
+      if (names.includes(nameOf(pair))) tokens.push(pair.slice(pair.indexOf("=") + 1).trim());
+    }
+  }
+  return tokens;
 }
 
-const OURS_SOMEWHERE = new RegExp(NAME, "i");
-
-/**
- * The name with any prefix, in any case. Browsers send a cookie without a name as its value alone, so that
- * `=kvdrive_session=x` comes back as `kvdrive_session=x`.
- */
-const OURS = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${NAME}\\s*(?:=|$)`, "i");
-
-function isReserved(pair: string): boolean {
-  return OURS.test(pair);
+/** Returns a Cookie header without session cookies and otherwise unchanged, or `undefined` if no cookie is left. */
+export function withoutSessionCookie(cookies: string): string | undefined {
+  if (!CONTAINS_NAME.test(cookies)) return cookies;
+  const pairs = cookies.split(";");
+  const others = pairs.filter((pair) => !SESSION_PAIR.test(pair));
+  if (others.length === pairs.length) return cookies;
+  const rest = others.join(";").trim();
+  return rest === "" ? undefined : rest;
 }
 
-/** "Safe" methods ask for nothing but an answer (RFC 9110, 9.2.1). */
-export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+/** Whether a Set-Cookie header sets a cookie that browsers would send as a session cookie. */
+export function setsSessionCookie(setCookie: string): boolean {
+  if (!CONTAINS_NAME.test(setCookie)) return false;
+  const semicolon = setCookie.indexOf(";");
+  return SESSION_PAIR.test(semicolon === -1 ? setCookie : setCookie.slice(0, semicolon));
+}
 
 /**
- * Whether a browser sends a request from a page of the same origin, as `Sec-Fetch-Site` says or, in older browsers and
- * without TLS, `Origin`. Browsers send one of them with every request that is not safe, and pages can write neither.
+ * Whether a session counts for a request. A page of another host on the same site can make the browser send the cookie,
+ * although it cannot read the response: it must not change anything or open a connection.
  *
- * @param host The host that the caller called, with its port.
- */
-export function isSameOrigin(fields: readonly Header[], host: string | undefined): boolean {
-  const site = joinedHeader(fields, "sec-fetch-site");
-  if (site !== undefined) return site === "same-origin";
-  return isSameHost(joinedHeader(fields, "origin") ?? "", host);
-}
-
-/**
- * Whether the session of a browser counts for a request. A page of another host of the same site can make the browser send
- * the cookie, but read no answer; so it must not be able to change anything, nor to open a connection.
+ * @param host The requested host, with its port.
  */
 export function mayUseSession(
-  { method, fields, connection }: {
+  { method, headers, connection }: {
     method: string;
-    fields: readonly Header[];
+    headers: readonly Header[];
     connection: readonly string[];
   },
   host: string | undefined,
 ): boolean {
   const isSafe = SAFE_METHODS.has(method) && !connection.includes("upgrade");
-  return isSafe || isSameOrigin(fields, host);
+  return isSafe || isSameOrigin(headers, host);
 }
 
-/** The scheme says nothing: a proxy before us may have taken TLS off. */
+/**
+ * Whether a browser sent the request from a page of the same origin, according to `Sec-Fetch-Site`, or to `Origin` in older
+ * browsers and without TLS. Browsers send one of them with every unsafe request, and pages cannot set either.
+ *
+ * @param host The requested host, with its port.
+ */
+export function isSameOrigin(headers: readonly Header[], host: string | undefined): boolean {
+  const site = joinedHeader(headers, "sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  return isSameHost(joinedHeader(headers, "origin") ?? "", host);
+}
+
+/** Ignores the scheme, as a proxy in front may have terminated TLS. */
 function isSameHost(origin: string, host: string | undefined): boolean {
   if (host === undefined || !URL.canParse(origin)) return false;
-  const { protocol, host: from } = new URL(origin);
-  const own = `${protocol}//${host}`;
-  return from !== "" && URL.canParse(own) && new URL(own).host === from;
+  const { protocol, host: originHost } = new URL(origin);
+  const requested = `${protocol}//${host}`;
+  return originHost !== "" && URL.canParse(requested) && new URL(requested).host === originHost;
 }
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf("=");
+  return (equals === -1 ? pair : pair.slice(0, equals)).trim();
+}
+
+const CONTAINS_NAME = new RegExp(NAME, "i");
+
+/**
+ * A cookie with the session's name, with any prefix and in any case. Browsers send a cookie without a name as its value
+ * only: `=kvdrive_session=x` comes back as `kvdrive_session=x`.
+ */
+const SESSION_PAIR = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${NAME}\\s*(?:=|$)`, "i");

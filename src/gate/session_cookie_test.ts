@@ -6,7 +6,7 @@ import {
   withoutSessionCookie,
 } from "./session_cookie.ts";
 
-Deno.test("Our cookie is cut out, and every other one stays byte by byte", () => {
+Deno.test("Session cookies are removed, and all other bytes are kept", () => {
   const cases: [string, string | undefined][] = [
     ["a=b", "a=b"],
     ["kvdrive_session=x", undefined],
@@ -30,18 +30,22 @@ Deno.test("Our cookie is cut out, and every other one stays byte by byte", () =>
   for (const [given, wanted] of cases) assertEquals(withoutSessionCookie(given), wanted, given);
 });
 
-Deno.test("The tokens of all cookies of ours are read", () => {
-  const field = (value: string) => ({ name: "Cookie", lower: "cookie", value });
-  const fields = [field("a=b; kvdrive_session=x=y; c"), field("kvdrive_session= z"), field("c=d")];
-  assertEquals(sessionTokens(fields, ["kvdrive_session"]), ["x=y", "z"]);
-  assertEquals(sessionTokens([{ ...field("kvdrive_session=x"), lower: "x-cookie" }], NAMES), []);
-  const both = [field("kvdrive_session=x; __Host-kvdrive_session=y")];
+Deno.test("The tokens of all session cookies are read", () => {
+  const header = (value: string) => ({ name: "Cookie", lower: "cookie", value });
+  const headers = [
+    header("a=b; kvdrive_session=x=y; c"),
+    header("kvdrive_session= z"),
+    header("c=d"),
+  ];
+  assertEquals(sessionTokens(headers, ["kvdrive_session"]), ["x=y", "z"]);
+  assertEquals(sessionTokens([{ ...header("kvdrive_session=x"), lower: "x-cookie" }], NAMES), []);
+  const both = [header("kvdrive_session=x; __Host-kvdrive_session=y")];
   assertEquals(sessionTokens(both, NAMES), ["x", "y"]);
   assertEquals(sessionTokens(both, ["__Host-kvdrive_session"]), ["y"]);
-  assertEquals(sessionTokens([field("__host-kvdrive_session=y; KVDRIVE_SESSION=z")], NAMES), []);
+  assertEquals(sessionTokens([header("__host-kvdrive_session=y; KVDRIVE_SESSION=z")], NAMES), []);
 });
 
-Deno.test("The cookie is for one application, and no script's", () => {
+Deno.test("A session cookie is limited to one application and hidden from scripts", () => {
   const options = { prefix: "/p/a", isSecure: true, maxAge: 60 };
   const cookie = "kvdrive_session=t; Path=/p/a/; Max-Age=60; HttpOnly; SameSite=Lax";
   assertEquals(sessionCookie("t", options), `${cookie}; Secure`);

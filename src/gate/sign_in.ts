@@ -6,179 +6,166 @@ import { SESSION_TIME } from "../store/accounts/sessions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { AuthorizationContext } from "./context.ts";
 import type { ClientInfo } from "./forwarded_headers.ts";
-import {
-  escape,
-  type GateResponse,
-  PAGE_HEADERS,
-  redirectResponse,
-  STYLE,
-} from "./gate_response.ts";
+import { escapeHtml, type GateResponse, pageResponse, redirectResponse } from "./gate_response.ts";
 import type { Route } from "./routing.ts";
 import { isSameOrigin, SESSION_NAMES, sessionCookie, sessionTokens } from "./session_cookie.ts";
 
-/** The body of a sign-in: a key and a path. */
+/** Bytes in the body of a sign-in, which contains a key and a path. */
 const MAX_SIGN_IN_BODY = 8192;
 
-/** What the page is made from. */
-interface SignInForm {
-  /** The application's name. */
-  app: string;
-  prefix: string;
-  /** Where the browser goes afterwards. */
-  next: string;
-  /** What was wrong with the last try. */
-  problem?: string;
-}
+/** The path below an application that the gate serves itself. */
+const GATE_PATH = "/.kvdrive";
 
-/** The gate's sign-in form. */
-export function signInPage(
-  status: number,
-  { app, prefix, next, problem }: SignInForm,
-  headers: Record<string, string> = {},
-): GateResponse {
-  const wrong = problem === undefined
-    ? ""
-    : `<p class="wrong" id="problem" role="alert">${escape(problem)}</p>\n`;
-  const described = problem === undefined ? "" : ' aria-invalid="true" aria-describedby="problem"';
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Sign in to ${escape(app)}</title>
-<style>${STYLE}</style>
-<main>
-<h1>Sign in to ${escape(app)}</h1>
-<p>Only the owner of this application can come in here, with the project key.</p>
-${wrong}<form method="post" action="${escape(prefix)}/.kvdrive/sign-in">
-<label for="key">Project key</label>
-<input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false" required autofocus${described}>
-<input type="hidden" name="next" value="${escape(next)}">
-<button>Sign in</button>
-</form>
-</main>
-</html>
-`;
-  return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
-}
-
-const RESERVED = "/.kvdrive";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
 /** A request for one of the gate's own paths. */
 export interface GatePathRequest {
   head: RequestHead;
-  place: Route;
-  origin: ClientInfo;
-  /** Gives the body, as text. @throws {HttpError} 413 where it has more bytes than that. */
+  route: Route;
+  client: ClientInfo;
+  /** Reads the body as text. @throws {HttpError} 413 if it has more bytes than `limit`. */
   readBody: (limit: number) => Promise<string>;
 }
 
-/** Whether a path of an application is one that the gate answers itself. */
-export function isGatePath(target: string): boolean {
-  return target.startsWith(RESERVED) && /^(?:[/?]|$)/.test(target.slice(RESERVED.length));
+/** The content of the sign-in page. */
+export interface SignInForm {
+  /** The application's name. */
+  app: string;
+  /** The path in front of the application's own. */
+  prefix: string;
+  /** The path that the browser opens after the sign-in. */
+  next: string;
+  /** Why the last attempt failed. */
+  problem?: string;
 }
 
-/** Answers at the gate's own paths. @throws {HttpError} */
+/** Whether the gate serves a path of an application itself. */
+export function isGatePath(target: string): boolean {
+  return target.startsWith(GATE_PATH) && /^(?:[/?]|$)/.test(target.slice(GATE_PATH.length));
+}
+
+/** Responds to a request for one of the gate's own paths. @throws {HttpError} */
 export async function handleGatePath(
-  ctx: AuthorizationContext,
-  call: GatePathRequest,
+  gate: AuthorizationContext,
+  request: GatePathRequest,
 ): Promise<GateResponse> {
-  const { head: { method }, place: { target = "" } } = call;
-  const [path, query = ""] = target.slice(RESERVED.length).split("?", 2);
+  const { head: { method }, route: { target = "" } } = request;
+  const [path, query = ""] = target.slice(GATE_PATH.length).split("?", 2);
   if (path === "/sign-in") {
-    if (method === "POST") return await signIn(ctx, call);
+    if (method === "POST") return await signIn(gate, request);
     if (method !== "GET" && method !== "HEAD") {
       throw errors.methodNotAllowed(method, "GET, HEAD, POST");
     }
     const next = new URLSearchParams(query).get("next");
-    return signInPage(200, signInFormFor(call.place, next));
+    return signInPage(200, signInFormFor(request.route, next));
   }
   if (path !== "/sign-out") throw errors.gatePageNotFound();
   if (method !== "POST") throw errors.methodNotAllowed(method, "POST");
-  return await signOut(ctx, call);
+  return await signOut(gate, request);
+}
+
+/** Returns the form for an application. The sign-in leads to a path of that application only. */
+export function signInFormFor({ app: { app }, prefix }: Route, next: string | null): SignInForm {
+  return { app, prefix, next: applicationPath(next ?? "", prefix) ?? `${prefix}/` };
+}
+
+/** Returns the page with the sign-in form. */
+export function signInPage(
+  status: number,
+  { app, prefix, next, problem }: SignInForm,
+  headers: Record<string, string> = {},
+): GateResponse {
+  const alert = problem === undefined
+    ? ""
+    : `<p class="wrong" id="problem" role="alert">${escapeHtml(problem)}</p>\n`;
+  const description = problem === undefined
+    ? ""
+    : ' aria-invalid="true" aria-describedby="problem"';
+  const content = `<p>Only the owner of this application can sign in, with the project key.</p>
+${alert}<form method="post" action="${escapeHtml(prefix)}${GATE_PATH}/sign-in">
+<label for="key">Project key</label>
+<input id="key" name="key" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false" required autofocus${description}>
+<input type="hidden" name="next" value="${escapeHtml(next)}">
+<button>Sign in</button>
+</form>
+`;
+  return pageResponse(status, { title: `Sign in to ${app}`, content }, headers);
 }
 
 /** "The owner … a browser that signed in with it on the gate's own form." */
 async function signIn(
   { store, wrongKeys }: AuthorizationContext,
-  { head, place, origin, readBody }: GatePathRequest,
+  { head, route, client, readBody }: GatePathRequest,
 ): Promise<GateResponse> {
-  requireSameOrigin(head, origin);
-  const type = joinedHeader(head.fields, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  requireSameOrigin(head, client);
+  const type = joinedHeader(head.headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== FORM_TYPE) throw errors.badSignIn();
-  const form = new URLSearchParams(await readBody(MAX_SIGN_IN_BODY));
-  const key = form.get("key")?.trim() ?? "";
-  const target = signInFormFor(place, form.get("next"));
-  if (key === "") return signInPage(400, { ...target, problem: "Enter the project key." });
-  const { project, app } = place.app;
-  const hash = hashSecret(key);
-  const owner = key.length > MAX_KEY_HEADER ? undefined : await store.keys.find(hash);
-  const session = owner?.project === project ? await startSession() : undefined;
+  const fields = new URLSearchParams(await readBody(MAX_SIGN_IN_BODY));
+  const key = fields.get("key")?.trim() ?? "";
+  const form = signInFormFor(route, fields.get("next"));
+  if (key === "") return signInPage(400, { ...form, problem: "Enter the project key." });
+  const session = await startSession(store, route, key);
   if (session !== undefined) {
     const maxAge = Math.floor(SESSION_TIME / 1000);
-    const isSecure = origin.proto === "https";
-    const cookie = sessionCookie(session.token, { prefix: place.prefix, isSecure, maxAge });
-    return redirectResponse(303, target.next, { "Set-Cookie": cookie });
+    const isSecure = client.proto === "https";
+    const cookie = sessionCookie(session.token, { prefix: route.prefix, isSecure, maxAge });
+    return redirectResponse(303, form.next, { "Set-Cookie": cookie });
   }
-  const wait = wrongKeys.record(origin.address);
+  const wait = wrongKeys.record(client.address);
   if (wait === undefined) {
-    return signInPage(401, { ...target, problem: "This is not a key of the project." });
+    return signInPage(401, { ...form, problem: "This is not a key of the project." });
   }
   const problem = `Too many wrong keys: wait ${wait} seconds, or enter the right one.`;
-  return signInPage(429, { ...target, problem }, { "Retry-After": String(wait) });
+  return signInPage(429, { ...form, problem }, { "Retry-After": String(wait) });
+}
 
-  async function startSession() {
-    try {
-      return await store.sessions.start(project, app, hash);
-    } catch (error) {
-      // The key was revoked in this moment.
-      if (error instanceof NoSuchProject) return undefined;
-      throw error;
-    }
+/** Starts a session if the key belongs to the application's project. */
+async function startSession(
+  store: AuthorizationContext["store"],
+  { app: { project, app } }: Route,
+  key: string,
+): Promise<{ token: string } | undefined> {
+  if (key.length > MAX_KEY_HEADER) return undefined;
+  const hash = hashSecret(key);
+  const owner = await store.keys.find(hash);
+  if (owner?.project !== project) return undefined;
+  try {
+    return await store.sessions.start(project, app, hash);
+  } catch (error) {
+    // The key was revoked in the meantime.
+    if (error instanceof NoSuchProject) return undefined;
+    throw error;
   }
 }
 
 async function signOut(
   { store }: AuthorizationContext,
-  { head, place, origin }: GatePathRequest,
+  { head, route, client }: GatePathRequest,
 ): Promise<GateResponse> {
-  requireSameOrigin(head, origin);
-  for (const token of sessionTokens(head.fields, SESSION_NAMES)) {
+  requireSameOrigin(head, client);
+  const { app: { project, app }, prefix } = route;
+  for (const token of sessionTokens(head.headers, SESSION_NAMES)) {
     const hash = hashSecret(token);
     const session = await store.sessions.find(hash);
-    const isOurs = session?.project === place.app.project && session.app === place.app.app;
-    if (isOurs) await store.sessions.end(hash);
+    if (session?.project === project && session.app === app) await store.sessions.end(hash);
   }
-  const cookie = sessionCookie("", {
-    prefix: place.prefix,
-    isSecure: origin.proto === "https",
-    maxAge: 0,
-  });
-  return redirectResponse(303, `${place.prefix}/`, { "Set-Cookie": cookie });
+  const cookie = sessionCookie("", { prefix, isSecure: client.proto === "https", maxAge: 0 });
+  return redirectResponse(303, `${prefix}/`, { "Set-Cookie": cookie });
 }
 
-/** No other site may sign somebody in or out. @throws {HttpError} 403 */
-function requireSameOrigin({ fields }: RequestHead, { host }: ClientInfo): void {
-  if (!isSameOrigin(fields, host)) throw errors.crossOriginForm();
+/** Prevents other sites from signing a user in or out. @throws {HttpError} 403 */
+function requireSameOrigin({ headers }: RequestHead, { host }: ClientInfo): void {
+  if (!isSameOrigin(headers, host)) throw errors.crossOriginForm();
 }
 
-/** The form of an application, which leads to a path inside of it and nowhere else. */
-export function signInFormFor(
-  { app: { app }, prefix }: Route,
-  next: string | null,
-): { app: string; prefix: string; next: string } {
-  return { app, prefix, next: localPath(next ?? "", prefix) ?? `${prefix}/` };
-}
+const PLACEHOLDER_ORIGIN = "http://localhost";
 
-const ANYWHERE = "http://localhost";
-
-/** The path as a browser reads it, if it is one of the application's own. */
-function localPath(next: string, prefix: string): string | undefined {
-  if (!next.startsWith("/") || !URL.canParse(next, ANYWHERE)) return undefined;
-  const { origin, pathname, search } = new URL(next, ANYWHERE);
-  // A path with two slashes in front would be another host.
-  if (origin !== ANYWHERE || pathname.startsWith("//")) return undefined;
+/** Returns a path as a browser resolves it, or `undefined` if it is not one of the application's own. */
+function applicationPath(next: string, prefix: string): string | undefined {
+  if (!next.startsWith("/") || !URL.canParse(next, PLACEHOLDER_ORIGIN)) return undefined;
+  const { origin, pathname, search } = new URL(next, PLACEHOLDER_ORIGIN);
+  // Browsers treat a path that begins with two slashes as another host.
+  if (origin !== PLACEHOLDER_ORIGIN || pathname.startsWith("//")) return undefined;
   const path = pathname.slice(prefix.length);
   if (!pathname.startsWith(`${prefix}/`) || isGatePath(path)) return undefined;
   return pathname + search;

@@ -5,11 +5,11 @@ import { isGatePath, signInFormFor } from "./sign_in.ts";
 const app = { project: "p", app: "a", created: 0, access: true };
 
 function nextOf(prefix: string, next: string | null): string {
-  const place: Route = { app, exists: true, prefix, target: "/" };
-  return signInFormFor(place, next).next;
+  const route: Route = { app, exists: true, prefix, target: "/" };
+  return signInFormFor(route, next).next;
 }
 
-Deno.test("A sign-in leads to a path of the application and nowhere else", () => {
+Deno.test("A sign-in leads to a path of the application only", () => {
   const elsewhere = [
     null,
     "",
@@ -35,7 +35,7 @@ Deno.test("A sign-in leads to a path of the application and nowhere else", () =>
   assertEquals(nextOf("/p/a", "/p/a//evil.example"), "/p/a//evil.example");
 });
 
-Deno.test("Only the gate's own paths are reserved", () => {
+Deno.test("The gate serves only paths below /.kvdrive itself", () => {
   for (const path of ["/.kvdrive", "/.kvdrive/", "/.kvdrive?x", "/.kvdrive/sign-in?next=/"]) {
     assertEquals(isGatePath(path), true, path);
   }

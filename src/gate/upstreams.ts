@@ -1,48 +1,45 @@
 import { targetOf, type UpstreamRules } from "../http/network/upstream_rules.ts";
-import { Connection, ConnectionLost } from "../http1/connection.ts";
+import { closeQuietly, Connection, ConnectionLost } from "../http1/connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "../http1/connection_table.ts";
-import { SECOND } from "../rules/units.ts";
 
-/** How long an unused connection is taken for a request that must not be sent twice. */
-export const UPSTREAM_FRESH_TIME = SECOND;
+/** Idle connections kept per application. */
+const MAX_IDLE_CONNECTIONS = 256;
 
-/** Unused connections to one application, and how long one is kept: Node.js ends them after 5 s. */
-const MAX_IDLE_UPSTREAMS = 256;
+/** How long an idle connection is kept, in milliseconds: less than the 5 s after which Node.js closes it. */
+const IDLE_TIMEOUT = 4000;
 
-const UPSTREAM_IDLE_TIME = 4 * SECOND;
-
-/** Applications whose unused connections are kept. */
+/** Applications whose idle connections are kept. */
 const MAX_UPSTREAMS = 1000;
 
-/** The descriptors of the process, of which each connection to an application takes one. */
-type Descriptors = Pick<ConnectionTable, "addOther" | "removeOther" | "makeRoom">;
+/** The table that counts the process's descriptors, of which every upstream connection uses one. */
+type Descriptors = Pick<ConnectionTable, "addSocket" | "removeSocket" | "evict">;
 
-const UNCOUNTED: Descriptors = { addOther() {}, removeOther() {}, makeRoom: () => false };
+const UNCOUNTED: Descriptors = { addSocket() {}, removeSocket() {}, evict: () => false };
 
-/** An application is at an address that the gate does not connect to. */
-export class RefusedUpstream extends Error {
-  override readonly name = "RefusedUpstream";
+/** The gate does not connect to the address of an application. */
+export class UpstreamForbidden extends Error {
+  override readonly name = "UpstreamForbidden";
 }
 
-/** Where an application is. */
+/** The address of an application, with the idle connections to it. */
 export interface Upstream {
   address: string;
-  /** As the Host header has it. */
+  /** The value of Host. */
   authority: string;
   hostname: string;
   port: number;
   isSecure: boolean;
-  idle: IdleWire[];
+  idle: IdleConnection[];
 }
 
-interface IdleWire {
-  wire: Connection;
+interface IdleConnection {
+  connection: Connection;
   since: number;
-  /** Whether it is still unused. */
+  /** Whether it was neither reused nor closed yet. */
   isIdle: boolean;
 }
 
-/** The applications that were called, and the connections to them that are free to be used again. */
+/** The connections to applications, kept for reuse. */
 export class Upstreams {
   readonly #known = new Map<string, Upstream>();
   readonly #rules: UpstreamRules;
@@ -53,8 +50,8 @@ export class Upstreams {
     this.#descriptors = descriptors;
   }
 
-  /** What is known of the application at an address like `http://127.0.0.1:3000`. */
-  at(address: string): Upstream {
+  /** Returns the upstream with an address such as `http://127.0.0.1:3000`. */
+  get(address: string): Upstream {
     const known = this.#known.get(address);
     if (known !== undefined) return known;
     const upstream = parseUpstream(address);
@@ -63,24 +60,24 @@ export class Upstreams {
     return upstream;
   }
 
-  /** A connection that was used before and has been free since that moment or later, if there is one. */
+  /** Takes the connection that became idle last, unless that was before `since`. */
   take({ idle }: Upstream, since: number): Connection | undefined {
     const last = idle.at(-1);
     if (last === undefined || last.since < since) return undefined;
     idle.pop();
     last.isIdle = false;
-    return last.wire;
+    return last.connection;
   }
 
-  /** Keeps a connection, on which everything was read, for the next request. */
-  release(upstream: Upstream, wire: Connection, now: number): void {
+  /** Keeps a connection for the next request. The response must have been read completely. */
+  release(upstream: Upstream, connection: Connection, now: number): void {
     const { idle } = upstream;
     const isKnown = this.#known.get(upstream.address) === upstream;
-    if (!isKnown || idle.length >= MAX_IDLE_UPSTREAMS) return wire.close();
-    const entry: IdleWire = { wire, since: now, isIdle: true };
+    if (!isKnown || idle.length >= MAX_IDLE_CONNECTIONS) return connection.close();
+    const entry: IdleConnection = { connection, since: now, isIdle: true };
     idle.push(entry);
-    // Whatever comes while nobody has asked, the end or bytes, makes it useless.
-    wire.reader.fill().then(() => {
+    // An end, or bytes without a request, make the connection unusable.
+    connection.reader.fill().then(() => {
       if (!entry.isIdle) return;
       idle.splice(idle.indexOf(entry), 1);
       discard(entry);
@@ -90,78 +87,80 @@ export class Upstreams {
   /**
    * Opens a connection to an application.
    *
-   * @throws {RefusedUpstream} where the gate does not connect to its address.
-   * @throws {ConnectionLost} where that fails, or when the signal says so.
+   * @throws {UpstreamForbidden}
+   * @throws {ConnectionLost} if the connection fails, or the signal is aborted.
    */
   async connect(upstream: Upstream, signal: AbortSignal): Promise<Connection> {
-    this.#descriptors.addOther();
-    const free = () => this.#descriptors.removeOther();
-    const options = { rules: this.#rules, signal, onClose: free };
+    this.#descriptors.addSocket();
+    const onClose = () => this.#descriptors.removeSocket();
+    const options = { rules: this.#rules, signal, onClose };
     try {
       return await connectTo(upstream, options);
     } catch (error) {
-      if (!isOutOfDescriptors((error as Error).cause) || !this.#descriptors.makeRoom()) {
-        free();
+      if (!isOutOfDescriptors((error as Error).cause) || !this.#descriptors.evict()) {
+        onClose();
         throw error;
       }
     }
     try {
       return await connectTo(upstream, options);
     } catch (error) {
-      free();
+      onClose();
       throw error;
     }
   }
 
-  /** Closes what has been free for too long. */
+  /** Closes connections that have been idle for too long. */
   tick(now: number): void {
     for (const { idle } of this.#known.values()) {
-      // The oldest lies first.
-      while (idle[0] !== undefined && idle[0].since + UPSTREAM_IDLE_TIME < now) {
+      // The longest idle connection comes first.
+      while (idle[0] !== undefined && idle[0].since + IDLE_TIMEOUT < now) {
         const oldest = idle.shift();
         if (oldest !== undefined) discard(oldest);
       }
     }
   }
 
-  /** Forgets everything and closes the connections that are free. */
+  /** Closes all idle connections and forgets all upstreams. */
   close(): void {
     for (const { idle } of this.#known.values()) idle.splice(0).forEach(discard);
     this.#known.clear();
   }
 }
 
-function discard(entry: IdleWire): void {
+function discard(entry: IdleConnection): void {
   entry.isIdle = false;
-  entry.wire.close();
+  entry.connection.close();
 }
 
-/**
- * Opens a connection to an application.
- *
- * @param onClose Called when the connection is closed, if it was opened.
- * @throws {RefusedUpstream} where the gate does not connect to its address. Nothing has been sent.
- * @throws {ConnectionLost} where that fails, or when the signal says so.
- */
+function parseUpstream(address: string): Upstream {
+  const { protocol, host } = new URL(address);
+  const isSecure = protocol === "https:";
+  return { address, authority: host, ...targetOf(address), isSecure, idle: [] };
+}
+
+/** @param onClose Called when a connection that was opened is closed. */
 async function connectTo(
   upstream: Upstream,
   { rules, signal, onClose }: { rules: UpstreamRules; signal: AbortSignal; onClose: () => void },
 ): Promise<Connection> {
   const { hostname, port, isSecure } = upstream;
-  if (rules.problemOf(upstream.address) !== undefined) throw new RefusedUpstream(upstream.address);
+  if (rules.problemOf(upstream.address) !== undefined) {
+    throw new UpstreamForbidden(upstream.address);
+  }
   try {
-    const connection = await Deno.connect({ hostname, port, signal });
-    if (!rules.allows(upstream, connection)) {
-      connection.close();
-      throw new RefusedUpstream(upstream.address);
+    const transport = await Deno.connect({ hostname, port, signal });
+    if (!rules.allows(upstream, transport)) {
+      transport.close();
+      throw new UpstreamForbidden(upstream.address);
     }
-    connection.setNoDelay(true);
-    connection.setKeepAlive(true);
-    if (isSecure) return await secure(connection, hostname, signal, onClose);
-    return new Connection(connection, onClose);
+    transport.setNoDelay(true);
+    transport.setKeepAlive(true);
+    if (isSecure) return await secure(transport, hostname, signal, onClose);
+    return new Connection(transport, onClose);
   } catch (cause) {
-    if (cause instanceof RefusedUpstream) throw cause;
-    throw new ConnectionLost("The application cannot be connected to", { cause });
+    if (cause instanceof UpstreamForbidden) throw cause;
+    throw new ConnectionLost("Cannot connect to the application", { cause });
   }
 }
 
@@ -172,32 +171,18 @@ async function secure(
   onClose: () => void,
 ): Promise<Connection> {
   const hostname = name.replace(/^\[|\]$/g, "");
-  const connection = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
-  const abort = () => closeQuietly(connection);
+  const transport = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
+  const abort = () => closeQuietly(transport);
   signal.addEventListener("abort", abort);
   try {
     signal.throwIfAborted();
-    await connection.handshake();
+    await transport.handshake();
     signal.throwIfAborted();
-    return new Connection(connection, onClose);
+    return new Connection(transport, onClose);
   } catch (error) {
-    closeQuietly(connection);
+    closeQuietly(transport);
     throw error;
   } finally {
     signal.removeEventListener("abort", abort);
   }
-}
-
-function closeQuietly(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch {
-    // It is closed already.
-  }
-}
-
-function parseUpstream(address: string): Upstream {
-  const { protocol, host } = new URL(address);
-  const isSecure = protocol === "https:";
-  return { address, authority: host, ...targetOf(address), isSecure, idle: [] };
 }

@@ -3,74 +3,95 @@ import { errors, type HttpError } from "./http_error.ts";
 import type { WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** Finds the project that a key opens, by the key's SHA-256. */
+/** Looks up project keys by their SHA-256. */
 export interface KeyRing {
+  /** The project of a key, and the key's prefix; `undefined` for an unknown key. */
   find(keyHash: string): Promise<{ project: string; prefix: string } | undefined>;
 }
 
-/** Finds out whether a key was revoked. */
+/** Knows which keys were revoked. */
 export interface KeyStatus {
-  /** Whether a key that opened the project `age` milliseconds ago still does. */
+  /** Whether a key that was valid for the project `age` milliseconds ago still is. */
   isStillValid(keyHash: string, project: string, age: number): Promise<boolean>;
 }
 
-/** What is needed to judge a key that came with a request. */
+/** Knows the administrator's token by its SHA-256. */
+export interface AdminTokens {
+  isAdminToken(hash: string): Promise<boolean>;
+}
+
+/** What is needed to check the credentials of a request. */
 export interface AuthContext {
   keys: KeyRing;
   wrongKeys: WrongKeyLimiter;
-  /** Where the request comes from. */
+  /** Returns the address of the client. */
   address: () => string;
-  /** Gets the prefix of the key, if it is known. */
-  visit: RequestContext;
+  /** Receives the prefix of an accepted key. */
+  context: RequestContext;
 }
 
-/**
- * The project that the `X-Api-Key` of a request opens. A key is looked up by its SHA-256, which nobody can steer character by
- * character: how long it takes says nothing of what differs.
- *
- * @throws {HttpError} 401 with a key that is not known, 429 after too many of them, 401 without one.
- */
-async function projectOfKey(headers: Headers, entrance: AuthContext): Promise<string> {
-  const key = headers.get("x-api-key") ?? "";
-  if (key === "") throw errors.missingKey();
-  const opened = key.length > MAX_KEY_HEADER
-    ? undefined
-    : await entrance.keys.find(hashSecret(key));
-  if (opened === undefined) throw keyRefusal(errors.unknownKey(), entrance);
-  entrance.visit.key = opened.prefix;
-  return opened.project;
-}
+/** A sender with access to everything, or to one project. */
+export type Caller = { isAdministrator: true } | { isAdministrator: false; project: string };
 
 /**
- * Lets a request through if its `X-Api-Key` opens the project.
+ * Requires a key of the project in `X-Api-Key`.
  *
- * @throws {HttpError} 401 or 429 as above, 403 with a key of another project.
+ * @throws {HttpError} 401 without a known key, 429 after too many unknown ones, 403 with a key of another project.
  */
 export async function requireProjectKey(
   headers: Headers,
   project: string,
-  entrance: AuthContext,
+  auth: AuthContext,
 ): Promise<void> {
-  if (await projectOfKey(headers, entrance) !== project) throw errors.wrongProject();
+  if (await projectOfKey(headers, auth) !== project) throw errors.wrongProject();
 }
 
 /**
- * The same for a request that came in some time ago: its key may have been revoked while its body was received. While that
- * is not long ago, it costs no read of the store.
+ * Checks whether the key of an accepted request is still valid: it may have been revoked while the body was received. Costs
+ * no read of the store while the request is young.
  *
- * @throws {HttpError} 401 where the key does not open the project any more.
+ * @throws {HttpError} 401 if the key was revoked.
  */
 export async function reauthenticate(
   headers: Headers,
   project: string,
-  { keys, visit }: { keys: KeyStatus; visit: RequestContext },
+  { keys, context }: { keys: KeyStatus; context: RequestContext },
 ): Promise<void> {
   const hash = hashSecret(headers.get("x-api-key") ?? "");
-  const age = performance.now() - visit.began;
+  const age = performance.now() - context.began;
   if (!await keys.isStillValid(hash, project, age)) throw errors.revokedKey();
 }
 
-/** The error for a wrong key: the given one, or 429 after too many from its network. */
+/**
+ * The sender of a request, by the administrator's token if there is a bearer token, otherwise by the project key.
+ *
+ * @throws {HttpError} 401 without known credentials, 429 after too many unknown ones.
+ */
+export async function authenticateCaller(
+  headers: Headers,
+  tokens: AdminTokens,
+  auth: AuthContext,
+): Promise<Caller> {
+  const token = bearerToken(headers);
+  if (token !== undefined) {
+    const isKnown = token.length <= MAX_KEY_HEADER && await tokens.isAdminToken(hashSecret(token));
+    if (!isKnown) throw keyRefusal(errors.unknownToken(), auth);
+    auth.context.key = "admin";
+    return { isAdministrator: true };
+  }
+  if ((headers.get("x-api-key") ?? "") === "") throw errors.missingCredentials();
+  return { isAdministrator: false, project: await projectOfKey(headers, auth) };
+}
+
+/** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
+const BEARER = /^bearer +(.+)$/i;
+
+/** The bearer token of a request, if it has one. */
+export function bearerToken(headers: Headers): string | undefined {
+  return BEARER.exec(headers.get("authorization") ?? "")?.[1];
+}
+
+/** Counts a wrong key and returns the error for it: the given one, or 429 after too many from the same network. */
 export function keyRefusal(
   error: HttpError,
   { wrongKeys, address }: Pick<AuthContext, "wrongKeys" | "address">,
@@ -79,44 +100,17 @@ export function keyRefusal(
   return wait === undefined ? error : errors.tooManyWrongKeys(wait);
 }
 
-/** Knows the administrator's token by its SHA-256. */
-export interface AdminTokens {
-  isAdminToken(hash: string): Promise<boolean>;
-}
-
-/** Who administers: everything, or the one project that a key opens. */
-export type Caller = { isAdministrator: true } | { isAdministrator: false; project: string };
-
-/** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
-const BEARER = /^bearer +(.+)$/i;
-
-/** What a request has in place of the administrator's token, if anything. */
-export function bearerToken(headers: Headers): string | undefined {
-  return BEARER.exec(headers.get("authorization") ?? "")?.[1];
-}
-
-/** Whether a request comes with what may be the administrator's token. */
-export function hasBearerToken(headers: Headers): boolean {
-  return bearerToken(headers) !== undefined;
-}
-
 /**
- * Who sends a request: by the administrator's token where there is one, else by the project key.
+ * The project of the key in `X-Api-Key`. The lookup is by SHA-256, so that its duration tells a guesser nothing about the
+ * key.
  *
- * @throws {HttpError} 401 without either or with one that is not known, 429 after too many of those.
+ * @throws {HttpError} 401 without a known key, 429 after too many unknown ones.
  */
-export async function authenticateCaller(
-  headers: Headers,
-  tokens: AdminTokens,
-  entrance: AuthContext,
-): Promise<Caller> {
-  const token = bearerToken(headers);
-  if (token !== undefined) {
-    const isKnown = token.length <= MAX_KEY_HEADER && await tokens.isAdminToken(hashSecret(token));
-    if (!isKnown) throw keyRefusal(errors.unknownToken(), entrance);
-    entrance.visit.key = "admin";
-    return { isAdministrator: true };
-  }
-  if ((headers.get("x-api-key") ?? "") === "") throw errors.missingCredentials();
-  return { isAdministrator: false, project: await projectOfKey(headers, entrance) };
+async function projectOfKey(headers: Headers, auth: AuthContext): Promise<string> {
+  const key = headers.get("x-api-key") ?? "";
+  if (key === "") throw errors.missingKey();
+  const found = key.length > MAX_KEY_HEADER ? undefined : await auth.keys.find(hashSecret(key));
+  if (found === undefined) throw keyRefusal(errors.unknownKey(), auth);
+  auth.context.key = found.prefix;
+  return found.project;
 }

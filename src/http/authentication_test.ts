@@ -1,33 +1,55 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { someVisit } from "../api/test_support.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
-import { type AuthContext, requireProjectKey } from "./authentication.ts";
+import {
+  type AuthContext,
+  authenticateCaller,
+  type Caller,
+  requireProjectKey,
+} from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
 import { MAX_WRONG_KEYS, WrongKeyLimiter } from "./network/wrong_keys.ts";
+import { someContext } from "./test_support.ts";
 
 const KEY = "p_secret";
+const TOKEN = "token-of-the-administrator";
 
-/** Knows one key, and notes what it is asked. */
-function entrance(asked: string[] = [], from = "192.0.2.1"): AuthContext {
-  const opens = (hash: string) => {
-    asked.push(hash);
+const tokens = { isAdminToken: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
+
+/** Knows one key, and collects the hashes that are looked up. */
+function authContext(
+  lookups: string[] = [],
+  wrongKeys = new WrongKeyLimiter(),
+): AuthContext {
+  const find = (hash: string) => {
+    lookups.push(hash);
     return Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
   };
-  return {
-    keys: { find: opens },
-    wrongKeys: new WrongKeyLimiter(),
-    address: () => from,
-    visit: someVisit(),
-  };
+  return { keys: { find }, wrongKeys, address: () => "192.0.2.1", context: someContext() };
 }
 
-Deno.test("A key lets in to its own project, whatever the header's case", async () => {
+function requireKey(
+  key: string | undefined,
+  auth: AuthContext,
+  project = "p",
+): Promise<void> {
+  const headers = new Headers(key === undefined ? {} : { "x-api-key": key });
+  return requireProjectKey(headers, project, auth);
+}
+
+function authenticate(
+  headers: Record<string, string>,
+  wrongKeys?: WrongKeyLimiter,
+): Promise<Caller> {
+  return authenticateCaller(new Headers(headers), tokens, authContext([], wrongKeys));
+}
+
+Deno.test("a key gives access to its own project, in a header of any case", async () => {
   for (const name of ["X-Api-Key", "x-api-key", "X-API-KEY"]) {
-    await requireProjectKey(new Headers({ [name]: KEY }), "p", entrance());
+    await requireProjectKey(new Headers({ [name]: KEY }), "p", authContext());
   }
 });
 
-Deno.test("Without a known key it is 401, with one of another project 403", async () => {
+Deno.test("an unknown key is 401, one of another project 403", async () => {
   const cases = [
     [{}, "p", 401],
     [{ "x-api-key": "" }, "p", 401],
@@ -42,47 +64,98 @@ Deno.test("Without a known key it is 401, with one of another project 403", asyn
   ] as const;
   for (const [headers, project, status] of cases) {
     const about = JSON.stringify([headers, project]);
-    const enter = () => requireProjectKey(new Headers(headers), project, entrance());
-    const error = await assertRejects(enter, HttpError);
+    const check = () => requireProjectKey(new Headers(headers), project, authContext());
+    const error = await assertRejects(check, HttpError);
     assertEquals(error.status, status, about);
     assertEquals("WWW-Authenticate" in error.headers, status === 401, about);
     assertEquals(error.message.includes("secret"), false, about);
   }
 });
 
-Deno.test("The key itself is not looked up, only its hash, and one that is too long not at all", async () => {
-  const asked: string[] = [];
-  await requireProjectKey(new Headers({ "x-api-key": KEY }), "p", entrance(asked));
-  assertEquals(asked, [hashSecret(KEY)]);
-  const long = new Headers({ "x-api-key": "x".repeat(MAX_KEY_HEADER + 1) });
-  await assertRejects(() => requireProjectKey(long, "p", entrance(asked)), HttpError);
-  assertEquals(asked.length, 1);
+Deno.test("only the hash of a key is looked up, and an overlong key is not", async () => {
+  const lookups: string[] = [];
+  await requireKey(KEY, authContext(lookups));
+  assertEquals(lookups, [hashSecret(KEY)]);
+  const long = "x".repeat(MAX_KEY_HEADER + 1);
+  await assertRejects(() => requireKey(long, authContext(lookups)), HttpError);
+  assertEquals(lookups.length, 1);
 });
 
-Deno.test("After twenty wrong keys of a network the next one is told to wait, and a right one enters", async () => {
-  const door = entrance();
-  const enter = (key: string | undefined, from = door) =>
-    requireProjectKey(new Headers(key === undefined ? {} : { "x-api-key": key }), "p", from);
-  const statusOf = async (key: string | undefined, from = door) =>
-    (await assertRejects(() => enter(key, from), HttpError)).status;
+Deno.test("after twenty wrong keys of a network the next one is 429, and a correct one is accepted", async () => {
+  const auth = authContext();
+  const statusOf = async (key: string | undefined, from = auth) =>
+    (await assertRejects(() => requireKey(key, from), HttpError)).status;
   for (let i = 0; i < MAX_WRONG_KEYS; i++) assertEquals(await statusOf(`p_${i}`), 401);
-  const { status, headers, message } = await assertRejects(() => enter("p_wrong"), HttpError);
+  const { status, headers, message } = await assertRejects(
+    () => requireKey("p_wrong", auth),
+    HttpError,
+  );
   assertEquals([status, Number(headers["Retry-After"]) >= 20], [429, true]);
   assertEquals(message.includes("p_wrong"), false);
   assertEquals(await statusOf("x".repeat(MAX_KEY_HEADER + 1)), 429);
   assertEquals(await statusOf(undefined), 401);
-  assertEquals(await statusOf("p_wrong", { ...door, address: () => "192.0.3.2" }), 401);
-  await enter(KEY);
+  assertEquals(await statusOf("p_wrong", { ...auth, address: () => "192.0.3.2" }), 401);
+  await requireKey(KEY, auth);
 });
 
-Deno.test("Neither a missing key nor one of another project counts as wrong", async () => {
-  const door = entrance();
+Deno.test("a missing key and one of another project do not count as wrong", async () => {
+  const auth = authContext();
   for (let i = 0; i <= MAX_WRONG_KEYS; i++) {
-    await assertRejects(() => requireProjectKey(new Headers(), "p", door), HttpError);
-    await assertRejects(
-      () => requireProjectKey(new Headers({ "x-api-key": KEY }), "q", door),
-      HttpError,
-    );
+    await assertRejects(() => requireKey(undefined, auth), HttpError);
+    await assertRejects(() => requireKey(KEY, auth, "q"), HttpError);
   }
-  assertEquals(door.wrongKeys.record(door.address()), undefined);
+  assertEquals(auth.wrongKeys.record(auth.address()), undefined);
+});
+
+Deno.test("the administrator's token is read from Authorization, with a scheme of any case", async () => {
+  for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
+    assertEquals(await authenticate({ authorization: scheme + TOKEN }), { isAdministrator: true });
+  }
+});
+
+Deno.test("a project key identifies its owner, unless there is a bearer token", async () => {
+  const owner = { isAdministrator: false, project: "p" };
+  assertEquals(await authenticate({ "x-api-key": KEY }), owner);
+  for (const none of ["", "Bearer", "Bearer ", `Basic ${TOKEN}`, TOKEN]) {
+    assertEquals(await authenticate({ "x-api-key": KEY, authorization: none }), owner, none);
+  }
+  const both = { "x-api-key": "p_wrong", authorization: `Bearer ${TOKEN}` };
+  assertEquals(await authenticate(both), { isAdministrator: true });
+});
+
+Deno.test("unknown credentials are 401, and the error contains nothing that was sent", async () => {
+  const cases: Record<string, string>[] = [
+    {},
+    { "x-api-key": "" },
+    { "x-api-key": "p_wrong" },
+    { "x-api-key": TOKEN },
+    { authorization: "Bearer wrong" },
+    { authorization: `Bearer ${TOKEN}x` },
+    { authorization: `Bearer ${hashSecret(TOKEN)}` },
+    { authorization: `Bearer ${KEY}` },
+    { authorization: `Bearer ${"x".repeat(MAX_KEY_HEADER + 1)}` },
+    { authorization: "Bearer wrong", "x-api-key": KEY },
+  ];
+  for (const headers of cases) {
+    const error = await assertRejects(() => authenticate(headers), HttpError);
+    assertEquals([error.status, "WWW-Authenticate" in error.headers], [401, true]);
+    for (const secret of ["wrong", TOKEN, "secret"]) {
+      assertEquals(error.message.includes(secret), false, error.message);
+    }
+  }
+});
+
+Deno.test("wrong tokens and wrong keys count together, and correct ones are accepted", async () => {
+  const wrongKeys = new WrongKeyLimiter();
+  const wrong = [{ authorization: "Bearer wrong" }, { "x-api-key": "p_wrong" }];
+  const statuses: number[] = [];
+  for (let i = 0; i < MAX_WRONG_KEYS + 2; i++) {
+    const error = await assertRejects(() => authenticate(wrong[i % 2] ?? {}, wrongKeys), HttpError);
+    statuses.push(error.status);
+  }
+  assertEquals(statuses, [...Array<number>(MAX_WRONG_KEYS).fill(401), 429, 429]);
+  assertEquals((await assertRejects(() => authenticate({}, wrongKeys), HttpError)).status, 401);
+  const administrator = await authenticate({ authorization: `Bearer ${TOKEN}` }, wrongKeys);
+  assertEquals(administrator.isAdministrator, true);
+  assertEquals((await authenticate({ "x-api-key": KEY }, wrongKeys)).isAdministrator, false);
 });

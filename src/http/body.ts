@@ -1,31 +1,31 @@
 import { errors, type HttpError } from "./http_error.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** How long a sender may let us wait in all. What we do with the bytes does not count. */
+/** How slowly a body may arrive. Only the time spent waiting for the sender counts. */
 export interface Pace {
-  /** Milliseconds that may pass before enough came, and that a fast sender can have saved up at the most. */
+  /** Milliseconds of waiting that are allowed at first, and that a fast sender can accumulate at most. */
   grace: number;
-  /** Bytes that give the sender another second; without it, `grace` is the time for the whole body. */
+  /** Bytes for which the sender is allowed another second; absent if `grace` is for the whole body. */
   rate?: number;
 }
 
 export interface BodyLimits {
-  /** Bytes. */
+  /** The largest allowed body, in bytes. */
   limit: number;
-  /** How long the body may give nothing, in milliseconds. */
+  /** How long the sender may send nothing, in milliseconds. */
   idle: number;
-  /** Unless given, a body may take as long as it likes. */
+  /** Absent if a body may take any time. */
   pace?: Pace | undefined;
-  /** The error for more than the limit; that of a file, unless given. */
+  /** The error for a body over the limit; `payloadTooLarge` if absent. */
   tooLarge?: (limit: number) => HttpError;
-  /** Whose bytes are counted there. */
-  visit?: RequestContext;
+  /** Receives the number of bytes. */
+  context?: RequestContext;
 }
 
 /**
- * The size that a request announces for its body; `undefined` without one.
+ * The size in `Content-Length`; `undefined` without one.
  *
- * @throws {HttpError} 413 where it is over the limit, before a byte is read.
+ * @throws {HttpError} 413 if it is over the limit.
  */
 export function announcedSize(
   headers: Headers,
@@ -40,14 +40,13 @@ export function announcedSize(
 }
 
 /**
- * The bytes of a request as they come. Whoever stops reading ends the body.
+ * The bytes of a request body as they arrive. When the reader stops early, the body is cancelled.
  *
- * @throws {HttpError} 413 over the limit, 408 where the sender falls silent or is too slow, 400 where it leaves before the
- *   end.
+ * @throws {HttpError} 413 over the limit, 408 if the sender is silent or too slow, 400 if it disconnects early.
  */
 export async function* readBody(
   request: Request,
-  { limit, idle, pace, tooLarge = errors.payloadTooLarge, visit }: BodyLimits,
+  { limit, idle, pace, tooLarge = errors.payloadTooLarge, context }: BodyLimits,
 ): AsyncGenerator<Uint8Array> {
   const announced = announcedSize(request.headers, limit, tooLarge);
   if (request.body === null) return;
@@ -59,56 +58,57 @@ export async function* readBody(
     while (true) {
       const began = performance.now();
       const error = credit < idle ? errors.bodyTooSlow : errors.bodyTimeout;
-      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, visit });
+      const { done, value } = await readWithin(reader, Math.min(idle, credit), { error, context });
       ended = done;
       if (value === undefined) break;
       size += value.byteLength;
       credit = creditAfter(credit - (performance.now() - began), value.byteLength, pace);
-      if (visit !== undefined) visit.received = size;
+      if (context !== undefined) context.received = size;
       if (size > limit) throw tooLarge(limit);
       yield value;
     }
     if (announced !== undefined && announced !== size) throw errors.incompleteBody();
   } finally {
-    // The connection may be gone already; then there is nothing left to cancel.
+    // If the connection is already gone, there is nothing left to cancel.
     if (!ended) reader.cancel().catch(() => {});
   }
 }
 
-/** The milliseconds that a sender may still let us wait. */
+/** How long the sender may be waited for from now on, in milliseconds. */
 function creditAfter(left: number, bytes: number, pace: Pace | undefined): number {
   const { grace = Infinity, rate } = pace ?? {};
   const earned = rate === undefined ? 0 : bytes / rate * 1000;
-  // What has come in time came in time, also where it was noticed late.
+  // Bytes that arrived in time count as such, even if this process noticed them late.
   return Math.min(grace, Math.max(0, left) + earned);
 }
 
-/** How late a timer may be before that shows that this process was busy, in milliseconds. */
+/** A timer that is later than this, in milliseconds, shows that this process was busy. */
 const BUSY = 100;
 
+/** Reads with a timeout. `@std/async/deadline` is not used: it would blame the sender when this process was busy. */
 async function readWithin(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   time: number,
-  { error, visit }: { error: () => HttpError; visit: RequestContext | undefined },
+  { error, context }: { error: () => HttpError; context: RequestContext | undefined },
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
-  const { promise: silence, reject } = Promise.withResolvers<never>();
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
   const began = performance.now();
   const onTime = () => {
     const late = performance.now() - began - time;
-    // The bytes may be there and were not looked at, as something else took long.
+    // The bytes may have arrived unnoticed while this process was busy: wait as long again.
     if (late < BUSY) reject(error());
     else timer = setTimeout(() => reject(error()), late);
   };
   let timer = setTimeout(onTime, time);
   const next = reader.read().catch((error: unknown) => {
-    // The runtime's way to say that the sender has left.
-    if (visit !== undefined) visit.isAborted = true;
+    // The runtime reports a disconnected sender this way.
+    if (context !== undefined) context.isAborted = true;
     throw errors.incompleteBody(error);
   });
-  // Whichever loses the race has nobody else to tell.
+  // After a timeout the late failure has no other handler.
   next.catch(() => {});
   try {
-    return await Promise.race([next, silence]);
+    return await Promise.race([next, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -118,10 +118,10 @@ async function readWithin(
 const SHA_256 = /^:([A-Za-z0-9+/]{43}=):$/;
 
 /**
- * The SHA-256 in base64 that `Content-Digest` (RFC 9530) names for the body; `undefined` where it names none. Other
- * algorithms are passed over.
+ * The SHA-256 of the body in base64, from `Content-Digest` (RFC 9530); `undefined` without one. Other algorithms are
+ * ignored.
  *
- * @throws {HttpError} 400 where the header is not well formed.
+ * @throws {HttpError} 400 if the header is malformed.
  */
 export function expectedDigest(headers: Headers): string | undefined {
   const header = headers.get("content-digest");
@@ -138,7 +138,7 @@ export function expectedDigest(headers: Headers): string | undefined {
   return expected;
 }
 
-/** @throws {HttpError} 400 where a digest was named and is not the one of the bytes that came. */
+/** @throws {HttpError} 400 if a digest is expected and the actual one differs. */
 export function assertDigest(expected: string | undefined, actual: string): void {
   if (expected !== undefined && expected !== actual) throw errors.digestMismatch();
 }

@@ -1,6 +1,13 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { announcedSize, type BodyLimits, readBody } from "./body.ts";
+import {
+  announcedSize,
+  assertDigest,
+  type BodyLimits,
+  expectedDigest,
+  formatDigest,
+  readBody,
+} from "./body.ts";
 import { HttpError } from "./http_error.ts";
 
 /** Long enough that no test meets it. */
@@ -47,7 +54,7 @@ async function refusal(request: Request, limits: BodyLimits): Promise<HttpError>
   return await assertRejects(() => collect(request, limits), HttpError);
 }
 
-Deno.test("The pieces of a body come as they were sent, up to the limit", async () => {
+Deno.test("a body is read piece by piece, up to the limit", async () => {
   const request = piecesOf(3, 0, 5, 2).request({ "content-length": "10" });
   const pieces = await collect(request, { limit: 10, idle: IDLE });
   assertEquals(pieces, [
@@ -58,14 +65,14 @@ Deno.test("The pieces of a body come as they were sent, up to the limit", async 
   ]);
 });
 
-Deno.test("No body and an empty one have no pieces", async () => {
+Deno.test("a missing body and an empty one have no pieces", async () => {
   const limits = { limit: 0, idle: IDLE };
   assertEquals(await collect(new Request("http://kv.example/"), limits), []);
   assertEquals(await collect(piecesOf().request(), limits), []);
   assertEquals(await collect(piecesOf().request({ "content-length": "0" }), limits), []);
 });
 
-Deno.test("A body that announces too much is refused before a byte is read", async () => {
+Deno.test("a body that is announced too large is refused before a byte is read", async () => {
   const body = piecesOf(11);
   const request = body.request({ "content-length": "11" });
   assertEquals((await refusal(request, { limit: 10, idle: IDLE })).status, 413);
@@ -73,7 +80,7 @@ Deno.test("A body that announces too much is refused before a byte is read", asy
   await body.stream.cancel().catch(() => {});
 });
 
-Deno.test("A body that turns out too large is refused there, and read no further", async () => {
+Deno.test("a body that exceeds the limit is refused and not read further", async () => {
   const body = piecesOf(5, 6, 1000, 1000);
   const error = await refusal(body.request(), { limit: 10, idle: IDLE });
   assertEquals(error.status, 413);
@@ -82,7 +89,7 @@ Deno.test("A body that turns out too large is refused there, and read no further
   assertEquals(body.pulls, 2);
 });
 
-Deno.test("A sender that falls silent gets 408, and its body is left", async () => {
+Deno.test("a silent sender gets 408 and its body is cancelled", async () => {
   const silences: TestBody[] = [
     new TestBody(),
     new TestBody((controller, pull) => {
@@ -97,7 +104,7 @@ Deno.test("A sender that falls silent gets 408, and its body is left", async () 
   }
 });
 
-Deno.test("The idle time begins anew with each piece, and does not run while the reader is busy", async () => {
+Deno.test("the idle time restarts with each piece and does not run while the reader is busy", async () => {
   const request = piecesOf(1, 1, 1).request();
   const idle = 5;
   let count = 0;
@@ -108,7 +115,7 @@ Deno.test("The idle time begins anew with each piece, and does not run while the
   assertEquals(count, 3);
 });
 
-Deno.test("A sender that leaves gets 400, with the cause for the log alone", async () => {
+Deno.test("a sender that disconnects is 400, and the cause is only for the log", async () => {
   const cause = new TypeError("the inside of the runtime");
   const body = new TestBody((controller, pull) => {
     if (pull === 1) controller.enqueue(new Uint8Array(4));
@@ -120,21 +127,21 @@ Deno.test("A sender that leaves gets 400, with the cause for the log alone", asy
   assert(!error.message.includes("inside"), error.message);
 });
 
-Deno.test("A body of another length than announced is broken", async () => {
+Deno.test("a body shorter or longer than announced is incomplete", async () => {
   for (const announced of ["9", "11"]) {
     const request = piecesOf(5, 5).request({ "content-length": announced });
     assertEquals((await refusal(request, { limit: 20, idle: IDLE })).status, 400);
   }
 });
 
-Deno.test("Whoever stops reading ends the body", async () => {
+Deno.test("a reader that stops early cancels the body", async () => {
   const body = piecesOf(1, 1, 1);
   for await (const _ of readBody(body.request(), { limit: 10, idle: IDLE })) break;
   await body.cancelled;
   assertEquals(body.pulls, 1);
 });
 
-Deno.test("The announced size is that of Content-Length", () => {
+Deno.test("the announced size is Content-Length", () => {
   const of = (text: string) => announcedSize(new Headers({ "content-length": text }), 100);
   assertEquals(announcedSize(new Headers(), 100), undefined);
   assertEquals([of("0"), of("100")], [0, 100]);
@@ -153,7 +160,7 @@ function trickling(count: number, pause: number): TestBody {
   });
 }
 
-Deno.test("A body that trickles is given up, however often a byte comes", async () => {
+Deno.test("a body that trickles is refused, although bytes keep coming", async () => {
   for (const pace of [{ grace: 60, rate: 1000 }, { grace: 60 }]) {
     const body = trickling(1000, 10);
     const error = await refusal(body.request(), { limit: 1e6, idle: IDLE, pace });
@@ -163,14 +170,14 @@ Deno.test("A body that trickles is given up, however often a byte comes", async 
   }
 });
 
-Deno.test("A body that is fast enough may take as long as it needs", async () => {
+Deno.test("a body that is fast enough may take any time", async () => {
   const body = trickling(30, 10);
   const pace = { grace: 2000, rate: 1 };
   const pieces = await collect(body.request(), { limit: 1e6, idle: IDLE, pace });
   assertEquals(pieces.length, 30);
 });
 
-Deno.test("The time in which the reader is busy does not count as slowness of the sender", async () => {
+Deno.test("the time in which the reader is busy does not count as slowness of the sender", async () => {
   let count = 0;
   const pace = { grace: 100 };
   for await (const _ of readBody(piecesOf(1, 1, 1).request(), { limit: 10, idle: IDLE, pace })) {
@@ -180,7 +187,7 @@ Deno.test("The time in which the reader is busy does not count as slowness of th
   assertEquals(count, 3);
 });
 
-Deno.test("A process that was busy looks first whether the bytes have come", async () => {
+Deno.test("a process that was busy checks for arrived bytes before it gives up", async () => {
   const body = new TestBody((controller, pull) => {
     if (pull > 1) return controller.close();
     setTimeout(() => controller.enqueue(new Uint8Array(1)), 20);
@@ -192,4 +199,69 @@ Deno.test("A process that was busy looks first whether the bytes have come", asy
   });
   const pieces = await collect(body.request(), { limit: 10, idle: 10 });
   assertEquals(pieces.length, 1);
+});
+
+/** The SHA-256 of nothing, and of "abc". */
+const EMPTY = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+const ABC = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
+
+function read(header: string): string | undefined {
+  return expectedDigest(new Headers({ "content-digest": header }));
+}
+
+Deno.test("the SHA-256 is read from the header, even among other algorithms", () => {
+  const cases = [
+    [`sha-256=:${EMPTY}:`, EMPTY],
+    [`  sha-256=:${ABC}:  `, ABC],
+    [`sha-512=:AAAA:, sha-256=:${ABC}:`, ABC],
+    [`sha-256=:${ABC}:,md5=:AAAA:`, ABC],
+    [`sha-256=:${EMPTY}:, sha-256=:${ABC}:`, ABC],
+    ["sha-512=:AAAA:", undefined],
+    ["md5=:AAAA==:, unixsum=::", undefined],
+    ["sha-2560=:AAAA:", undefined],
+  ] as const;
+  for (const [header, digest] of cases) assertEquals(read(header), digest, header);
+  assertEquals(expectedDigest(new Headers()), undefined);
+});
+
+Deno.test("a malformed digest header is 400", () => {
+  const headers = [
+    "",
+    ",",
+    "sha-256",
+    "sha-256=",
+    "sha-256=::",
+    `sha-256=${ABC}`,
+    `sha-256="${ABC}"`,
+    `sha-256 = :${ABC}:`,
+    `sha-256=:${ABC}`,
+    `sha-256=:${ABC.slice(0, -1)}:`,
+    `sha-256=:${ABC.slice(1)}:`,
+    `sha-256=:A${ABC}:`,
+    `sha-256=:${"_".repeat(43)}=:`,
+    `sha-256=: ${ABC}:`,
+    `sha-256=:${ABC}:,`,
+    `sha-256=:${ABC}:, nonsense`,
+    `SHA-256=:${ABC}:`,
+    "sha-512=AAAA",
+    "=:AAAA:",
+  ];
+  for (const header of headers) {
+    const error = assertThrows(() => read(header), HttpError, "The Content-Digest header must be");
+    assertEquals(error.status, 400, header);
+  }
+});
+
+Deno.test("a body must have the digest that was sent, if any", () => {
+  assertDigest(undefined, ABC);
+  assertDigest(ABC, ABC);
+  for (const other of [EMPTY, ABC.toLowerCase(), ""]) {
+    const error = assertThrows(() => assertDigest(ABC, other), HttpError, "SHA-256");
+    assertEquals(error.status, 400);
+  }
+});
+
+Deno.test("a formatted digest can be parsed", () => {
+  assertEquals(formatDigest(ABC), `sha-256=:${ABC}:`);
+  assertEquals(read(formatDigest(EMPTY)), EMPTY);
 });

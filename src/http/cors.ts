@@ -1,16 +1,16 @@
-/** How long a browser may keep the answer to a preflight, in seconds. */
+/** How long a browser may cache the answer to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 86_400;
 
-/** Which origins' pages may read the answers: all, or those of a list. */
+/** The origins whose pages may read the answers: all, or those of a list. */
 export type CorsOrigins = "*" | readonly string[];
 
 const EXPOSED = "ETag, Content-Range, Content-Length, Accept-Ranges, Last-Modified, X-Request-Id";
 
-/** What the API understands. A page may send more, which is ignored. */
+/** The headers that the API uses. A page may send others, which are ignored. */
 const ALLOWED = "X-Api-Key, Content-Type, Content-Digest, Range, If-Match, If-None-Match, " +
   "If-Modified-Since, If-Unmodified-Since, If-Range, X-Request-Id";
 
-/** Adds what lets a page of the asking origin read an answer. Never with credentials: the key travels in a header. */
+/** Lets pages of the request's origin read the response. Credentials are never allowed: the key is sent in a header. */
 export function addCorsHeaders(response: Headers, request: Headers, allowed: CorsOrigins): void {
   const origin = request.get("origin");
   if (allowed === "*") {
@@ -23,7 +23,7 @@ export function addCorsHeaders(response: Headers, request: Headers, allowed: Cor
   response.set("Access-Control-Expose-Headers", EXPOSED);
 }
 
-/** The answer to `OPTIONS`, which needs no key. */
+/** The response to `OPTIONS`, which needs no key. */
 export function answerOptions(request: Headers, allow: string): Response {
   const headers = new Headers({ Allow: allow });
   if (request.has("access-control-request-method")) {

@@ -15,7 +15,7 @@ function listed(headers: Headers, name: string): string[] {
   return (headers.get(name) ?? "").toLowerCase().split(",").map((one) => one.trim());
 }
 
-Deno.test("An origin is let in by a star or by the list, and answers vary with it only there", () => {
+Deno.test("an origin is allowed by a star or by the list, and only a list makes answers vary", () => {
   const cases = [
     ["*", APP, "*", undefined],
     ["*", "null", "*", undefined],
@@ -38,7 +38,7 @@ Deno.test("An origin is let in by a star or by the list, and answers vary with i
   }
 });
 
-Deno.test("What a page may read of an answer is exposed", () => {
+Deno.test("the headers that pages may read are exposed", () => {
   const headers = new Headers();
   addCorsHeaders(headers, new Headers({ origin: APP }), "*");
   assertEquals(listed(headers, "access-control-expose-headers"), [
@@ -51,13 +51,13 @@ Deno.test("What a page may read of an answer is exposed", () => {
   ]);
 });
 
-Deno.test("An answer keeps what it varies with already", () => {
+Deno.test("an existing Vary header is kept", () => {
   const response = new Headers({ vary: "Range" });
   addCorsHeaders(response, new Headers({ origin: APP }), [APP]);
   assertEquals(response.get("vary"), "Range, Origin");
 });
 
-Deno.test("A preflight is answered with the methods, and the headers that we know or that are asked for", () => {
+Deno.test("a preflight gets the methods, the known headers and the requested headers", () => {
   const { status, headers, body } = answerOptions(
     new Headers({
       "origin": APP,
@@ -76,7 +76,7 @@ Deno.test("A preflight is answered with the methods, and the headers that we kno
   }
 });
 
-Deno.test("OPTIONS without a preflight tells the methods alone", () => {
+Deno.test("OPTIONS without a preflight gets only the methods", () => {
   const { status, headers } = answerOptions(new Headers({ origin: APP }), "POST, OPTIONS");
   assertEquals(status, 204);
   assertEquals(Object.fromEntries(headers), { allow: "POST, OPTIONS" });

@@ -16,10 +16,10 @@ import {
 } from "../store/engine/errors.ts";
 import { json } from "./json_response.ts";
 
-/** What `Retry-After` says with 503, in seconds. */
+/** The value of `Retry-After` with 503, in seconds. */
 const RETRY_AFTER = 1;
 
-/** An answer that is not what the caller asked for. The message is for the caller, the cause for our log. */
+/** An error response. The message is for the caller, the cause for the server's log. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
 
@@ -33,75 +33,56 @@ export class HttpError extends Error {
   }
 }
 
-/** How much of what a caller sent a sentence repeats. */
-const QUOTED = 200;
-
-function quote(value: string): string {
-  return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED)}…` : value);
-}
-
-/** Names as a sentence has them: `"name" and "host"`. */
-function listed(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(" and ");
-}
-
-/** Who administers comes in by one of two. */
-const bothWays = { "WWW-Authenticate": 'Bearer realm="kvdrive", ApiKey realm="kvdrive"' };
-
-/** How metrics are asked for. */
-const tokenAsked = { "WWW-Authenticate": 'Bearer realm="kvdrive"' };
-
-/** How callers of an application come in. */
-const keyAsked = { "WWW-Authenticate": 'ApiKey realm="kvdrive"' };
+const badRequest = (message: string) => new HttpError(400, message);
+const unauthorized = (schemes: string, message: string) =>
+  new HttpError(401, message, { "WWW-Authenticate": schemes });
+const forbidden = (message: string) => new HttpError(403, message);
+const notFound = (message: string) => new HttpError(404, message);
+/** The connection is closed, as the rest of the request may still arrive. */
+const timeout = (message: string) => new HttpError(408, message, { Connection: "close" });
+const conflict = (message: string) => new HttpError(409, message);
+const tooLarge = (message: string) => new HttpError(413, message);
+const badGateway = (message: string) => new HttpError(502, message);
+const unavailable = (message: string, cause?: unknown) =>
+  new HttpError(503, message, retryLater, cause);
 
 const retryLater = { "Retry-After": String(RETRY_AFTER) };
 
-/** Every error that a caller can get. Each sentence tells what was wrong and what would be right. */
+/** The accepted credentials, as `WWW-Authenticate` names them. */
+const KEY = 'ApiKey realm="kvdrive"';
+const TOKEN = 'Bearer realm="kvdrive"';
+const TOKEN_OR_KEY = `${TOKEN}, ${KEY}`;
+
+/** Every error response. Each sentence says what was wrong and what would be right. */
 export const errors = {
-  badHost: () => new HttpError(400, "The Host header is not a host name with an optional port"),
+  // 400 Bad Request
+  badHost: () => badRequest("The Host header is not a host name with an optional port"),
   badForwardedHost: () =>
-    new HttpError(
-      400,
+    badRequest(
       "The X-Forwarded-Host header is not a host name with an optional port: the proxy has to set it",
     ),
   badEncoding: (where: string) =>
-    new HttpError(
-      400,
+    badRequest(
       `The ${where} is not percent-encoded UTF-8: write "%" as "%25" and other bytes as UTF-8`,
     ),
+  dotSegments: () =>
+    badRequest('The path has a backslash, or a segment "." or "..": write it without them'),
   missingParameter: (name: string) =>
-    new HttpError(400, `The query parameter "${name}" is missing: it is required`),
+    badRequest(`The query parameter "${name}" is missing: it is required`),
   repeatedParameter: (name: string) =>
-    new HttpError(400, `The query parameter "${name}" is given more than once: give it once`),
+    badRequest(`The query parameter "${name}" is given more than once: give it once`),
   badParameter: (name: string, value: string, wanted: string) =>
-    new HttpError(400, `The query parameter "${name}" is ${quote(value)}: it must be ${wanted}`),
-  badFileName: (problem: string) => new HttpError(400, `The file name ${problem}`),
-  badDriveName: (problem: string) => new HttpError(400, `The drive name ${problem}`),
+    badRequest(`The query parameter "${name}" is ${quote(value)}: it must be ${wanted}`),
+  badFileName: (problem: string) => badRequest(`The file name ${problem}`),
+  badDriveName: (problem: string) => badRequest(`The drive name ${problem}`),
   badContentType: (limit: number) =>
-    new HttpError(
-      400,
-      `The Content-Type header is too long: at most ${limit} characters are allowed`,
-    ),
+    badRequest(`The Content-Type header is too long: at most ${limit} characters are allowed`),
   badDigest: () =>
-    new HttpError(400, "The Content-Digest header must be like sha-256=:<base64 of 32 bytes>:"),
+    badRequest("The Content-Digest header must be like sha-256=:<base64 of 32 bytes>:"),
   digestMismatch: () =>
-    new HttpError(
-      400,
+    badRequest(
       "The body does not have the SHA-256 that Content-Digest names: nothing was stored, send it again",
     ),
-  badJson: (problem: string) =>
-    new HttpError(400, `The body must be a JSON object like {"names": ["a.txt"]}: ${problem}`),
-  badObject: (fields: readonly string[], problem: string) =>
-    new HttpError(400, `The body must be a JSON object with ${listed(fields)}: ${problem}`),
-  unknownField: (name: string, fields: readonly string[]) =>
-    new HttpError(400, `The field ${quote(name)} is not known here: there is ${listed(fields)}`),
-  nothingToChange: (fields: readonly string[]) =>
-    new HttpError(400, `The body names nothing to change: there is ${listed(fields)}`),
-  missingField: (name: string) =>
-    new HttpError(400, `The field "${name}" is missing: it is required`),
-  badField: (name: string, problem: string) => new HttpError(400, `The field "${name}" ${problem}`),
-  badNames: (problem: string) =>
-    new HttpError(400, `The names to delete must be 1 to 1000 strings: ${problem}`),
   incompleteBody: (cause?: unknown) =>
     new HttpError(
       400,
@@ -109,46 +90,139 @@ export const errors = {
       {},
       cause,
     ),
-  badParts: (problem: string) => new HttpError(400, problem),
-  uploadNameMismatch: (message: string) => new HttpError(400, message),
+  badJson: (problem: string) =>
+    badRequest(`The body must be a JSON object like {"names": ["a.txt"]}: ${problem}`),
+  badObject: (fields: readonly string[], problem: string) =>
+    badRequest(`The body must be a JSON object with ${listed(fields)}: ${problem}`),
+  unknownField: (name: string, fields: readonly string[]) =>
+    badRequest(`The field ${quote(name)} is unknown: the fields are ${listed(fields)}`),
+  missingField: (name: string) => badRequest(`The field "${name}" is missing: it is required`),
+  badField: (name: string, problem: string) => badRequest(`The field "${name}" ${problem}`),
+  nothingToChange: (fields: readonly string[]) =>
+    badRequest(`The body has no field to set: the fields are ${listed(fields)}`),
+  badNames: (problem: string) =>
+    badRequest(`The names to delete must be 1 to 1000 strings: ${problem}`),
+  badParts: badRequest,
+  uploadNameMismatch: badRequest,
+  badSignIn: () => badRequest('The form must have the project key in "key": use the sign-in page'),
 
-  missingKey: () =>
-    new HttpError(401, "The X-Api-Key header is missing: send the project key", {
-      "WWW-Authenticate": 'ApiKey realm="kvdrive"',
-    }),
-  unknownKey: () =>
-    new HttpError(401, "The key in X-Api-Key is not known: send the project key", {
-      "WWW-Authenticate": 'ApiKey realm="kvdrive"',
-    }),
+  // 401 Unauthorized
+  missingKey: () => unauthorized(KEY, "The X-Api-Key header is missing: send the project key"),
+  unknownKey: () => unauthorized(KEY, "The key in X-Api-Key is not known: send the project key"),
   revokedKey: () =>
-    new HttpError(
-      401,
+    unauthorized(
+      KEY,
       "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
-      { "WWW-Authenticate": 'ApiKey realm="kvdrive"' },
     ),
   missingCredentials: () =>
-    new HttpError(
-      401,
+    unauthorized(
+      TOKEN_OR_KEY,
       "The credentials are missing: send the administrator's token as Authorization: Bearer, or the project key as X-Api-Key",
-      bothWays,
     ),
   unknownToken: () =>
-    new HttpError(
-      401,
+    unauthorized(
+      TOKEN_OR_KEY,
       "The token in Authorization is not the administrator's: send that, or leave it out and send the project key as X-Api-Key",
-      bothWays,
     ),
   missingMetricsToken: () =>
-    new HttpError(
-      401,
+    unauthorized(
+      TOKEN,
       "The token is missing: send the one for metrics, or the administrator's, as Authorization: Bearer",
-      tokenAsked,
     ),
   unknownMetricsToken: () =>
+    unauthorized(
+      TOKEN,
+      "The token in Authorization is neither the one for metrics nor the administrator's: send one of them",
+    ),
+  missingAppKey: () =>
+    unauthorized(KEY, "The X-API-Key header is missing: send a key of this application"),
+  unknownAppKey: (wait?: number) =>
     new HttpError(
       401,
-      "The token in Authorization is neither the one for metrics nor the administrator's: send one of them",
-      tokenAsked,
+      "The key in X-API-Key does not open this application: send one of its own",
+      {
+        "WWW-Authenticate": KEY,
+        ...(wait === undefined ? {} : { "Retry-After": String(wait) }),
+      },
+    ),
+  crossOriginSession: () =>
+    unauthorized(
+      KEY,
+      "A browser session is accepted only from the application's own pages: send a key in X-API-Key",
+    ),
+
+  // 403 Forbidden
+  wrongProject: () =>
+    forbidden("The key in X-Api-Key is of another project than the one in the path"),
+  administratorOnly: () =>
+    forbidden(
+      "A project key does not allow this: send the administrator's token as Authorization: Bearer",
+    ),
+  upstreamNotAllowed: () =>
+    forbidden(
+      'Only the administrator can set the upstream, the address that this server connects to: leave "upstream" out',
+    ),
+  hostNotAllowed: (suffix: string | undefined) =>
+    forbidden(
+      suffix === undefined
+        ? 'Only the administrator can set host names: leave "host" out, or ask for a suffix below which you may choose'
+        : `A project key may only set a "host" below ${suffix}: choose such a name, or leave "host" out`,
+    ),
+  crossOriginForm: () =>
+    forbidden("The form was not sent by the sign-in page: open that page and use its form"),
+
+  // 404 Not Found
+  routeNotFound: () =>
+    notFound(
+      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
+    ),
+  fileNotFound: (name: string) => notFound(`There is no file ${quote(name)} in this drive`),
+  projectNotFound: (project: string) => notFound(`There is no project ${quote(project)}`),
+  driveNotFound: (drive: string) => notFound(`There is no drive ${quote(drive)} in this project`),
+  projectKeyNotFound: (prefix: string) =>
+    notFound(`There is no key with the prefix ${quote(prefix)} in this project`),
+  appNotFound: (app: string) => notFound(`There is no application ${quote(app)} in this project`),
+  appKeyNotFound: (name: string) => notFound(`There is no key ${quote(name)} of this application`),
+  uploadNotFound: notFound,
+  hostNotFound: () =>
+    notFound(
+      "There is no application here: an application has its own host name, or the path /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
+    ),
+  gatePageNotFound: () =>
+    notFound("There is no such page: the gate has /.kvdrive/sign-in and /.kvdrive/sign-out"),
+
+  // 405 Method Not Allowed, 408 Request Timeout
+  methodNotAllowed: (method: string, allow: string) =>
+    new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
+  bodyTimeout: () => timeout("The body stopped coming: nothing was stored, send it again"),
+  bodyTooSlow: () => timeout("The body came too slowly: nothing was stored, send it again"),
+  requestTimeout: () => timeout("The request stopped coming: send it again"),
+
+  // 409 Conflict, 412 Precondition Failed
+  conflict,
+  uploadCompleted: conflict,
+  driveBeingRemoved: (drive: string) =>
+    new HttpError(409, `The drive ${quote(drive)} is being removed: try again`, retryLater),
+  preconditionFailed: () =>
+    new HttpError(
+      412,
+      "The file is not in the state that the conditional headers require: nothing was changed",
+    ),
+
+  // 413 Content Too Large, 416 Range Not Satisfiable, 429 Too Many Requests
+  payloadTooLarge: (limit = MAX_PAYLOAD) =>
+    tooLarge(
+      `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
+    ),
+  jsonTooLarge: (limit: number) =>
+    tooLarge(`The body is larger than ${limit} bytes: send the fields alone`),
+  signInTooLarge: (limit: number) =>
+    tooLarge(`The form has more than ${limit} bytes: use the sign-in page`),
+  rangeNotSatisfiable: (size: number) =>
+    new HttpError(
+      416,
+      `The Range header asks for bytes that a file of ${size} bytes does not have`,
+      { "Content-Range": `bytes */${size}` },
     ),
   tooManyWrongKeys: (wait: number) =>
     new HttpError(
@@ -156,139 +230,18 @@ export const errors = {
       `Too many wrong keys came from this network: send the right one, or wait ${wait} seconds`,
       { "Retry-After": String(wait) },
     ),
-  wrongProject: () =>
-    new HttpError(403, "The key in X-Api-Key is of another project than the one in the path"),
-  administratorOnly: () =>
-    new HttpError(
-      403,
-      "A project key does not allow this: send the administrator's token as Authorization: Bearer",
-    ),
-  upstreamNotAllowed: () =>
-    new HttpError(
-      403,
-      'The upstream is the administrator\'s to set, as it says where this server connects to: leave "upstream" out',
-    ),
-  hostNotAllowed: (suffix: string | undefined) =>
-    new HttpError(
-      403,
-      suffix === undefined
-        ? 'Host names are the administrator\'s to set: leave "host" out, or ask for a suffix below which you may choose'
-        : `A project key may only set a "host" below ${suffix}: choose such a name, or leave "host" out`,
-    ),
 
-  routeNotFound: () =>
-    new HttpError(
-      404,
-      "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
-    ),
-  fileNotFound: (name: string) =>
-    new HttpError(404, `There is no file ${quote(name)} in this drive`),
-  projectNotFound: (project: string) => new HttpError(404, `There is no project ${quote(project)}`),
-  driveNotFound: (drive: string) =>
-    new HttpError(404, `There is no drive ${quote(drive)} in this project`),
-  projectKeyNotFound: (prefix: string) =>
-    new HttpError(404, `There is no key with the prefix ${quote(prefix)} in this project`),
-  appNotFound: (app: string) =>
-    new HttpError(404, `There is no application ${quote(app)} in this project`),
-  appKeyNotFound: (name: string) =>
-    new HttpError(404, `There is no key ${quote(name)} of this application`),
-  uploadNotFound: (message: string) => new HttpError(404, message),
-  methodNotAllowed: (method: string, allow: string) =>
-    new HttpError(405, `The method ${method} is not allowed here: use ${allow}`, { Allow: allow }),
-  bodyTimeout: () =>
-    new HttpError(408, "The body stopped coming: nothing was stored, send it again", {
-      Connection: "close",
-    }),
-  bodyTooSlow: () =>
-    new HttpError(408, "The body came too slowly: nothing was stored, send it again", {
-      Connection: "close",
-    }),
-  uploadCompleted: (message: string) => new HttpError(409, message),
-  conflict: (message: string) => new HttpError(409, message),
-  driveBeingRemoved: (drive: string) =>
-    new HttpError(409, `The drive ${quote(drive)} is being removed: try again`, retryLater),
-  preconditionFailed: () =>
-    new HttpError(
-      412,
-      "The file is not in the state that the conditional headers demand: nothing was changed",
-    ),
-  payloadTooLarge: (limit = MAX_PAYLOAD) =>
-    new HttpError(
-      413,
-      `The body is larger than ${limit} bytes: send larger files in parts, see POST …/uploads`,
-    ),
-  jsonTooLarge: (limit: number) =>
-    new HttpError(413, `The body is larger than ${limit} bytes: send the fields alone`),
-  rangeNotSatisfiable: (size: number) =>
-    new HttpError(
-      416,
-      `The Range header asks for bytes that a file of ${size} bytes does not have`,
-      {
-        "Content-Range": `bytes */${size}`,
-      },
-    ),
-
+  // The status depends on what is malformed.
   malformed: (status: number, problem: string) =>
     new HttpError(status, `The request cannot be answered: ${problem}`),
-  serverFull: () => new HttpError(503, "Too many clients are connected: try again", retryLater),
   badMessage: (status: number, problem: string) =>
     new HttpError(
       status,
       `The request cannot be passed on: ${problem}`,
       status === 405 ? { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } : {},
     ),
-  dotSegments: () =>
-    new HttpError(
-      400,
-      'The path has a backslash, or a segment "." or "..": write it without them',
-    ),
-  badSignIn: () =>
-    new HttpError(400, 'The form must have the project key in "key": use the sign-in page'),
-  missingAppKey: () =>
-    new HttpError(401, "The X-API-Key header is missing: send a key of this application", keyAsked),
-  crossOriginSession: () =>
-    new HttpError(
-      401,
-      "The session of this browser counts for requests from the application's own pages: send a key in X-API-Key",
-      keyAsked,
-    ),
-  unknownAppKey: (wait?: number) =>
-    new HttpError(
-      401,
-      "The key in X-API-Key does not open this application: send one of its own",
-      wait === undefined ? keyAsked : { ...keyAsked, "Retry-After": String(wait) },
-    ),
-  crossOriginForm: () =>
-    new HttpError(403, "The form was not sent by the sign-in page here: open it and use that"),
-  hostNotFound: () =>
-    new HttpError(
-      404,
-      "There is no application here: one is at its own host name, or at /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
-    ),
-  gatePageNotFound: () =>
-    new HttpError(
-      404,
-      "There is nothing here: the pages of the gate are /.kvdrive/sign-in and /.kvdrive/sign-out",
-    ),
-  requestTimeout: () =>
-    new HttpError(408, "The request stopped coming: send it again", { Connection: "close" }),
-  signInTooLarge: (limit: number) =>
-    new HttpError(413, `The form has more than ${limit} bytes: use the sign-in page`),
-  upstreamMissing: () =>
-    new HttpError(502, "The application has no upstream yet: its administrator has to set one"),
-  upstreamUnreachable: () =>
-    new HttpError(502, "The application cannot be reached: try again later"),
-  upstreamForbidden: () =>
-    new HttpError(
-      502,
-      "The application is at an address that this server does not connect to: its administrator has to change or allow it",
-    ),
-  upstreamInvalidResponse: () =>
-    new HttpError(502, "The application gave an answer that is not of HTTP/1.1"),
-  gateFull: () => new HttpError(503, "Too many callers are connected: try again", retryLater),
-  upstreamTimeout: () =>
-    new HttpError(504, "The application did not answer in time: try again later"),
 
+  // 500 Internal Server Error, 502 Bad Gateway, 504 Gateway Timeout
   internalError: (cause: unknown) =>
     new HttpError(
       500,
@@ -296,18 +249,30 @@ export const errors = {
       {},
       cause,
     ),
-  storeUnavailable: (cause: unknown) =>
-    new HttpError(503, "The store cannot be reached right now: try again", retryLater, cause),
-  databaseMissing: () =>
-    new HttpError(
-      503,
-      "No database is attached to this server: attach a Deno KV database to it, in Deno Deploy's dashboard",
-      retryLater,
+  upstreamMissing: () =>
+    badGateway("The application has no upstream yet: the administrator must set one"),
+  upstreamUnreachable: () => badGateway("The application cannot be reached: try again later"),
+  upstreamForbidden: () =>
+    badGateway(
+      "The application is at an address that this server does not connect to: the administrator must change or allow it",
     ),
-  tooManyUploads: () => new HttpError(503, "Too many uploads are running: try again", retryLater),
+  upstreamInvalidResponse: () =>
+    badGateway("The application sent a response that is not valid HTTP/1.1: fix the application"),
+  upstreamTimeout: () =>
+    new HttpError(504, "The application did not answer in time: try again later"),
+
+  // 503 Service Unavailable, 507 Insufficient Storage
+  storeUnavailable: (cause: unknown) =>
+    unavailable("The store cannot be reached right now: try again", cause),
+  databaseMissing: () =>
+    unavailable(
+      "No database is attached to this server: attach a Deno KV database to it, in Deno Deploy's dashboard",
+    ),
+  tooManyUploads: () => unavailable("Too many uploads are running: try again"),
   memoryExhausted: (part: string) =>
-    new HttpError(503, `The server's memory for ${part} is in use: try again`, retryLater),
-  shuttingDown: () => new HttpError(503, "The server is shutting down: try again", retryLater),
+    unavailable(`The server's memory for ${part} is in use: try again`),
+  shuttingDown: () => unavailable("The server is shutting down: try again"),
+  serverFull: () => unavailable("Too many clients are connected: try again"),
   quotaExceeded: (message: string) => new HttpError(507, message),
   diskFull: (cause: unknown) =>
     new HttpError(
@@ -318,7 +283,19 @@ export const errors = {
     ),
 } as const;
 
-/** What a refused call on an upload is in HTTP. */
+/** The longest part of a caller's value that a sentence repeats, in characters. */
+const MAX_QUOTED = 200;
+
+function quote(value: string): string {
+  return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}…` : value);
+}
+
+/** Names as a sentence lists them: `"name" and "host"`. */
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" and ");
+}
+
+/** The errors for refused calls on an upload. */
 const UPLOAD_ERRORS: Record<UploadProblem, (message: string) => HttpError> = {
   absent: errors.uploadNotFound,
   "other name": errors.uploadNameMismatch,
@@ -326,11 +303,11 @@ const UPLOAD_ERRORS: Record<UploadProblem, (message: string) => HttpError> = {
   parts: errors.badParts,
 };
 
-/** The error that a caller gets for whatever was thrown: our own defects say nothing of their inside. */
+/** The error for anything that was thrown. An unexpected one becomes a 500 without its details. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof UploadRefused) return UPLOAD_ERRORS[error.problem](error.message);
-  // Its key let the caller in a moment ago.
+  // The project was deleted after its key was accepted.
   if (error instanceof NoSuchProject) return errors.unknownKey();
   if (error instanceof NoSuchApp) return errors.appNotFound(error.app);
   if (error instanceof BeingDeleted && error.what === "drive") {

@@ -8,7 +8,7 @@ const SECRET = "drizzle";
 
 const inner = new TypeError(`database ${SECRET} is locked at /srv/${SECRET}`);
 
-Deno.test("Whatever was thrown has its status, and says nothing of our inside", async () => {
+Deno.test("every thrown error has a status, and its message contains no internals", async () => {
   const cases = [
     [errors.fileNotFound("a"), 404],
     [new UploadRefused("absent", "There is no upload"), 404],
@@ -43,18 +43,18 @@ Deno.test("Whatever was thrown has its status, and says nothing of our inside", 
   }
 });
 
-Deno.test("The cause is kept for the log", () => {
+Deno.test("the cause is kept for the log", () => {
   for (const thrown of [inner, new StoreDamaged("gone", "x"), new StoreFull("full"), "a text"]) {
     assertEquals(toHttpError(thrown).cause, thrown);
   }
 });
 
-Deno.test("What an upload's refusal says is said to the caller", () => {
+Deno.test("the message of a refused upload is sent to the caller", () => {
   const { message } = toHttpError(new UploadRefused("parts", "Part 2 is missing"));
   assertEquals(message, "Part 2 is missing");
 });
 
-Deno.test("An error is answered as JSON, with its own headers and for nobody to keep", async () => {
+Deno.test("an error is JSON with its own headers and must not be cached", async () => {
   const response = renderError(errors.rangeNotSatisfiable(10));
   assertEquals(response.headers.get("content-type"), "application/json");
   assertEquals(response.headers.get("cache-control"), "no-store");
@@ -63,13 +63,13 @@ Deno.test("An error is answered as JSON, with its own headers and for nobody to 
   assertEquals(response.headers.get("content-length"), String(bytes.byteLength));
 });
 
-Deno.test("An error that can pass says when to come back", () => {
+Deno.test("a temporary error has Retry-After", () => {
   for (const error of [errors.storeUnavailable(inner), errors.shuttingDown()]) {
     assertEquals(error.headers["Retry-After"], "1");
   }
 });
 
-Deno.test("What a caller sent is repeated in quotes, and not all of a long text", () => {
+Deno.test("a caller's value is quoted, and a long one is shortened", () => {
   assertEquals(errors.fileNotFound('a"\n').message, 'There is no file "a\\"\\n" in this drive');
   const { message } = errors.badParameter("limit", "9".repeat(10_000), "less");
   assert(message.length < 300, message);

@@ -4,26 +4,26 @@ import { announcedSize, assertDigest, type BodyLimits, expectedDigest, readBody 
 import { errors, type HttpError } from "./http_error.ts";
 import type { RequestContext } from "./request_context.ts";
 
-/** A JSON body of the administration: its longest fields together have some 4000 characters. */
+/** The largest JSON body of the administration, in bytes. The longest fields together have some 4000 characters. */
 export const MAX_ADMIN_BODY = 65_536;
 
-/** How long a body in JSON may take to come, in milliseconds: the largest one takes 50 s over 1 Mbit/s. */
+/** How long a JSON body may take, in milliseconds. The largest one takes 50 s at 1 Mbit/s. */
 const JSON_BODY_TIME = 60_000;
 
-/** What a body in JSON may be. */
+/** The limits of a JSON body. */
 export interface JsonLimits extends BodyLimits {
-  /** The error that tells what is wrong with one. */
+  /** Returns the error for a malformed body. */
   bad: (problem: string) => HttpError;
-  /** Extended for the bytes of the body before they are read; needed where the limit is more than a piece of a file. */
+  /** Extended by the size of the body before it is read. Required if the limit is larger than a chunk. */
   memory?: MemoryShare;
 }
 
 /**
- * The JSON value of a request's body; `undefined` where the body is empty.
+ * The JSON value of a request body; `undefined` if the body is empty.
  *
- * @throws {HttpError} 400 where it is not JSON or not what `Content-Digest` says, 413 where it is too large,
- *   408 where it takes too long to come.
- * @throws {MemoryExhausted} where there is no memory for it, before it is read or before more than `UNANNOUNCED` is.
+ * @throws {HttpError} 400 if it is not JSON or does not match `Content-Digest`, 413 if it is too large, 408 if it takes
+ *   too long.
+ * @throws {MemoryExhausted} if the memory for it does not become available in time.
  */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const expected = expectedDigest(request.headers);
@@ -39,10 +39,10 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
   }
 }
 
-/** Bytes for which memory is reserved at first where the size is not announced: nearly all bodies have fewer. */
+/** The memory that is reserved at first for a body without `Content-Length`, in bytes. Nearly all bodies are smaller. */
 const UNANNOUNCED = 16_384;
 
-/** The bytes of the body in one buffer, into which the pieces are copied as they come: none of them is kept. */
+/** Copies the body into one buffer piece by piece, so that its memory is counted exactly. */
 async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array> {
   const { limit, memory } = limits;
   const announced = announcedSize(request.headers, limit, limits.tooLarge);
@@ -53,7 +53,7 @@ async function gather(request: Request, limits: JsonLimits): Promise<Uint8Array>
   for await (const piece of readBody(request, limits)) {
     const needed = size + piece.byteLength;
     if (needed > reserved) {
-      // All at once, and holding nothing: two bodies that each wait for the rest would wait for each other.
+      // Two bodies that each held some memory while waiting for the rest could wait for each other.
       memory?.shrink(reserved);
       await memory?.extend(limit);
       reserved = limit;
@@ -77,10 +77,10 @@ function decodeUtf8(bytes: Uint8Array, { bad }: JsonLimits): string {
   }
 }
 
-/** What is wrong with a text, as the end of a sentence that begins with the name of its field. */
+/** Returns what is wrong with a text, as the end of a sentence that begins with the name of its field. */
 type ProblemOf = (text: string) => string | undefined;
 
-/** The fields of a JSON object that a caller sent. */
+/** The fields of a JSON object in a request body. */
 export class Fields {
   readonly #values: ReadonlyMap<string, unknown>;
 
@@ -89,21 +89,23 @@ export class Fields {
   }
 
   /**
-   * Reads a request's body; an empty one is an object without fields.
+   * Reads a request body. An empty body counts as an object without fields.
    *
-   * @throws {HttpError} 400 where it is no JSON object or has a field that is none of the known ones, 413 where it is too large.
+   * @param idle How long the sender may send nothing, in milliseconds.
+   * @param known The names of the allowed fields.
+   * @throws {HttpError} 400 if it is not a JSON object or has an unknown field, 413 if it is too large.
    */
   static async read(
-    { request, visit }: { request: Request; visit: RequestContext },
+    { request, context }: { request: Request; context: RequestContext },
     idle: number,
     known: readonly string[],
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
-    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, visit };
+    const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, context };
     const sent = await readJson(request, limits);
     const body = sent === undefined ? {} : sent;
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
-      throw bad("it is something else");
+      throw bad("it is not an object");
     }
     const values = new Map(Object.entries(body));
     for (const name of values.keys()) {
@@ -116,19 +118,19 @@ export class Fields {
     return this.#values.has(name);
   }
 
-  /** A text, without which the call makes no sense. @throws {HttpError} 400 naming the field. */
+  /** A required text. @throws {HttpError} 400 naming the field. */
   text(name: string, problemOf: ProblemOf): string {
     const text = this.textOrNull(name, problemOf);
     if (text === undefined || text === null) throw errors.missingField(name);
     return text;
   }
 
-  /** A text that may be left out, which `null` does too. @throws {HttpError} 400 naming the field. */
+  /** A text; `undefined` if the field is absent or `null`. @throws {HttpError} 400 naming the field. */
   optionalText(name: string, problemOf: ProblemOf): string | undefined {
     return this.textOrNull(name, problemOf) ?? undefined;
   }
 
-  /** A text, `null` as it was sent, `undefined` where it was not. @throws {HttpError} 400 naming the field. */
+  /** A text or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   textOrNull(name: string, problemOf: ProblemOf): string | null | undefined {
     const value = this.#values.get(name);
     if (value === undefined || value === null) return value;
@@ -138,7 +140,7 @@ export class Fields {
     return value;
   }
 
-  /** A number of bytes, `null` as it was sent, `undefined` where it was not. @throws {HttpError} 400 naming the field. */
+  /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   sizeOrNull(name: string): number | null | undefined {
     const value = this.#values.get(name);
     if (value === undefined || value === null) return value;
@@ -147,9 +149,9 @@ export class Fields {
   }
 
   /**
-   * The fields of an object inside of the object; `undefined` where there is none.
+   * The fields of a nested object; `undefined` if the field is absent.
    *
-   * @throws {HttpError} 400 where it is none or has a field that is none of the known ones.
+   * @throws {HttpError} 400 if it is not an object or has an unknown field.
    */
   object(name: string, known: readonly string[]): Fields | undefined {
     const value = this.#values.get(name);
@@ -164,7 +166,7 @@ export class Fields {
     return new Fields(values);
   }
 
-  /** `true` or `false`. @throws {HttpError} 400 naming the field. */
+  /** A required `true` or `false`. @throws {HttpError} 400 naming the field. */
   flag(name: string): boolean {
     const value = this.#values.get(name);
     if (value === undefined) throw errors.missingField(name);

@@ -1,13 +1,15 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { createHash } from "node:crypto";
-import { MAX_JSON_BODY } from "../api/files/delete_files.ts";
 import { MemoryExhausted } from "../store/engine/errors.ts";
 import { MemoryPart } from "../store/engine/memory_budget.ts";
 import { errors, HttpError } from "./http_error.ts";
-import { readJson } from "./json_body.ts";
+import { Fields, MAX_ADMIN_BODY, readJson } from "./json_body.ts";
+import { someContext } from "./test_support.ts";
 
-const LIMITS = { limit: MAX_JSON_BODY, idle: 60_000, bad: errors.badJson };
+/** More than a chunk, so that memory is reserved. */
+const LIMIT = 6 * 2 ** 20;
+const LIMITS = { limit: LIMIT, idle: 60_000, bad: errors.badJson };
 
 const encoder = new TextEncoder();
 
@@ -34,7 +36,7 @@ async function refusal(request: Request): Promise<HttpError> {
   return await assertRejects(() => readJson(request, LIMITS), HttpError);
 }
 
-Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
+Deno.test("a body is read as JSON, in pieces of any size", async () => {
   const values = [{ names: ["a", "😀", "\u0000", "ü"] }, [], null, 0, "a", { names: [] }];
   for (const value of values) {
     const text = JSON.stringify(value);
@@ -43,7 +45,7 @@ Deno.test("A body is read as JSON, however it is cut into pieces", async () => {
   }
 });
 
-Deno.test("No piece of a body is kept: each is copied before the next one is read", async () => {
+Deno.test("each piece of a body is copied before the next one is read", async () => {
   const piece = new Uint8Array(1);
   const bytes = encoder.encode(JSON.stringify({ names: ["a", "😀"] }));
   let at = 0;
@@ -58,13 +60,13 @@ Deno.test("No piece of a body is kept: each is copied before the next one is rea
   assertEquals(await readJson(requestOf(stream), LIMITS), { names: ["a", "😀"] });
 });
 
-Deno.test("An empty body is no value", async () => {
+Deno.test("an empty body has no value", async () => {
   for (const body of [undefined, "", new Uint8Array()]) {
     assertEquals(await readJson(requestOf(body), LIMITS), undefined);
   }
 });
 
-Deno.test("What is not JSON is refused without repeating it", async () => {
+Deno.test("a body that is not JSON is 400, and the error does not repeat it", async () => {
   const texts = [" ", "{", "names=a", "{names: []}", "'a'", "[1,]", "NaN", '{"a":1} x'];
   for (const text of texts) {
     const error = await refusal(requestOf(text));
@@ -72,7 +74,7 @@ Deno.test("What is not JSON is refused without repeating it", async () => {
   }
 });
 
-Deno.test("What is not UTF-8 is refused, also where it ends within a character", async () => {
+Deno.test("a body that is not UTF-8 is 400, even if only its last character is incomplete", async () => {
   const bodies = [[0x22, 0xff, 0x22], [0x22, 0xc3], [0x22, 0xed, 0xa0, 0x80, 0x22]];
   for (const bytes of bodies) {
     const error = await refusal(requestOf(Uint8Array.from(bytes)));
@@ -80,7 +82,7 @@ Deno.test("What is not UTF-8 is refused, also where it ends within a character",
   }
 });
 
-Deno.test("A body must have the digest that Content-Digest names", async () => {
+Deno.test("a body must match Content-Digest", async () => {
   const text = '{"names": ["a"]}';
   const right = requestOf(text, { "content-digest": digestOf(text) });
   assertEquals(await readJson(right, LIMITS), { names: ["a"] });
@@ -91,13 +93,13 @@ Deno.test("A body must have the digest that Content-Digest names", async () => {
   assertEquals((await refusal(empty)).status, 400);
 });
 
-Deno.test("The largest list of names fits, and a larger body does not", async () => {
+Deno.test("a body of exactly the limit is read, and a larger one is 413", async () => {
   const names = Array.from({ length: 1000 }, () => "\u0001".repeat(1024));
   assertEquals(await readJson(requestOf(JSON.stringify({ names })), LIMITS), { names });
-  assertEquals((await refusal(requestOf(" ".repeat(MAX_JSON_BODY + 1)))).status, 413);
+  assertEquals((await refusal(requestOf(" ".repeat(LIMIT + 1)))).status, 413);
 });
 
-Deno.test("A sender that falls silent gets 408", async () => {
+Deno.test("a silent sender gets 408", async () => {
   const silent = new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: () => {} });
   const error = await assertRejects(
     () => readJson(requestOf(silent), { ...LIMITS, idle: 5 }),
@@ -106,7 +108,7 @@ Deno.test("A sender that falls silent gets 408", async () => {
   assertEquals(error.status, 408);
 });
 
-Deno.test("A body has to be there in time, however steadily its bytes come", async () => {
+Deno.test("a body must arrive in time, even if its bytes keep coming", async () => {
   const trickling = ReadableStream.from(async function* () {
     for (;;) {
       await delay(5);
@@ -120,7 +122,7 @@ Deno.test("A body has to be there in time, however steadily its bytes come", asy
   assertEquals(error.status, 408);
 });
 
-Deno.test("Memory for a body is taken before it is read, and more once it is larger than usual", async () => {
+Deno.test("memory for a body is reserved before it is read, and extended if it is large", async () => {
   const part = new MemoryPart("json", 16 * 2 ** 20, 0);
   const text = JSON.stringify({ names: ["a".repeat(100_000)] });
   const size = String(text.length);
@@ -137,10 +139,10 @@ Deno.test("Memory for a body is taken before it is read, and more once it is lar
   assertEquals(part.used, 16_384);
   using more = await part.reserve("q", 0);
   await readJson(requestOf(bytewise(text)), { ...LIMITS, memory: more });
-  assertEquals(part.used, 16_384 + MAX_JSON_BODY);
+  assertEquals(part.used, 16_384 + LIMIT);
 });
 
-Deno.test("A body for which there is no memory is not read", async () => {
+Deno.test("a body without memory is not read", async () => {
   const part = new MemoryPart("json", 2 ** 20, 0);
   using _held = await part.reserve("p", 2 ** 19);
   using memory = await part.reserve("p", 0);
@@ -151,4 +153,60 @@ Deno.test("A body for which there is no memory is not read", async () => {
   const request = requestOf(stream, { "Content-Length": "500000" });
   await assertRejects(() => readJson(request, { ...LIMITS, memory }), MemoryExhausted);
   assertEquals(pulls, 0);
+});
+
+const ACCEPT = () => undefined;
+
+function read(body: string, known: readonly string[] = ["name", "on"]): Promise<Fields> {
+  const request = new Request("http://kv.example/", { method: "POST", body });
+  const context = someContext();
+  return Fields.read({ request, context }, 60_000, known);
+}
+
+async function errorOf(body: string): Promise<HttpError> {
+  return await assertRejects(() => read(body), HttpError);
+}
+
+Deno.test("fields are read from an object, and an empty body has none", async () => {
+  const fields = await read('{"name": "a", "on": false}');
+  assertEquals(fields.text("name", ACCEPT), "a");
+  assertEquals(fields.flag("on"), false);
+  assertEquals((await read("")).optionalText("name", ACCEPT), undefined);
+});
+
+Deno.test("null is not a text, and differs from an absent field", async () => {
+  const fields = await read('{"name": null}');
+  assertEquals(fields.optionalText("name", ACCEPT), undefined);
+  assertEquals(fields.textOrNull("name", ACCEPT), null);
+  assertEquals((await read("{}")).textOrNull("name", ACCEPT), undefined);
+  assertThrows(() => fields.text("name", ACCEPT), HttpError, '"name" is missing');
+});
+
+Deno.test("a body that is not an object with the known fields is 400, and the error names them", async () => {
+  for (const body of ["[]", "null", "null x", '"name"', "1", "{", '["name"]']) {
+    const { status, message } = await errorOf(body);
+    assertEquals([status, message.includes('with "name" and "on"')], [400, true], body);
+  }
+  for (const name of ["nam", "NAME", "__proto__", "constructor", ""]) {
+    const { status, message } = await errorOf(JSON.stringify({ name: "a" }).replace("name", name));
+    assertEquals([status, message.includes(`"${name}" is unknown`)], [400, true], name);
+  }
+});
+
+Deno.test("a field of another type or with a problem is 400, and the error names it", async () => {
+  for (const value of [1, true, [], {}, ["a"]]) {
+    const fields = await read(JSON.stringify({ name: value }));
+    const error = assertThrows(() => fields.text("name", ACCEPT), HttpError);
+    assertEquals([error.status, error.message], [400, 'The field "name" must be a string']);
+  }
+  const fields = await read('{"name": "a", "on": "true"}');
+  assertThrows(() => fields.text("name", () => "is bad"), HttpError, 'The field "name" is bad');
+  assertThrows(() => fields.flag("on"), HttpError, 'The field "on" must be true or false');
+  const empty = await read("{}");
+  assertThrows(() => empty.flag("on"), HttpError, 'The field "on" is missing');
+});
+
+Deno.test("a body that is larger than all fields can be is 413", async () => {
+  const { status, message } = await errorOf(" ".repeat(MAX_ADMIN_BODY + 1));
+  assertEquals([status, message.includes("parts")], [413, false]);
 });

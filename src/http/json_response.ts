@@ -1,12 +1,13 @@
-import type { DriveCall } from "../api/drive_call.ts";
-import type { Deps } from "../api/router.ts";
 import type { MemoryBudget, MemoryShare } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
+import type { RequestContext } from "./request_context.ts";
 import { READER_PATIENCE, streamPieces } from "./response_stream.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 const encoder = new TextEncoder();
 
-/** An answer in JSON. It is about one moment and one key's project, so nothing on the way may keep it. */
+/** A JSON response. It is valid for one moment and one caller, so caches must not store it. */
 export function json(
   status: number,
   value: unknown,
@@ -17,11 +18,10 @@ export function json(
 }
 
 /** A value as JSON in UTF-8. */
-function encodeJson(value: unknown): Uint8Array<ArrayBuffer> {
+export function encodeJson(value: unknown): Bytes {
   return encoder.encode(JSON.stringify(value));
 }
 
-/** An answer in JSON from its bytes. */
 function jsonResponse(
   status: number,
   body: BodyInit | null,
@@ -39,52 +39,56 @@ function jsonResponse(
   });
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** Who asks, and for what. */
-type JsonRequest = Pick<DriveCall, "project" | "request" | "visit">;
-
-/** What answering takes. */
-interface JsonResources extends Pick<Deps, "idleTimeout"> {
-  store: { memory: Pick<MemoryBudget, "json"> };
+/** The request that a bounded response answers. */
+interface BoundedRequest {
+  project: string;
+  request: Request;
+  context: RequestContext;
 }
 
-/** How an answer is made. */
+/** What a bounded response needs of the server. */
+interface BoundedResources {
+  store: { memory: Pick<MemoryBudget, "json"> };
+  /** How long a reader may take no byte, in milliseconds, before `READER_PATIENCE`. */
+  idleTimeout: number;
+}
+
+/** How the value of a bounded response is built. */
 export interface BuildOptions {
-  /** Bytes that the making takes, as far as that is known before; they are waited for first. */
+  /** Estimated memory for building the value, in bytes. It is reserved first. */
   estimate?: number;
-  /** Whether the answer can be made again. One that cannot has to reserve what it takes by itself. */
+  /** Whether the value can be built again. If not, `build` itself must reserve the memory for a large value. */
   isRepeatable: boolean;
 }
 
 /**
- * An answer in JSON that may be large. What is larger than a piece of a file holds memory of the budget until it was sent,
- * and is given up if its reader takes nothing for too long.
+ * A JSON response that may be large. One that is larger than a chunk holds memory of the budget until it is sent, and is
+ * aborted if its reader takes nothing for too long.
  *
- * @param make Makes the answer. It may extend the memory.
- * @throws {MemoryExhausted} where there is no memory for it for too long.
+ * @param build Returns the value. It may extend the memory.
+ * @throws {MemoryExhausted} if the memory does not become available in time.
  */
 export async function boundedJson(
-  call: JsonRequest,
-  { store, idleTimeout }: JsonResources,
+  call: BoundedRequest,
+  { store, idleTimeout }: BoundedResources,
   { estimate = 0, isRepeatable }: BuildOptions,
-  make: (memory: MemoryShare) => Promise<unknown>,
+  build: (memory: MemoryShare) => Promise<unknown>,
 ): Promise<Response> {
   const memory = await store.memory.json.reserve(call.project, estimate);
   try {
-    let body = encodeJson(await make(memory));
+    let body = encodeJson(await build(memory));
     while (
-      isRepeatable && isLarge(body) && !hasRoom(memory, store.memory.json.countOf(body.byteLength))
+      isRepeatable && isLarge(body) && !adjust(memory, store.memory.json.countOf(body.byteLength))
     ) {
-      const wanted = body.byteLength;
-      // Nothing is held while memory is waited for: neither this answer, nor memory that others wait for.
+      const needed = body.byteLength;
+      // While it waits, the request holds neither the value nor memory that other requests wait for.
       body = new Uint8Array(0);
       memory.shrink(memory.bytes);
-      await memory.extend(wanted);
-      body = encodeJson(await make(memory));
+      await memory.extend(needed);
+      body = encodeJson(await build(memory));
     }
     if (isLarge(body) && call.request.method !== "HEAD") {
-      return streamed(body, memory, call, idleTimeout);
+      return streamed(body, memory, call.context, idleTimeout);
     }
     memory[Symbol.dispose]();
     return jsonResponse(200, body, body.byteLength);
@@ -98,8 +102,8 @@ function isLarge({ byteLength }: Bytes): boolean {
   return byteLength > CHUNK_SIZE;
 }
 
-/** Whether the memory is enough for the answer, or can be made so at once; what is too much is given back. */
-function hasRoom(memory: MemoryShare, bytes: number): boolean {
+/** Grows or shrinks the memory to this size without waiting. Returns whether that was possible. */
+function adjust(memory: MemoryShare, bytes: number): boolean {
   const missing = bytes - memory.bytes;
   if (missing > 0) return memory.grow(1, missing) === 1;
   memory.shrink(-missing);
@@ -109,19 +113,19 @@ function hasRoom(memory: MemoryShare, bytes: number): boolean {
 function streamed(
   body: Bytes,
   memory: MemoryShare,
-  { visit }: JsonRequest,
-  idle: number,
+  context: RequestContext,
+  idleTimeout: number,
 ): Response {
-  const stream = streamPieces(cut(body), {
-    idle: idle * READER_PATIENCE,
+  const stream = streamPieces(piecesOf(body), {
+    idle: idleTimeout * READER_PATIENCE,
     onEnd: () => memory[Symbol.dispose](),
     onError: () => {},
-    visit,
+    context,
   });
   return jsonResponse(200, stream, body.byteLength);
 }
 
-async function* cut(body: Bytes): AsyncGenerator<Bytes> {
+async function* piecesOf(body: Bytes): AsyncGenerator<Bytes> {
   for (let at = 0; at < body.byteLength; at += CHUNK_SIZE) {
     yield await Promise.resolve(body.subarray(at, at + CHUNK_SIZE));
   }
@@ -132,7 +136,7 @@ export interface Paging {
   paging?: { size: number; last: string };
 }
 
-/** The paging object of a list, if and only if there is a further page. */
+/** The paging object of a list, if and only if there is a next page. */
 export function pagingOf(names: readonly string[], more: boolean): Paging {
   const last = names.at(-1);
   return more && last !== undefined ? { paging: { size: names.length, last } } : {};

@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { someVisit } from "../api/test_support.ts";
 import { MemoryExhausted } from "../store/engine/errors.ts";
 import { MemoryPart } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import { boundedJson, pagingOf } from "./json_response.ts";
+import { someContext } from "./test_support.ts";
 
 const LIMIT = 100 * CHUNK_SIZE;
 const REPEATABLE = { isRepeatable: true };
@@ -22,14 +22,14 @@ class TestServer {
   async answer(size: number, project = "p", method = "GET"): Promise<Response> {
     const request = new Request("http://kv.example/", { method });
     const deps = { store: { memory: { json: this.json } }, idleTimeout: 60_000 };
-    return await boundedJson({ project, request, visit: someVisit() }, deps, REPEATABLE, () => {
+    return await boundedJson({ project, request, context: someContext() }, deps, REPEATABLE, () => {
       this.made++;
       return Promise.resolve("x".repeat(size));
     });
   }
 }
 
-Deno.test("A large answer holds its memory until it was read, a small one none", async () => {
+Deno.test("a large answer holds memory until it is read, a small one does not", async () => {
   const server = new TestServer();
   const small = await server.answer(CHUNK_SIZE - 2);
   assertEquals(server.json.used, 0);
@@ -42,7 +42,7 @@ Deno.test("A large answer holds its memory until it was read, a small one none",
   assertEquals([server.json.used, server.made], [0, 2]);
 });
 
-Deno.test("A large answer whose reader leaves, and one to HEAD, hold nothing", async () => {
+Deno.test("a large answer releases its memory if the reader disconnects or the method is HEAD", async () => {
   const server = new TestServer();
   const left = await server.answer(3 * CHUNK_SIZE);
   await left.body?.cancel();
@@ -52,7 +52,7 @@ Deno.test("A large answer whose reader leaves, and one to HEAD, hold nothing", a
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("An answer for which there is no memory is made again when there is some", async () => {
+Deno.test("an answer without memory is built again when memory is available", async () => {
   const server = new TestServer();
   const first = await server.answer(40 * CHUNK_SIZE);
   const second = server.answer(30 * CHUNK_SIZE);
@@ -68,7 +68,7 @@ Deno.test("An answer for which there is no memory is made again when there is so
   assertEquals([server.made, server.json.used], [4, 0]);
 });
 
-Deno.test("An answer larger than all memory counts as a half, and gets out", async () => {
+Deno.test("an answer larger than the budget counts as half of it and is sent", async () => {
   const server = new TestServer();
   const answer = await server.answer(3 * LIMIT);
   assertEquals(server.json.used, LIMIT / 2);
@@ -76,14 +76,14 @@ Deno.test("An answer larger than all memory counts as a half, and gets out", asy
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("Without memory for too long there is no answer, and what fails holds nothing", async () => {
+Deno.test("a request that gets no memory in time fails, and a failed one holds none", async () => {
   const server = new TestServer(20);
   const held = await server.answer(40 * CHUNK_SIZE);
   await assertRejects(() => server.answer(40 * CHUNK_SIZE), MemoryExhausted);
   await held.body?.cancel();
   const request = new Request("http://kv.example/");
   const deps = { store: { memory: { json: server.json } }, idleTimeout: 60_000 };
-  const call = { project: "p", request, visit: someVisit() };
+  const call = { project: "p", request, context: someContext() };
   const making = { estimate: 1000, isRepeatable: true };
   const fail = () => {
     assert(server.json.used === 1000);
@@ -93,7 +93,7 @@ Deno.test("Without memory for too long there is no answer, and what fails holds 
   assertEquals(server.json.used, 0);
 });
 
-Deno.test("There is a paging object if and only if there is a further page", () => {
+Deno.test("an answer has a paging object if and only if there is a next page", () => {
   assertEquals(pagingOf(["a", "b"], true), { paging: { size: 2, last: "b" } });
   assertEquals(pagingOf([""], true), { paging: { size: 1, last: "" } });
   for (const names of [[], ["a"]]) assertEquals(pagingOf(names, false), {});

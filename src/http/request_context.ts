@@ -1,7 +1,7 @@
-/** What a request is counted as while it runs. */
+/** How a request is counted while it runs. */
 export type RequestKind = "upload" | "download" | "gate" | "other";
 
-/** The methods that are called by their name. Whatever else somebody sends, a secret perhaps, is `other`. */
+/** The methods that logs and metrics name. Any other, which may be a secret, is `other`. */
 const METHODS = new Set([
   "GET",
   "HEAD",
@@ -14,46 +14,92 @@ const METHODS = new Set([
   "CONNECT",
 ]);
 
-/** The route of a request that found none. */
+/** The route of a request whose path fits none. */
 export const NO_ROUTE = "-";
 
-/** A request from its beginning to its end, as the log and the metrics tell of it. */
+/** What the log and the metrics need to know of one request, from its start to its end. */
 export class RequestContext {
   readonly method: string;
-  /** The pattern that its path fits, such as `/v1/{project}`: no name and no secret is in it. */
+  /** The pattern that the path fits, such as `/v1/{project}`: it contains no name and no secret. */
   route = NO_ROUTE;
   kind: RequestKind = "other";
-  /** Whether it is counted as one that runs. */
+  /** Whether it is counted as running. */
   isRunning = false;
-  /** The application that it is for, at the gate: `project/app`. */
+  /** At the gate, the application: `project/app`. */
   app: string | undefined;
   /** Whether the application answered it. */
   isForwarded = false;
-  /** 0 where nothing was answered. */
+  /** 0 if there was no answer. */
   status = 0;
-  /** Bytes of its body that were read, and of the answer's that were handed to the connection. */
+  /** Bytes of the request body that were read. */
   received = 0;
+  /** Bytes of the response body that were handed to the connection. */
   sent = 0;
-  /** The prefix of the key that let it in, `admin` or `session`. Nothing of one that did not. */
+  /** The prefix of the accepted key, `admin`, `metrics` or `session`. Unset for a key that was refused. */
   key: string | undefined;
-  /** Whether the bytes of the answer are counted one piece after the other. */
+  /** Whether the bytes of the response are counted piece by piece. */
   isStreaming = false;
-  /** Whether its sender left, or had to be left, before all was received or sent. */
+  /** Whether the transfer of a body was aborted by either side. */
   isAborted = false;
 
-  /** @param began As `performance.now` gives it. */
+  /** @param began The start, as `performance.now()`. */
   constructor(readonly id: string, method: string, readonly began: number) {
     this.method = METHODS.has(method) ? method : "other";
   }
 }
 
-/** What a caller may name its request: printable, without blanks or quotes, and short enough for a log. */
-const SANE = /^[A-Za-z0-9._~:@/+=-]{1,128}$/;
+/** Counts requests. */
+export interface RequestMeter {
+  /** A request of this kind is running. */
+  begin(kind: RequestKind): void;
+  /** A request has ended after so many milliseconds. */
+  end(context: RequestContext, milliseconds: number): void;
+}
 
-/** The caller's `X-Request-Id` if it is a sane one, else a new one. One with the caller's secret in it is none for a log. */
+/** Writes a line for each request that has ended. */
+export interface RequestRecorder {
+  record(context: RequestContext, milliseconds: number): void;
+}
+
+/** Reports the start and the end of every request to the metrics and the log. */
+export class RequestObserver {
+  readonly #meter: RequestMeter;
+  readonly #log: RequestRecorder | undefined;
+
+  constructor(meter: RequestMeter, log?: RequestRecorder) {
+    this.#meter = meter;
+    this.#log = log;
+  }
+
+  /** To be called when a request has arrived. */
+  begin(id: string, method: string): RequestContext {
+    return new RequestContext(id, method, performance.now());
+  }
+
+  /** To be called when its route is known. */
+  route(context: RequestContext, route: string, kind: RequestKind): void {
+    context.route = route;
+    context.kind = kind;
+    context.isRunning = true;
+    this.#meter.begin(kind);
+  }
+
+  /** To be called when the request has ended. */
+  end(context: RequestContext): void {
+    const milliseconds = performance.now() - context.began;
+    this.#meter.end(context, milliseconds);
+    this.#log?.record(context, milliseconds);
+  }
+}
+
+/** A valid request id of a caller: printable, without blanks and quotes, and short enough for a log. */
+const REQUEST_ID = /^[A-Za-z0-9._~:@/+=-]{1,128}$/;
+
+/** The caller's `X-Request-Id` if it is valid, otherwise a new one. An id that contains the caller's secret is not valid. */
 export function requestIdOf(headers: Headers): string {
   const id = headers.get("x-request-id");
-  return id !== null && SANE.test(id) && !hasSecret(id, headers) ? id : crypto.randomUUID();
+  const isValid = id !== null && REQUEST_ID.test(id) && !hasSecret(id, headers);
+  return isValid ? id : crypto.randomUUID();
 }
 
 function hasSecret(id: string, headers: Headers): boolean {

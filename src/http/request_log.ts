@@ -1,34 +1,35 @@
 import { NO_ROUTE, type RequestContext } from "./request_context.ts";
 
-/** How lines of the log look. */
+/** The format of the log's lines. */
 export type LogFormat = "text" | "json";
 
-/** What a container's health checks ask every few seconds. They are told of only where something is wrong. */
+/** Health checks request these every few seconds, so only failures are logged. */
 const PROBES = new Set(["/healthz", "/readyz"]);
 
 /**
- * Tells of each request in one line. Nothing that a caller wrote is in it but the id, which has no character that a
- * terminal or a parser obeys.
+ * Writes one line for each request. Of the text that a caller sent it contains only the request id, which has no characters
+ * that a terminal or a parser would interpret.
  */
 export class RequestLog {
   readonly #write: (line: string) => void;
-  readonly #format: (visit: RequestContext, time: string, milliseconds: string) => string;
+  readonly #format: (context: RequestContext, time: string, milliseconds: string) => string;
   #second = -1;
   #timeOfSecond = "";
 
-  constructor(form: LogFormat, write: (line: string) => void) {
+  constructor(format: LogFormat, write: (line: string) => void) {
     this.#write = write;
-    this.#format = form === "json" ? jsonLine : textLine;
+    this.#format = format === "json" ? jsonLine : textLine;
   }
 
-  record(visit: RequestContext, milliseconds: number): void {
-    if (visit.status === 200 && PROBES.has(visit.route)) return;
-    // Microseconds: what is told below is noise.
+  /** Writes the line of a request that took so many milliseconds. */
+  record(context: RequestContext, milliseconds: number): void {
+    if (context.status === 200 && PROBES.has(context.route)) return;
+    // Rounded to microseconds.
     const took = String(Math.round(milliseconds * 1000) / 1000);
-    this.#write(this.#format(visit, this.#timeOf(Date.now()), took));
+    this.#write(this.#format(context, this.#timeOf(Date.now()), took));
   }
 
-  /** `2026-01-31T12:00:00.000Z`, of which all but the end is the same for many requests. */
+  /** The time as `2026-01-31T12:00:00.000Z`. Everything but the milliseconds is cached for the second. */
   #timeOf(now: number): string {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
@@ -39,31 +40,31 @@ export class RequestLog {
   }
 }
 
-/** Quotes are enough around ids, methods, routes and names of applications: they are checked to have plain characters. */
-function jsonLine(visit: RequestContext, time: string, took: string): string {
-  const { id, method, route, app, status, received, sent, key } = visit;
+/** Ids, methods, routes and names of applications have only characters that need no escaping in JSON. */
+function jsonLine(context: RequestContext, time: string, took: string): string {
+  const { id, method, route, app, status, received, sent, key } = context;
   return `{"time":"${time}","level":"info","id":"${id}","method":"${method}","route":${
     route === NO_ROUTE ? "null" : `"${route}"`
   }${app === undefined ? "" : `,"app":"${app}"`},"status":${
     status === 0 ? "null" : status
   },"in":${received},"out":${sent},"ms":${took},"key":${
     key === undefined ? "null" : JSON.stringify(key)
-  }${visit.isAborted ? ',"aborted":true' : ""}}\n`;
+  }${context.isAborted ? ',"aborted":true' : ""}}\n`;
 }
 
-function textLine(visit: RequestContext, time: string, took: string): string {
-  const { id, method, route, app, status, received, sent, key = "-" } = visit;
+function textLine(context: RequestContext, time: string, took: string): string {
+  const { id, method, route, app, status, received, sent, key = "-" } = context;
   const place = app === undefined ? route : `${route} ${app}`;
-  const end = visit.isAborted ? " aborted" : "";
+  const end = context.isAborted ? " aborted" : "";
   return `${time} ${method} ${place} ${
     status === 0 ? "-" : status
   } in=${received} out=${sent} ${took}ms key=${key} id=${id}${end}\n`;
 }
 
-/** The line that tells how many lines could not be written. */
-export function droppedLine(form: LogFormat, count: number): string {
+/** The line that reports how many lines were dropped. */
+export function droppedLine(format: LogFormat, count: number): string {
   const time = new Date().toISOString();
-  return form === "json"
+  return format === "json"
     ? `{"time":"${time}","level":"warn","dropped":${count}}\n`
-    : `${time} warning: ${count} lines of the log were left out, as nobody took them\n`;
+    : `${time} warning: ${count} log lines were dropped, because the reader of the log was too slow\n`;
 }

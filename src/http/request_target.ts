@@ -1,24 +1,24 @@
 import { errors } from "./http_error.ts";
 
-/** Path and query of a request as they came: `URL` would fold `..` and `%2e%2e`, which are names like others here. */
+/** The path and the query of a request, unchanged: `URL` would resolve `..` and `%2e%2e`, which are ordinary names here. */
 export interface RequestTarget {
-  /** The segments of the path behind the first slash, percent-encoded. */
+  /** The segments of the path after the first slash, percent-encoded. */
   segments: string[];
-  /** Behind the question mark, percent-encoded. */
+  /** The query without `?`, percent-encoded. */
   query: string;
 }
 
-/** A host name or address with an optional port (RFC 3986, 3.2.2). Anything else could pass for a part of the path. */
+/** A host name or address with an optional port (RFC 3986, 3.2.2). Anything else could be read as a part of the path. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=-]*|\[[0-9A-Fa-f:.]+\])(?::(\d{0,5}))?$/;
 const MAX_PORT = 65_535;
 
-/** @throws {HttpError} 400 where the Host header is none. */
+/** @throws {HttpError} 400 if the Host header is missing or malformed. */
 export function assertHost(headers: Headers): void {
   const host = HOST.exec(headers.get("host") ?? "");
   if (host === null || Number(host[1] ?? 0) > MAX_PORT) throw errors.badHost();
 }
 
-/** It says what was asked only where the Host header is one: see `assertHost`. */
+/** The target of a request. Valid only if the Host header is: see `assertHost`. */
 export function parseTarget({ url }: Request): RequestTarget {
   const authority = url.indexOf("://") + 3;
   const question = url.indexOf("?", authority);
@@ -28,7 +28,7 @@ export function parseTarget({ url }: Request): RequestTarget {
   return { segments: path.split("/"), query: url.slice(end + 1) };
 }
 
-/** @throws {HttpError} 400 where a segment of the path is not percent-encoded UTF-8. */
+/** Decodes a segment of the path. @throws {HttpError} 400 if it is not percent-encoded UTF-8. */
 export function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
@@ -38,7 +38,7 @@ export function decodeSegment(segment: string): string {
   }
 }
 
-/** The same, where what cannot be decoded stands for itself. */
+/** Decodes a segment of the path; one that cannot be decoded is returned unchanged. */
 export function decodeLeniently(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -47,11 +47,14 @@ export function decodeLeniently(segment: string): string {
   }
 }
 
-/** The parameters of a query string, by the rules of `application/x-www-form-urlencoded`. */
+/**
+ * The parameters of a query string, by the rules of `application/x-www-form-urlencoded`. `URLSearchParams` is not used: it
+ * replaces malformed encoding instead of rejecting it.
+ */
 export class Query {
   readonly #values = new Map<string, string[]>();
 
-  /** @throws {HttpError} 400 where it is not percent-encoded UTF-8. */
+  /** @throws {HttpError} 400 if it is not percent-encoded UTF-8. */
   constructor(text: string) {
     for (const pair of text.split("&")) {
       if (pair === "") continue;
@@ -64,26 +67,26 @@ export class Query {
     }
   }
 
-  /** The value of a parameter; `undefined` without it. @throws {HttpError} 400 where it is given twice. */
+  /** The value of a parameter; `undefined` if it is absent. @throws {HttpError} 400 if it is repeated. */
   one(name: string): string | undefined {
     const values = this.#values.get(name) ?? [];
     if (values.length > 1) throw errors.repeatedParameter(name);
     return values[0];
   }
 
-  /** @throws {HttpError} 400 without it, or where it is given twice. */
+  /** The value of a required parameter. @throws {HttpError} 400 if it is absent or repeated. */
   required(name: string): string {
     const value = this.one(name);
     if (value === undefined) throw errors.missingParameter(name);
     return value;
   }
 
-  /** Every value of a parameter that may be repeated. */
+  /** All values of a parameter that may be repeated. */
   all(name: string): string[] {
     return this.#values.get(name) ?? [];
   }
 
-  /** `true` or `false`. @throws {HttpError} 400 where it is something else. */
+  /** `true` or `false`. @throws {HttpError} 400 for any other value. */
   flag(name: string, absent: boolean): boolean {
     const value = this.one(name);
     if (value === undefined) return absent;
@@ -93,18 +96,18 @@ export class Query {
     return value === "true";
   }
 
-  /** A whole number from 1 on. @throws {HttpError} 400 where it is something else. */
+  /** A whole number of at least 1; `undefined` if it is absent. @throws {HttpError} 400 for any other value. */
   positive(name: string): number | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
     if (!/^0*[1-9]\d*$/.test(value)) {
-      throw errors.badParameter(name, value, "a whole number from 1 on");
+      throw errors.badParameter(name, value, "a whole number of at least 1");
     }
     return Number(value);
   }
 }
 
-/** Percent-encoding, or a plus for a space. */
+/** Percent-encoding, or `+` for a space. */
 const ENCODED = /[%+]/;
 
 function decodeQuery(text: string): string {

@@ -5,6 +5,7 @@ import {
   decodeLeniently,
   decodeSegment,
   parseTarget,
+  Query,
   type RequestTarget,
 } from "./request_target.ts";
 
@@ -13,7 +14,7 @@ function requestTo(url: string): Request {
   return Object.defineProperty(new Request("http://kv.example/"), "url", { value: url });
 }
 
-Deno.test("Path and query are what was sent", () => {
+Deno.test("the path and the query are unchanged", () => {
   const cases: readonly (readonly [string, RequestTarget])[] = [
     ["/", { segments: [""], query: "" }],
     ["/v1/p/d/files", { segments: ["v1", "p", "d", "files"], query: "" }],
@@ -34,7 +35,7 @@ Deno.test("Path and query are what was sent", () => {
   }
 });
 
-Deno.test("An address without a path has one empty segment", () => {
+Deno.test("a URL without a path has one empty segment", () => {
   for (const rest of ["", "?", "?a=b", "?a=/b/c", "?/"]) {
     const query = rest.slice(1);
     const found = parseTarget(requestTo(`http://kv.example${rest}`));
@@ -42,7 +43,7 @@ Deno.test("An address without a path has one empty segment", () => {
   }
 });
 
-Deno.test("A host is a name or an address, with a port or without", () => {
+Deno.test("a host is a name or an address, with or without a port", () => {
   const hosts = [
     null,
     "",
@@ -62,7 +63,7 @@ Deno.test("A host is a name or an address, with a port or without", () => {
   }
 });
 
-Deno.test("What is no host is refused, as it could pass for a part of the path", () => {
+Deno.test("a malformed Host header is 400", () => {
   const hosts = [
     "a/b",
     "a/v1/p",
@@ -90,7 +91,7 @@ Deno.test("What is no host is refused, as it could pass for a part of the path",
   }
 });
 
-Deno.test("A segment is decoded once, and a plus in it is a plus", () => {
+Deno.test("a segment is decoded once, and a plus is kept", () => {
   const cases = [
     ["photos", "photos"],
     ["my%20photos", "my photos"],
@@ -109,5 +110,96 @@ Deno.test("A segment is decoded once, and a plus in it is a plus", () => {
     const error = assertThrows(() => decodeSegment(segment), HttpError, "The path is not");
     assertEquals(error.status, 400, segment);
     assertEquals(decodeLeniently(segment), segment);
+  }
+});
+
+Deno.test("a query string is decoded by the rules of forms", () => {
+  const cases = [
+    ["name=a.txt", "a.txt"],
+    ["name=a+b%20c", "a b c"],
+    ["name=a%2Bb", "a+b"],
+    ["name=a%2525", "a%25"],
+    ["name=%F0%9F%98%80", "😀"],
+    ["name=e%CC%81", "e\u0301"],
+    ["name=%00", "\0"],
+    ["name=%0A", "\n"],
+    ["name=%EF%BB%BFa", "\ufeffa"],
+    ["name=\ufeffa", "\ufeffa"],
+    ["name=%EF%BF%BD", "\ufffd"],
+    ["name=a=b", "a=b"],
+    ["name==", "="],
+    ["name=a?b", "a?b"],
+    ["name=a;b", "a;b"],
+    ["name=", ""],
+    ["name", ""],
+    ["&&name=a&&", "a"],
+    ["n%61me=a", "a"],
+    ["other=1&name=a&NAME=b", "a"],
+    ["na+me=b&name=a", "a"],
+  ] as const;
+  for (const [text, value] of cases) assertEquals(new Query(text).one("name"), value, text);
+});
+
+Deno.test("a query string that is not percent-encoded UTF-8 is 400, in names and values", () => {
+  const parts = ["%", "%4", "%zz", "a%", "%FF", "%C3", "%C3%28", "%C0%80", "%ED%A0%80", "%u0041"];
+  for (const part of parts) {
+    for (const text of [`name=${part}`, `${part}=a`, part, `name=a&other=${part}`]) {
+      const error = assertThrows(() => new Query(text), HttpError, "query string");
+      assertEquals(error.status, 400, text);
+    }
+  }
+});
+
+Deno.test("a parameter has one value, or all its values if it may be repeated", () => {
+  const query = new Query("one=1&many=a&many=b&many=&many=a&empty=");
+  assertEquals(query.one("one"), "1");
+  assertEquals(query.required("one"), "1");
+  assertEquals(query.one("empty"), "");
+  assertEquals(query.required("empty"), "");
+  assertEquals(query.one("none"), undefined);
+  assertEquals(query.all("many"), ["a", "b", "", "a"]);
+  assertEquals(query.all("none"), []);
+  for (const take of [() => query.one("many"), () => query.required("many")]) {
+    assertEquals(assertThrows(take, HttpError, '"many" is given more than once').status, 400);
+  }
+  const error = assertThrows(() => query.required("none"), HttpError, '"none" is missing');
+  assertEquals(error.status, 400);
+});
+
+Deno.test("names of inherited properties are ordinary parameters", () => {
+  for (const name of ["constructor", "__proto__", "toString"]) {
+    assertEquals(new Query("a=1").one(name), undefined);
+    assertEquals(new Query(`${name}=1`).one(name), "1");
+  }
+});
+
+Deno.test("a flag is true, false or absent", () => {
+  for (const absent of [true, false]) {
+    assertEquals(new Query("").flag("flag", absent), absent);
+    assertEquals(new Query("flag=true").flag("flag", absent), true);
+    assertEquals(new Query("flag=false").flag("flag", absent), false);
+    for (const value of ["", "1", "0", "True", "yes", "true+"]) {
+      const read = () => new Query(`flag=${value}`).flag("flag", absent);
+      assertEquals(assertThrows(read, HttpError, "must be true or false").status, 400, value);
+    }
+  }
+});
+
+Deno.test("a positive parameter is a whole number of at least 1, of any length", () => {
+  const cases = [
+    ["", undefined],
+    ["limit=1", 1],
+    ["limit=1000", 1000],
+    ["limit=0010", 10],
+    ["limit=9007199254740993", 9007199254740992],
+    [`limit=${"9".repeat(400)}`, Infinity],
+  ] as const;
+  for (const [text, value] of cases) assertEquals(new Query(text).positive("limit"), value, text);
+  for (
+    const value of ["", "0", "00", "-1", "%2B1", "1.0", "1e3", "0x1", "+1", "1+", "a", "%D9%A1"]
+  ) {
+    const read = () => new Query(`limit=${value}`).positive("limit");
+    const error = assertThrows(read, HttpError, "must be a whole number of at least 1");
+    assertEquals(error.status, 400, value);
   }
 });

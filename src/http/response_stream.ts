@@ -1,46 +1,46 @@
 import type { RequestContext } from "./request_context.ts";
 
 /**
- * How many times longer a reader may take nothing. Between it and us lie buffers of megabytes, which are filled up again
- * only when much of them is empty: who reads slowly but steadily takes nothing for minutes.
+ * The factor by which a reader may be idle longer than a sender. Buffers of several megabytes lie in between and are refilled
+ * only when nearly empty, so a slow but steady reader takes no bytes from this process for minutes.
  */
 export const READER_PATIENCE = 10;
 
 export interface StreamOptions {
-  /** How long the reader may take nothing, in milliseconds. */
+  /** How long the reader may take no byte, in milliseconds. */
   idle: number;
-  /** Called once when it is over, however it ended. */
+  /** Called once when the stream has ended in any way. */
   onEnd: () => void;
-  /** Told why the pieces failed. */
+  /** Receives the error if the pieces fail. */
   onError: (error: unknown) => void;
-  /** Whose bytes are counted there, and whether they were all taken. */
-  visit?: RequestContext;
+  /** Receives the number of bytes, and whether the transfer was aborted. */
+  context?: RequestContext;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * A stream that asks for a piece only when the reader wants one. Where the pieces fail, or the reader falls silent, the
- * stream fails too, which breaks the connection short of `Content-Length`.
+ * A stream that reads a piece only when its reader wants one. If the pieces fail or the reader is idle for too long, the
+ * stream fails, which closes the connection before `Content-Length` is reached.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece>,
-  { idle, onEnd, onError, visit }: StreamOptions,
+  { idle, onEnd, onError, context }: StreamOptions,
 ): ReadableStream<Piece> {
-  if (visit !== undefined) visit.isStreaming = true;
+  if (context !== undefined) context.isStreaming = true;
   const iterator = pieces[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;
   const end = (isAborted: boolean) => {
     if (over) return;
     over = true;
-    if (visit !== undefined && isAborted) visit.isAborted = true;
+    if (context !== undefined && isAborted) context.isAborted = true;
     clearTimeout(timer);
     onEnd();
   };
-  const giveUp = async (controller: ReadableStreamDefaultController<Piece>) => {
+  const abort = async (controller: ReadableStreamDefaultController<Piece>) => {
     end(true);
-    controller.error(brokenOff("The reader took nothing for too long"));
+    controller.error(streamError("The reader took nothing for too long"));
     await iterator.return?.();
   };
   return new ReadableStream<Piece>({
@@ -51,8 +51,8 @@ export function streamPieces(
         if (over) return;
         if (!done) {
           controller.enqueue(value);
-          if (visit !== undefined) visit.sent += value.byteLength;
-          timer = setTimeout(() => giveUp(controller), idle);
+          if (context !== undefined) context.sent += value.byteLength;
+          timer = setTimeout(() => abort(controller), idle);
           return;
         }
         controller.close();
@@ -60,7 +60,7 @@ export function streamPieces(
       } catch (error) {
         if (over) return;
         onError(error);
-        controller.error(brokenOff("The rest of the bytes could not be read"));
+        controller.error(streamError("The rest of the bytes could not be read"));
         end(true);
       }
     },
@@ -71,8 +71,8 @@ export function streamPieces(
   }, { highWaterMark: 0 });
 }
 
-/** The runtime prints why a stream failed. Who is to know it was told by `onError`, so a sentence is enough here. */
-function brokenOff(message: string): Error {
+/** The runtime prints the error of a failed stream. `onError` has already reported the cause, so the stack is left out. */
+function streamError(message: string): Error {
   const error = new Error(message);
   error.stack = message;
   return error;

@@ -24,7 +24,7 @@ async function* piecesOf(texts: readonly string[], pulled: string[] = []): Async
   }
 }
 
-Deno.test("All pieces come in their order, and the end is told once", async () => {
+Deno.test("all pieces arrive in order, and the end is reported once", async () => {
   const { stream, log } = watched(piecesOf(["a", "bc", "d"]));
   assertEquals(await new Response(stream).text(), "abcd");
   assertEquals(log, ["end"]);
@@ -33,7 +33,7 @@ Deno.test("All pieces come in their order, and the end is told once", async () =
   assertEquals(empty.log, ["end"]);
 });
 
-Deno.test("No piece is asked for before the reader wants it", async () => {
+Deno.test("no piece is read before the reader wants it", async () => {
   const pulled: string[] = [];
   const { stream, log } = watched(piecesOf(["a", "b", "c"], pulled));
   assertEquals(pulled, []);
@@ -46,7 +46,7 @@ Deno.test("No piece is asked for before the reader wants it", async () => {
   assertEquals([pulled, log], [["a", "b"], ["end"]]);
 });
 
-Deno.test("Where the pieces fail the stream does too, and the error is told once before the end", async () => {
+Deno.test("if the pieces fail, the stream fails, and the error is reported once before the end", async () => {
   const failure = new Error("a chunk is missing");
   async function* failing(): AsyncGenerator<Piece> {
     yield* piecesOf(["a"]);
@@ -61,7 +61,7 @@ Deno.test("Where the pieces fail the stream does too, and the error is told once
   assertEquals(log, [failure, "end"]);
 });
 
-Deno.test("A reader that leaves before the first piece ends the pieces", async () => {
+Deno.test("a reader that disconnects before the first piece ends the pieces", async () => {
   let returned = false;
   const { stream, log } = watched({
     [Symbol.asyncIterator]: () => ({
@@ -91,7 +91,7 @@ async function* slowPiece(
   }
 }
 
-Deno.test("A reader that leaves while a piece is on its way is no error, however that ends", async () => {
+Deno.test("a reader that disconnects while a piece is read causes no error", async () => {
   const ends: ((waiting: PromiseWithResolvers<void>) => void)[] = [
     (waiting) => waiting.resolve(),
     (waiting) => waiting.reject(new Error("too late to matter")),
@@ -111,7 +111,7 @@ Deno.test("A reader that leaves while a piece is on its way is no error, however
   }
 });
 
-Deno.test("A reader that takes nothing for too long loses the stream", async () => {
+Deno.test("the stream of an idle reader is aborted", async () => {
   const pulled: string[] = [];
   const { stream, log } = watched(piecesOf(["a", "b", "c"], pulled), 5);
   const reader = stream.getReader();

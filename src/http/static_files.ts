@@ -1,17 +1,20 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { listsEtag } from "../rules/preconditions.ts";
 
-/** A file of the dashboard as it is sent. */
-export interface PageFile {
+/** A file that is kept in memory and sent to browsers. */
+export interface StaticFile {
+  /** Its content type. */
   type: string;
   /** Without quotes. */
   etag: string;
   bytes: Uint8Array<ArrayBuffer>;
-  zipped: Uint8Array<ArrayBuffer>;
+  /** The same compressed with gzip, for callers that accept it. */
+  zipped?: Uint8Array<ArrayBuffer>;
 }
 
-/** What is sent to browsers, by the end of its name. Whatever else lies in the folder is for those who write the page. */
+/** The content types by file extension. Files with other extensions are for developers and not sent. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ["html", "text/html; charset=utf-8"],
   ["css", "text/css; charset=utf-8"],
@@ -21,29 +24,71 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 const zip = promisify(gzip);
 
-/** A folder of a page's files, kept in memory. */
-export class PageFiles {
-  readonly #files: ReadonlyMap<string, PageFile>;
+/** The files of a folder, kept in memory. */
+export class StaticFiles {
+  readonly #files: ReadonlyMap<string, StaticFile>;
 
-  constructor(files: ReadonlyMap<string, PageFile>) {
+  constructor(files: ReadonlyMap<string, StaticFile>) {
     this.#files = files;
   }
 
-  /** Reads a folder and the folders in it, once. Inside an executable it reads what was included there. */
-  static async load(folder: URL): Promise<PageFiles> {
+  /** Reads a folder and its subfolders. In an executable it reads the files that were included at the build. */
+  static async load(folder: URL): Promise<StaticFiles> {
     const paths = await pathsIn(folder);
     const files = paths.map(async (path) => [path, await read(new URL(path, folder))] as const);
-    return new PageFiles(new Map(await Promise.all(files)));
+    return new StaticFiles(new Map(await Promise.all(files)));
   }
 
-  /** A file by its path below the folder, exactly as it is written there. */
-  find(path: string): PageFile | undefined {
+  /** A file by its exact path below the folder. */
+  find(path: string): StaticFile | undefined {
     return this.#files.get(path);
   }
 
   get paths(): string[] {
     return [...this.#files.keys()];
   }
+}
+
+/** A file of this type with this content. */
+export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): StaticFile {
+  const etag = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
+  return { type, etag, bytes };
+}
+
+/** The answer with a file: 304 if the caller has it, compressed if the caller accepts that. */
+export function sendStatic(
+  { headers: asked }: Request,
+  file: StaticFile,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const zipped = acceptsGzip(asked.get("accept-encoding") ?? "") ? file.zipped : undefined;
+  const etag = zipped === undefined ? file.etag : `${file.etag}-gzip`;
+  const common = { ...headers, ETag: `"${etag}"` };
+  if (isCurrent(asked.get("if-none-match"), file)) {
+    return new Response(null, { status: 304, headers: common });
+  }
+  const bytes = zipped ?? file.bytes;
+  return new Response(bytes, {
+    headers: {
+      ...common,
+      "Content-Type": file.type,
+      "Content-Length": String(bytes.byteLength),
+      ...(zipped === undefined ? {} : { "Content-Encoding": "gzip" }),
+    },
+  });
+}
+
+/** Whether gzip is listed with a weight other than 0 (RFC 9110, 12.5.3). `*` does not count: `@std/http` would accept it. */
+function acceptsGzip(accepted: string): boolean {
+  return accepted.split(",").some((coding) => {
+    const [name = "", ...weights] = coding.split(";").map((part) => part.trim().toLowerCase());
+    return name === "gzip" && !weights.some((weight) => /^q=0(\.0*)?$/.test(weight));
+  });
+}
+
+/** Whether the caller has the file, plain or compressed. */
+function isCurrent(ifNoneMatch: string | null, { etag }: StaticFile): boolean {
+  return [etag, `${etag}-gzip`].some((etag) => listsEtag(ifNoneMatch, etag, "weak"));
 }
 
 async function pathsIn(folder: URL, prefix = ""): Promise<string[]> {
@@ -56,19 +101,15 @@ async function pathsIn(folder: URL, prefix = ""): Promise<string[]> {
 }
 
 function isPage(name: string): boolean {
-  return TYPES.has(endOf(name)) && !/_test\.\w+$/.test(name);
+  return TYPES.has(extensionOf(name)) && !/_test\.\w+$/.test(name);
 }
 
-function endOf(name: string): string {
+function extensionOf(name: string): string {
   return name.slice(name.lastIndexOf(".") + 1);
 }
 
-async function read(url: URL): Promise<PageFile> {
+async function read(url: URL): Promise<StaticFile> {
+  const type = TYPES.get(extensionOf(url.pathname)) ?? "application/octet-stream";
   const bytes = await Deno.readFile(url);
-  return {
-    type: TYPES.get(endOf(url.pathname)) ?? "application/octet-stream",
-    etag: createHash("sha256").update(bytes).digest("hex").slice(0, 32),
-    bytes,
-    zipped: new Uint8Array(await zip(bytes)),
-  };
+  return { ...staticFile(type, bytes), zipped: new Uint8Array(await zip(bytes)) };
 }

@@ -1,17 +1,17 @@
 import { errors } from "./http_error.ts";
 
-/** A project takes a free slot while it has fewer than this many times the free ones: of 64 it gets 48 at most. */
+/** A project may take a slot while it has fewer than this many times the free ones: at most 48 of 64. */
 const SHARE = 3;
 
-/** Uploads of one project that wait for a slot. Each costs a connection and some kilobytes. */
+/** The most uploads of one project that may wait for a slot. Each costs a connection and some kilobytes. */
 const MAX_WAITING = 256;
 
 export interface SlotLimits {
-  /** How many uploads run at once. */
+  /** The number of slots. */
   max: number;
-  /** How long one more waits for a slot, in milliseconds. */
+  /** How long an upload waits for a slot, in milliseconds. */
   patience: number;
-  /** How many uploads of one project wait. */
+  /** The most uploads of one project that may wait. */
   maxWaiting?: number;
 }
 
@@ -20,17 +20,17 @@ interface Waiting {
 }
 
 /**
- * Slots for uploads: each upload holds some memory while its bytes come. The others wait.
+ * Limits the uploads that run at once, because each holds memory while its bytes arrive. Further uploads wait.
  *
- * A project never takes all slots, as no slow upload can be made to give one back: the more it has, the more have to be
- * free. So there is one at once for a project that has none. Slots that get free go to the projects in turn, and within a
- * project in the order of arrival.
+ * A slow upload cannot be interrupted, so a project never gets all slots: the more it has, the more must be free for it to
+ * take another. A project without any upload therefore gets a slot at once. Slots that become free go to the projects in
+ * turn, and within a project in the order of arrival. A plain semaphore would give all slots to one project.
  */
 export class UploadSlots {
   readonly #patience: number;
   readonly #maxWaiting: number;
   #free: number;
-  /** By project. The first one is next. */
+  /** The waiting uploads by project. The first project is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #running = new Map<string, number>();
 
@@ -41,9 +41,9 @@ export class UploadSlots {
   }
 
   /**
-   * Runs the work of a project in a slot of its own.
+   * Runs an upload of a project in a slot.
    *
-   * @throws {HttpError} 503 if none is free for too long, or too many uploads of the project wait already.
+   * @throws {HttpError} 503 if no slot becomes free in time, or too many uploads of the project are waiting.
    */
   async run<T>(project: string, work: () => Promise<T>): Promise<T> {
     if (this.#mayTake(project)) this.#take(project);
@@ -51,7 +51,7 @@ export class UploadSlots {
     try {
       return await work();
     } finally {
-      this.#giveBack(project);
+      this.#release(project);
     }
   }
 
@@ -64,7 +64,7 @@ export class UploadSlots {
     this.#running.set(project, (this.#running.get(project) ?? 0) + 1);
   }
 
-  #giveBack(project: string): void {
+  #release(project: string): void {
     this.#free++;
     const left = (this.#running.get(project) ?? 0) - 1;
     if (left === 0) this.#running.delete(project);
@@ -76,7 +76,7 @@ export class UploadSlots {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const queue = this.#waiting.get(project) ?? [];
     if (queue.length >= this.#maxWaiting) throw errors.tooManyUploads();
-    // Before the timer is made: the runtime may run other work within that call.
+    // Queued before `setTimeout`, during which the runtime may run other work.
     const waiting: Waiting = { start: resolve };
     queue.push(waiting);
     this.#waiting.set(project, queue);
@@ -94,7 +94,7 @@ export class UploadSlots {
     }
   }
 
-  /** Starts the first upload of the next project that may take a slot; that project is the last one then. */
+  /** Starts the first upload of the next project that may take a slot, and moves that project to the end. */
   #startNext(): void {
     for (const [project, queue] of this.#waiting) {
       if (!this.#mayTake(project)) continue;
@@ -108,12 +108,12 @@ export class UploadSlots {
   }
 }
 
-/** Counts requests that are sending a body, so that a shutdown can wait for them. */
+/** Counts the requests with a body that are running, so that a shutdown can wait for them. */
 export class RunningUploads {
   #count = 0;
   #waiting: (() => void)[] = [];
 
-  /** Counts the request while the work goes on, and gives what it gives. */
+  /** Runs the work. A request with a body is counted until it ends. Returns the result of the work. */
   async track<T>(request: Request, work: () => Promise<T>): Promise<T> {
     if (request.method === "GET" || request.body === null) return await work();
     this.#count++;
@@ -121,16 +121,16 @@ export class RunningUploads {
       return await work();
     } finally {
       this.#count--;
-      if (this.#count === 0) this.#release();
+      if (this.#count === 0) this.#resolveAll();
     }
   }
 
-  /** Resolves as soon as no request is sending a body. */
+  /** Resolves when no request with a body is running. */
   async whenIdle(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  #release(): void {
+  #resolveAll(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }

@@ -40,7 +40,7 @@ async function endAll(uploads: readonly Upload[]): Promise<void> {
   await Promise.all(uploads.map((upload) => upload.end()));
 }
 
-Deno.test("No more uploads run at once than there are slots, and each has its turn", async () => {
+Deno.test("no more uploads run at once than there are slots, and each gets one in turn", async () => {
   const slots = new UploadSlots({ max: 2, patience: LONG });
   let running = 0;
   let most = 0;
@@ -56,7 +56,7 @@ Deno.test("No more uploads run at once than there are slots, and each has its tu
   assertEquals({ most, order: order.toSorted() }, { most: 2, order: [0, 1, 2, 3, 4, 5] });
 });
 
-Deno.test("Who waits too long gets 503 with Retry-After, and takes no slot afterwards", async () => {
+Deno.test("an upload that waits too long is 503 with Retry-After and takes no slot later", async () => {
   const slots = new UploadSlots({ max: 1, patience: 5 });
   const first = new Upload(slots, "p");
   const refused = await assertRejects(() => slots.run("p", () => Promise.resolve()), HttpError);
@@ -65,14 +65,14 @@ Deno.test("Who waits too long gets 503 with Retry-After, and takes no slot after
   assertEquals(await slots.run("p", () => Promise.resolve("next")), "next");
 });
 
-Deno.test("A slot is free again after work that failed", async () => {
+Deno.test("a failed upload frees its slot", async () => {
   const slots = new UploadSlots({ max: 1, patience: 1000 });
   const broken = () => slots.run("p", () => Promise.reject(new Error("broken")));
   await assertRejects(broken, Error, "broken");
   assertEquals(await slots.run("p", () => Promise.resolve(1)), 1);
 });
 
-Deno.test("However many uploads a project has, others get a slot at once", async () => {
+Deno.test("another project gets a slot at once beside a project with many uploads", async () => {
   const slots = new UploadSlots({ max: 64, patience: LONG });
   const hostile = await begin(slots, "hostile", 200);
   const second = await begin(slots, "second", 200);
@@ -83,7 +83,7 @@ Deno.test("However many uploads a project has, others get a slot at once", async
   assertEquals(running(await begin(slots, "alone", 48)), 48);
 });
 
-Deno.test("Slots that get free go to the projects in turn", async () => {
+Deno.test("free slots go to the projects in turn", async () => {
   const slots = new UploadSlots({ max: 4, patience: LONG });
   const order: string[] = [];
   const runs = (project: string) => new Upload(slots, project, () => order.push(project));
@@ -96,7 +96,7 @@ Deno.test("Slots that get free go to the projects in turn", async () => {
   assertEquals(order.slice(4), ["a", "b", "c", "a", "a", "a"]);
 });
 
-Deno.test("A project has a limited number of uploads waiting, the others as many", async () => {
+Deno.test("the number of waiting uploads is limited for each project", async () => {
   const slots = new UploadSlots({ max: 2, patience: LONG, maxWaiting: 3 });
   const uploads = await begin(slots, "hostile", 5);
   const refused = await assertRejects(() => slots.run("hostile", async () => {}), HttpError);
@@ -111,7 +111,7 @@ function upload(): Request {
   return new Request("http://kv.example/", { method: "POST", body: "a" });
 }
 
-Deno.test("What the work gives or throws is what is seen", async () => {
+Deno.test("the result or the error of the work is passed on", async () => {
   const running = new RunningUploads();
   for (const request of [upload(), new Request("http://kv.example/")]) {
     assertEquals(await running.track(request, () => Promise.resolve(1)), 1);
@@ -122,7 +122,7 @@ Deno.test("What the work gives or throws is what is seen", async () => {
   await running.whenIdle();
 });
 
-Deno.test("The wait is over when the last request with a body is, however it ends", async () => {
+Deno.test("the wait ends with the last request with a body, even if it fails", async () => {
   const running = new RunningUploads();
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const log: string[] = [];
@@ -142,7 +142,7 @@ Deno.test("The wait is over when the last request with a body is, however it end
   await running.whenIdle();
 });
 
-Deno.test("A request without a body is not waited for", async () => {
+Deno.test("a request without a body is not waited for", async () => {
   const running = new RunningUploads();
   const { promise, resolve } = Promise.withResolvers<void>();
   const work = running.track(new Request("http://kv.example/"), () => promise);

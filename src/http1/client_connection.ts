@@ -1,114 +1,122 @@
-import { SECOND } from "../rules/units.ts";
-import { Connection, ConnectionLost, type MessagePart, type Transport } from "./connection.ts";
+import { Connection, type MessagePart, type Transport } from "./connection.ts";
 import type { ConnectionTable, TrackedConnection } from "./connection_table.ts";
 
-/** How long a head may take from its first byte. */
-const HEAD_TIMEOUT = 30 * SECOND;
+/** Time for a complete head, from its first byte, in milliseconds. */
+const HEAD_TIMEOUT = 30_000;
 
-/** How long a connection may wait for a request. A proxy in front has to give up its unused connections before. */
-const KEEP_ALIVE_TIMEOUT = 60 * SECOND;
+/** Time for the next request, in milliseconds. A proxy in front must close its idle connections earlier. */
+const KEEP_ALIVE_TIMEOUT = 60_000;
 
-/** How long a caller who is refused while it sends is listened to, so that it can read why. */
-const LINGER_TIME = 2 * SECOND;
+/** How long a rejected client may go on sending, in milliseconds, so that it can read the response. */
+const LINGER_TIME = 2000;
 
-/** How long a connection is idle before it gives up its buffer for answers, in milliseconds. */
+/** Idle time after which a connection releases its write buffer, in milliseconds. */
 const SHRINK_AFTER = 1000;
 
-/** Bytes that a client has to take within its time: fewer than any buffer of a system holds. */
+/** Bytes that a client must accept within the write timeout: fewer than any system's socket buffer holds. */
 const PROGRESS = 65_536;
 
+export interface ClientOptions {
+  connections: ConnectionTable;
+  /** Time in which a client must accept 64 KiB of a response, in milliseconds. */
+  writeTimeout: number;
+}
+
 /**
- * The connection of a client, and what it owes in time: a head within `HEAD_TIMEOUT` of its first byte, the next request
- * within `KEEP_ALIVE_TIMEOUT`, and taking what is sent.
+ * A client's connection with its deadlines: `HEAD_TIMEOUT` for a head, `KEEP_ALIVE_TIMEOUT` for the next request, and the
+ * write timeout for accepting a response.
  */
 export class ClientConnection implements TrackedConnection {
   readonly connection: Connection;
-  /** Called in place of closing the connection when bytes that `expectBytes` waits for are late. */
+  /** Called instead of closing the connection when bytes requested by `expectBytes` are late. */
   onLate: (() => void) | undefined;
-  readonly #connections: ConnectionTable;
-  readonly #patience: number;
-  /** When bytes of the client have to have come. */
+  readonly #table: ConnectionTable;
+  readonly #writeTimeout: number;
+  /** Deadline for bytes from the client. */
   #readBy = Infinity;
   #expectsSince: number | undefined;
   #shrinkAt = Infinity;
-  /** The last time that `PROGRESS` bytes had been taken, while it is written to. */
-  #takenAt = 0;
-  #takenUpTo = 0;
+  /** Progress of the current write: when `PROGRESS` more bytes were last accepted, and how many there were then. */
+  #progressAt = 0;
+  #progressBytes = 0;
 
-  /** @param patience How long the client may take for `PROGRESS` bytes, in milliseconds. */
   constructor(
-    connection: Transport,
+    transport: Transport,
     readonly address: Deno.NetAddr,
-    { connections, patience }: { connections: ConnectionTable; patience: number },
+    { connections, writeTimeout }: ClientOptions,
   ) {
-    this.connection = new Connection(connection);
-    this.#connections = connections;
-    this.#patience = patience;
+    this.connection = new Connection(transport);
+    this.#table = connections;
+    this.#writeTimeout = writeTimeout;
     this.awaitHead();
   }
 
   get stalledSince(): number | undefined {
-    return this.connection.isWriting ? this.#takenAt : this.#expectsSince;
+    return this.connection.isWriting ? this.#progressAt : this.#expectsSince;
   }
 
   /** Waits for the first byte of a request. */
   awaitRequest(): void {
-    const { clock } = this.#connections;
-    this.#connections.setIdle(this);
+    const { clock } = this.#table;
+    this.#table.setIdle(this);
     this.#readBy = clock.in(KEEP_ALIVE_TIMEOUT);
     this.#shrinkAt = clock.in(SHRINK_AFTER);
     this.connection.reader.shrink();
   }
 
-  /** Waits for the rest of a head, or of a handshake. */
+  /** Waits for the rest of a head or of a TLS handshake. */
   awaitHead(): void {
-    this.#readBy = this.#connections.clock.in(HEAD_TIMEOUT);
+    this.#readBy = this.#table.clock.in(HEAD_TIMEOUT);
   }
 
-  /** A request is being answered: the client owes nothing but what `expectBytes` says. */
+  /** Starts processing a request: until its end, only `expectBytes` sets a read deadline. */
   beginRequest(): void {
     this.#readBy = this.#shrinkAt = Infinity;
-    this.#connections.setBusy(this);
+    this.#table.setBusy(this);
   }
 
-  /** Bytes have to come within so many milliseconds. */
+  /** Sets a deadline for the next bytes, in milliseconds from now. */
   expectBytes(time: number): void {
-    const { clock } = this.#connections;
+    const { clock } = this.#table;
     this.#readBy = clock.in(time);
     this.#expectsSince = clock.now;
   }
 
+  /** Clears the deadline of `expectBytes`. */
   expectNothing(): void {
     this.#readBy = Infinity;
     this.#expectsSince = undefined;
   }
 
-  /** Sends a head and bytes of a body, which the client has to take in time. @throws {ConnectionLost} */
-  async send(sending: MessagePart): Promise<void> {
+  /** Sends a part of a message within the write timeout. @throws {ConnectionLost} */
+  async send(part: MessagePart): Promise<void> {
     this.#beginWriting();
-    await this.connection.send(sending);
+    await this.connection.send(part);
   }
 
-  /** The same for bytes. @throws {ConnectionLost} */
+  /** Sends bytes within the write timeout. @throws {ConnectionLost} */
   async write(bytes: Uint8Array): Promise<void> {
     this.#beginWriting();
     await this.connection.write(bytes);
   }
 
-  /** Says that nothing more is sent; ends when the client's side has all of it. */
-  async end(): Promise<void> {
+  /** Closes the sending direction, and waits until the client has received everything. */
+  async closeWrite(): Promise<void> {
     this.onLate = undefined;
-    this.expectBytes(this.#patience);
+    this.expectBytes(this.#writeTimeout);
     await this.connection.closeWrite();
     this.expectNothing();
   }
 
-  /** Hears out a client that still sends: with unread bytes the connection would break before the answer was read. */
+  /**
+   * Closes the sending direction, then reads and discards for `LINGER_TIME`. If unread bytes were left at the close, the
+   * system would reset the connection, and the client could miss the response.
+   */
   async linger(): Promise<void> {
     const { reader } = this.connection;
-    await this.end();
-    this.#connections.setIdle(this);
-    this.#readBy = this.#connections.clock.in(LINGER_TIME);
+    await this.closeWrite();
+    this.#table.setIdle(this);
+    this.#readBy = this.#table.clock.in(LINGER_TIME);
     do reader.skipTo(reader.end); while (await reader.fill());
   }
 
@@ -123,27 +131,22 @@ export class ClientConnection implements TrackedConnection {
       this.connection.shrink();
     }
     if (!this.connection.isWriting) return;
-    if (this.connection.written >= this.#takenUpTo + PROGRESS) {
-      this.#takenUpTo = this.connection.written;
-      this.#takenAt = now;
-    } else if (this.#takenAt + this.#patience < now) {
+    if (this.connection.written >= this.#progressBytes + PROGRESS) {
+      this.#progressBytes = this.connection.written;
+      this.#progressAt = now;
+    } else if (this.#progressAt + this.#writeTimeout < now) {
       this.close();
     }
   }
 
-  /** Closes the connection. An answer that has been written whole still reaches a client that takes it. */
+  /** Closes the connection. A completely written response still reaches a client that reads it. */
   close(): void {
     if (this.connection.isWriting || this.connection.written === 0) this.connection.abort();
     else this.connection.close();
   }
 
   #beginWriting(): void {
-    this.#takenUpTo = this.connection.written;
-    this.#takenAt = this.#connections.clock.in(0);
+    this.#progressBytes = this.connection.written;
+    this.#progressAt = this.#table.clock.in(0);
   }
-}
-
-/** Whether an error says no more than that the client has left, or was sent away. */
-export function isGone(error: unknown): boolean {
-  return error instanceof ConnectionLost;
 }

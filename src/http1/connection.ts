@@ -1,18 +1,155 @@
 import { Buffer } from "node:buffer";
 
-/** What a connection of the gate holds of what came in: at first, and while a body or a long head comes. */
+/** Bounds of a connection's read buffer, in bytes: the first while it is idle, the second while a body or long head arrives. */
 export const MIN_READ_BUFFER = 8192;
-
 export const MAX_READ_BUFFER = 65_536;
 
-/** What bytes come from: a connection. */
+/** Where a `ByteReader` gets its bytes from. `read` resolves to `null` at the end of the stream. */
 export interface ByteSource {
   read(into: Uint8Array): Promise<number | null>;
 }
 
+/** The byte stream below a `Connection`, such as a `Deno.Conn`. */
+export interface Transport extends ByteSource {
+  write(bytes: Uint8Array): Promise<number>;
+  closeWrite(): Promise<void>;
+  close(): void;
+  /** Closes without flushing written bytes. `close` does that if this method is missing. */
+  abort?(): void;
+}
+
+/** The connection ended, broke, or was closed by this side. */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost";
+}
+
+/** Part of a message, sent with as few writes as possible. */
+export interface MessagePart {
+  /** The head with its empty line, one character per byte. */
+  head?: string | undefined;
+  /** Bytes of the body. */
+  piece: Uint8Array;
+  /** Whether the body uses the chunked transfer coding. */
+  chunked: boolean;
+  /** Whether the body ends with `piece`. */
+  isLast: boolean;
+}
+
+/** An interim response that asks the client to send the body (RFC 9110, 15.2.1). */
+export const CONTINUE: Uint8Array = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
+
+export const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** Room for a chunk size, two line ends and the last chunk. */
+const CHUNK_FRAME = 32;
+const LINE_END = "\r\n";
+const LAST_CHUNK = "0\r\n\r\n";
+const MIN_WRITE_BUFFER = 4096;
+
+/** A connection: incoming bytes are read through `reader`; one write runs at a time. */
+export class Connection {
+  readonly reader: ByteReader;
+  /** Bytes that the peer, or the operating system on its behalf, has accepted. */
+  written = 0;
+  /** Whether a write is waiting for the peer. */
+  isWriting = false;
+  readonly #transport: Transport;
+  readonly #onClose: () => void;
+  #out: Buffer | undefined;
+  #isClosed = false;
+
+  /** @param onClose Called once, when this side closes the connection. */
+  constructor(transport: Transport, onClose: () => void = () => {}) {
+    this.#transport = transport;
+    this.#onClose = onClose;
+    this.reader = new ByteReader(transport);
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Sends a part of a message. @throws {ConnectionLost} */
+  async send({ head = "", piece, chunked, isLast }: MessagePart): Promise<void> {
+    if (head === "" && !chunked) return await this.write(piece);
+    // For a large piece, a second write is cheaper than copying it behind the head.
+    if (!chunked && piece.length > MAX_READ_BUFFER / 2) {
+      await this.write(this.#compose(head, NO_BYTES, false, false));
+      return await this.write(piece);
+    }
+    await this.write(this.#compose(head, piece, chunked, isLast));
+  }
+
+  /** Writes all bytes. @throws {ConnectionLost} */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.isWriting = true;
+    try {
+      let sent = 0;
+      while (sent < bytes.length) {
+        const rest = sent === 0 ? bytes : bytes.subarray(sent);
+        const count = await this.#transport.write(rest);
+        sent += count;
+        this.written += count;
+      }
+    } catch (cause) {
+      throw new ConnectionLost("The connection broke during a write", { cause });
+    } finally {
+      this.isWriting = false;
+    }
+  }
+
+  /** Releases a large write buffer. Call it after the connection has been idle for some time. */
+  shrink(): void {
+    if (!this.isWriting && (this.#out?.length ?? 0) > MIN_WRITE_BUFFER) this.#out = undefined;
+  }
+
+  /** Closes the sending direction. */
+  async closeWrite(): Promise<void> {
+    try {
+      await this.#transport.closeWrite();
+    } catch {
+      // The connection is already closed.
+    }
+  }
+
+  /** Closes both directions, and interrupts any read or write in progress. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    closeQuietly(this.#transport);
+    this.#onClose();
+  }
+
+  /** Closes the connection at once, without flushing written bytes. */
+  abort(): void {
+    this.close();
+    this.#transport.abort?.();
+  }
+
+  #compose(head: string, piece: Uint8Array, chunked: boolean, isLast: boolean): Uint8Array {
+    const out = this.#writeBuffer(head.length + piece.length + CHUNK_FRAME);
+    const isChunk = chunked && piece.length > 0;
+    const begin = isChunk ? head + piece.length.toString(16) + LINE_END : head;
+    let at = writeText(out, begin, 0);
+    out.set(piece, at);
+    at += piece.length;
+    const end = (isChunk ? LINE_END : "") + (chunked && isLast ? LAST_CHUNK : "");
+    if (end !== "") at += writeText(out, end, at);
+    return new Uint8Array(out.buffer, out.byteOffset, at);
+  }
+
+  #writeBuffer(size: number): Buffer {
+    if (this.#out === undefined || this.#out.length < size) {
+      const power = Math.ceil(Math.log2(size));
+      this.#out = Buffer.allocUnsafeSlow(Math.max(MIN_WRITE_BUFFER, 2 ** power));
+    }
+    return this.#out;
+  }
+}
+
 /**
- * The bytes that came in over a connection and were not taken yet, at the most `MAX_READ_BUFFER` of them. Never more than
- * one read is under way, and it may be begun before anybody needs its bytes.
+ * The bytes that arrived on a connection and were not consumed yet, at most `MAX_READ_BUFFER`. At most one read is in
+ * progress; it may start before its bytes are needed. Views stay valid until the next call of `fill`.
  */
 export class ByteReader {
   readonly #source: ByteSource;
@@ -20,8 +157,8 @@ export class ByteReader {
   #start = 0;
   #end = 0;
   #filling: Promise<boolean> | undefined;
-  #wide = false;
-  /** Whether the connection broke, and did not just end. */
+  #isLarge = false;
+  /** Whether the last read failed, as opposed to reaching the end of the stream. */
   isBroken = false;
 
   constructor(source: ByteSource) {
@@ -29,7 +166,7 @@ export class ByteReader {
     this.#buffer = Buffer.allocUnsafeSlow(MIN_READ_BUFFER);
   }
 
-  /** What lies at `start` to `end` has come and was not taken. It stays until the next `fill`, whoever calls it. */
+  /** The unread bytes are those from `start` to `end`. */
   get buffer(): Uint8Array<ArrayBufferLike> {
     return this.#buffer;
   }
@@ -42,6 +179,7 @@ export class ByteReader {
     return this.#end;
   }
 
+  /** The number of unread bytes. */
   get length(): number {
     return this.#end - this.#start;
   }
@@ -50,36 +188,36 @@ export class ByteReader {
     return this.length >= MAX_READ_BUFFER;
   }
 
-  /** Takes what lies before the position. */
+  /** Consumes the bytes before a position in `buffer`. */
   skipTo(position: number): void {
     this.#start = position;
   }
 
-  /** A part of what came, one character a byte. */
+  /** Returns the bytes between two positions as text, one character per byte. */
   text(start: number, end: number): string {
     return this.#buffer.toString("latin1", start, end);
   }
 
-  /** Takes so many bytes at the most. They stay until the next `fill`, whoever calls it. */
-  take(most: number): Uint8Array {
+  /** Consumes and returns at most `max` bytes. */
+  take(max: number): Uint8Array {
     const from = this.#start;
-    this.#start = Math.min(this.#end, from + most);
+    this.#start = Math.min(this.#end, from + max);
     return this.view(from, this.#start);
   }
 
-  /** The bytes from one position to another. They stay until the next `fill`, whoever calls it. */
+  /** Returns the bytes between two positions. */
   view(start: number, end: number): Uint8Array {
     return new Uint8Array(this.#buffer.buffer, this.#buffer.byteOffset + start, end - start);
   }
 
-  /** Reads in large pieces from now on. */
-  widen(): void {
-    this.#wide = true;
+  /** Uses a buffer of `MAX_READ_BUFFER` from the next read on. */
+  enlarge(): void {
+    this.#isLarge = true;
   }
 
-  /** Gives up a large buffer between two messages, unless it holds bytes or is being read into. */
+  /** Releases a large buffer between two messages, unless it holds bytes or a read is in progress. */
   shrink(): void {
-    this.#wide = false;
+    this.#isLarge = false;
     if (this.length > 0 || this.#filling !== undefined) return;
     if (this.#buffer.length > MIN_READ_BUFFER) {
       this.#buffer = Buffer.allocUnsafeSlow(MIN_READ_BUFFER);
@@ -87,7 +225,7 @@ export class ByteReader {
     this.#start = this.#end = 0;
   }
 
-  /** Waits for more bytes; gives `false` where no more come. It must not be called while the buffer is full. */
+  /** Waits for more bytes; resolves to `false` at the end of the stream. Must not be called while the buffer is full. */
   fill(): Promise<boolean> {
     this.#filling ??= this.#read();
     return this.#filling;
@@ -100,7 +238,7 @@ export class ByteReader {
       this.#end += count ?? 0;
       return count !== null;
     } catch {
-      // Whatever keeps a connection from being read, it is over.
+      // Every read error ends the connection.
       this.isBroken = true;
       return false;
     } finally {
@@ -111,7 +249,7 @@ export class ByteReader {
   #makeRoom(): void {
     if (this.#start === this.#end) this.#start = this.#end = 0;
     const { length } = this.#buffer;
-    if (this.#wide && length < MAX_READ_BUFFER) return this.#move(MAX_READ_BUFFER);
+    if (this.#isLarge && length < MAX_READ_BUFFER) return this.#move(MAX_READ_BUFFER);
     if (this.#end < length) return;
     if (this.#start > 0) return this.#move(length);
     this.#move(Math.min(2 * length, MAX_READ_BUFFER));
@@ -126,147 +264,18 @@ export class ByteReader {
   }
 }
 
-/** What a wire is made of, such as a `Deno.Conn`. */
-export interface Transport extends ByteSource {
-  write(bytes: Uint8Array): Promise<number>;
-  closeWrite(): Promise<void>;
-  close(): void;
-  /** Closes it without waiting for what was written to leave. `close` does so where this is missing. */
-  abort?(): void;
-}
-
-/** The connection ended, broke, or was closed by us. */
-export class ConnectionLost extends Error {
-  override readonly name = "ConnectionLost";
-}
-
-/** What is sent in one go. */
-export interface MessagePart {
-  /** A head, one character a byte, with its empty line. */
-  head?: string | undefined;
-  /** Bytes of a body. */
-  piece: Uint8Array;
-  /** Whether the body goes in chunks. */
-  chunked: boolean;
-  /** Whether the body ends with the piece. */
-  isLast: boolean;
-}
-
-/** Room for the size of a chunk, its two line ends, and the last chunk. */
-const CHUNK_FRAME = 32;
-const LINE_END = "\r\n";
-const LAST_CHUNK = "0\r\n\r\n";
-const FIRST_OUT_BUFFER = 4096;
-
-/** A connection: what it reads is in `reader`, and it writes one thing after the other. */
-export class Connection {
-  readonly reader: ByteReader;
-  /** Bytes that the other side, or the system for it, has taken. */
-  written = 0;
-  /** Whether bytes wait to be taken. */
-  isWriting = false;
-  readonly #connection: Transport;
-  readonly #onClose: () => void;
-  #out: Buffer | undefined;
-  #isClosed = false;
-
-  /** @param onClose Called once, when the connection is closed from this side. */
-  constructor(connection: Transport, onClose: () => void = () => {}) {
-    this.#connection = connection;
-    this.#onClose = onClose;
-    this.reader = new ByteReader(connection);
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  /** Sends a head and bytes of a body with as few writes as may be. @throws {ConnectionLost} */
-  async send({ head = "", piece, chunked, isLast }: MessagePart): Promise<void> {
-    if (head === "" && !chunked) return await this.write(piece);
-    // A head that goes with a large piece is not worth copying the piece.
-    if (!chunked && piece.length > MAX_READ_BUFFER / 2) {
-      await this.write(this.#compose(head, NOTHING, false, false));
-      return await this.write(piece);
-    }
-    await this.write(this.#compose(head, piece, chunked, isLast));
-  }
-
-  /** @throws {ConnectionLost} */
-  async write(bytes: Uint8Array): Promise<void> {
-    this.isWriting = true;
-    try {
-      let sent = 0;
-      while (sent < bytes.length) {
-        const rest = sent === 0 ? bytes : bytes.subarray(sent);
-        const count = await this.#connection.write(rest);
-        sent += count;
-        this.written += count;
-      }
-    } catch (cause) {
-      throw new ConnectionLost("The connection broke while it was written to", { cause });
-    } finally {
-      this.isWriting = false;
-    }
-  }
-
-  /** Gives up the buffer for what is sent, if it is large. Call it when the connection has been idle for some time. */
-  shrink(): void {
-    if (!this.isWriting && (this.#out?.length ?? 0) > FIRST_OUT_BUFFER) this.#out = undefined;
-  }
-
-  /** Says that nothing more is sent. */
-  async closeWrite(): Promise<void> {
-    try {
-      await this.#connection.closeWrite();
-    } catch {
-      // It is over already.
-    }
-  }
-
-  /** Closes it for both directions, whatever is under way. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    try {
-      this.#connection.close();
-    } catch {
-      // It is over already.
-    }
-    this.#onClose();
-  }
-
-  /** Closes it at once, also where bytes wait for the other side. */
-  abort(): void {
-    this.close();
-    this.#connection.abort?.();
-  }
-
-  #compose(head: string, piece: Uint8Array, chunked: boolean, isLast: boolean): Uint8Array {
-    const out = this.#outBuffer(head.length + piece.length + CHUNK_FRAME);
-    const frame = chunked && piece.length > 0;
-    const begin = frame ? head + piece.length.toString(16) + LINE_END : head;
-    let at = writeText(out, begin, 0);
-    out.set(piece, at);
-    at += piece.length;
-    const end = (frame ? LINE_END : "") + (chunked && isLast ? LAST_CHUNK : "");
-    if (end !== "") at += writeText(out, end, at);
-    return new Uint8Array(out.buffer, out.byteOffset, at);
-  }
-
-  #outBuffer(size: number): Buffer {
-    if (this.#out === undefined || this.#out.length < size) {
-      const power = Math.ceil(Math.log2(size));
-      this.#out = Buffer.allocUnsafeSlow(Math.max(FIRST_OUT_BUFFER, 2 ** power));
-    }
-    return this.#out;
+/** Closes a connection that may be closed already. */
+export function closeQuietly(connection: Pick<Transport, "close">): void {
+  try {
+    connection.close();
+  } catch {
+    // It was closed already.
   }
 }
 
-const NOTHING = new Uint8Array(0);
 const encoder = new TextEncoder();
 
-/** Writes one byte a character; gives how many. Nearly every text is ASCII, for which the encoder is ten times as fast. */
+/** Writes one byte per character and returns the count. `encodeInto` is ten times as fast, but correct for ASCII only. */
 function writeText(out: Buffer, text: string, at: number): number {
   const { read, written } = encoder.encodeInto(text, at === 0 ? out : out.subarray(at));
   if (read === text.length && written === text.length) return written;

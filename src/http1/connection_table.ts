@@ -1,174 +1,19 @@
-/** How often connections are checked for being late: what happens in time is late by as much. */
+/** How often deadlines are checked, in milliseconds. A timeout fires late by at most twice as much. */
 const CLOCK_TICK = 250;
 
-/** Whether an error says that the process, or the system, has no descriptors left. */
-export function isOutOfDescriptors(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  return code === "EMFILE" || code === "ENFILE" || /os error (23|24)\)/.test(error.message);
-}
+/** Clients connected at the same time, on all ports together. Each uses up to 300 KB while bodies flow both ways. */
+const MAX_CONNECTIONS = 2000;
 
-/** Clients that are connected at once, on all ports together. Each may hold some 300 KB while bodies go both ways. */
-export const MAX_CONNECTIONS = 2000;
+/** Connections from one network: a hundred people with browsers, and an eighth of all connections. */
+const MAX_NETWORK_CONNECTIONS = 256;
 
-/** Of them, from one network: a hundred people with browsers, and an eighth of all. */
-export const MAX_NETWORK_CONNECTIONS = 256;
-
-/** Descriptors that no connection takes: those of the store, of backups and of names that are looked up. */
+/** File descriptors reserved for the store, backups and DNS lookups. */
 export const RESERVED_DESCRIPTORS = 96;
 
-/** The fewest sockets that are allowed, however few descriptors there are. */
+/** Sockets that are always allowed, even if descriptors are scarce. */
 const MIN_SOCKETS = 16;
 
-/** What the table asks of a connection. */
-export interface TrackedConnection {
-  /** Since when the client owes bytes, or has to take some, as `Clock.now`. `undefined` while it owes nothing. */
-  readonly stalledSince: number | undefined;
-  /** Closes what is late. */
-  check(now: number): void;
-  /** Closes the connection for both directions. */
-  close(): void;
-}
-
-export interface ConnectionLimits {
-  clock: Clock;
-  /** The network that an address is counted for; `undefined` for one that stands for many clients. */
-  networkOf: (address: string) => string | undefined;
-  /** After how many milliseconds without progress a request makes room for a new connection. */
-  stallTime: number;
-  max?: number;
-  maxPerNetwork?: number;
-}
-
-/**
- * The connections of all ports. When there are too many, the one that has been idle for longest is closed (that of a
- * trusted proxy after all others), then the one whose client has been stalled for longest. A request that makes progress never makes room for a new connection.
- */
-export class ConnectionTable {
-  readonly clock: Clock;
-  readonly #rules: ConnectionLimits;
-  readonly #max: number;
-  readonly #maxPerNetwork: number;
-  readonly #members = new Map<TrackedConnection, string | undefined>();
-  readonly #networks = new Map<string, number>();
-  /** Those between requests, the one that has been idle for longest first. */
-  readonly #idle = new Set<TrackedConnection>();
-  #maxSockets = Infinity;
-  #others = 0;
-
-  constructor(rules: ConnectionLimits) {
-    const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS } = rules;
-    this.clock = rules.clock;
-    this.#rules = rules;
-    this.#max = max;
-    this.#maxPerNetwork = maxPerNetwork;
-    this.clock.onTick((now) => {
-      for (const member of this.#members.keys()) member.check(now);
-    });
-  }
-
-  get size(): number {
-    return this.#members.size;
-  }
-
-  /** Limits the sockets to what so many descriptors leave. */
-  limitDescriptors(descriptors: number): void {
-    this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
-  }
-
-  /** Takes a connection in as an idle one, and makes room for it. Gives `false` where there is none. */
-  add(member: TrackedConnection, address: string): boolean {
-    const network = this.#rules.networkOf(address);
-    const isNetworkFull = network !== undefined &&
-      (this.#networks.get(network) ?? 0) >= this.#maxPerNetwork;
-    if (isNetworkFull && !this.#evict(network)) return false;
-    if (this.#isFull() && !this.#evict()) return false;
-    this.#members.set(member, network);
-    this.#idle.add(member);
-    if (network !== undefined) this.#networks.set(network, (this.#networks.get(network) ?? 0) + 1);
-    return true;
-  }
-
-  /** Forgets a connection, which has to be closed already. */
-  remove(member: TrackedConnection): void {
-    if (!this.#members.has(member)) return;
-    const network = this.#members.get(member);
-    this.#members.delete(member);
-    this.#idle.delete(member);
-    if (network === undefined) return;
-    const count = (this.#networks.get(network) ?? 0) - 1;
-    if (count > 0) this.#networks.set(network, count);
-    else this.#networks.delete(network);
-  }
-
-  /** The connection waits for a request from now on. */
-  setIdle(member: TrackedConnection): void {
-    if (!this.#members.has(member)) return;
-    this.#idle.delete(member);
-    this.#idle.add(member);
-  }
-
-  /** A request of the connection is being answered. */
-  setBusy(member: TrackedConnection): void {
-    this.#idle.delete(member);
-  }
-
-  /** Counts a socket that is not a client's, such as one to an application, and makes room for it where possible. */
-  addOther(): void {
-    if (this.size + this.#others >= this.#maxSockets) this.#evict();
-    this.#others++;
-  }
-
-  removeOther(): void {
-    this.#others--;
-  }
-
-  /** Closes one connection because there are no descriptors left. Gives `false` where all are in use. */
-  makeRoom(): boolean {
-    return this.#evict();
-  }
-
-  #isFull(): boolean {
-    return this.size >= this.#max || this.size + this.#others >= this.#maxSockets;
-  }
-
-  /** Closes the connection, of the network if one is given, that is missed least. Gives `false` where all are in use. */
-  #evict(network?: string): boolean {
-    const victim = this.#longestIdle(network) ?? this.#longestStalled(network);
-    if (victim === undefined) return false;
-    this.remove(victim);
-    victim.close();
-    return true;
-  }
-
-  /**
-   * Those that stand for many clients come last: a proxy may be sending a request over a connection that is idle here, and
-   * its client would get an error.
-   */
-  #longestIdle(network: string | undefined): TrackedConnection | undefined {
-    let shared: TrackedConnection | undefined;
-    for (const member of this.#idle) {
-      const itsNetwork = this.#members.get(member);
-      if (itsNetwork === undefined && network === undefined) shared ??= member;
-      else if (network === undefined || itsNetwork === network) return member;
-    }
-    return shared;
-  }
-
-  #longestStalled(network: string | undefined): TrackedConnection | undefined {
-    let found: TrackedConnection | undefined;
-    let since = this.clock.now - this.#rules.stallTime;
-    for (const [member, itsNetwork] of this.#members) {
-      if (network !== undefined && itsNetwork !== network) continue;
-      if (member.stalledSince === undefined || member.stalledSince >= since) continue;
-      found = member;
-      since = member.stalledSince;
-    }
-    return found;
-  }
-}
-
-/** The time in milliseconds as of the last tick. Asking the system at each step of each request would cost more. */
+/** The time of the last tick, in milliseconds. Reading the system clock at every step of a request would cost more. */
 export class Clock {
   now: number = performance.now();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -181,12 +26,12 @@ export class Clock {
     }, CLOCK_TICK);
   }
 
-  /** Calls the function every `GATE_TICK`, until the clock is stopped. */
+  /** Calls the listener on every tick until the clock is stopped. */
   onTick(listener: (now: number) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** The moment when at least so many milliseconds have passed. */
+  /** Returns a time at which at least `time` milliseconds have passed. */
   in(time: number): number {
     return this.now + time + CLOCK_TICK;
   }
@@ -194,4 +39,154 @@ export class Clock {
   stop(): void {
     clearInterval(this.#timer);
   }
+}
+
+/** A connection as the table sees it. */
+export interface TrackedConnection {
+  /** The `Clock.now` since which the client has made no required progress, or `undefined` if none is required. */
+  readonly stalledSince: number | undefined;
+  /** Enforces the connection's deadlines. */
+  check(now: number): void;
+  /** Closes both directions. */
+  close(): void;
+}
+
+export interface ConnectionLimits {
+  clock: Clock;
+  /** Returns the network that an address counts towards, or `undefined` for an address shared by many clients. */
+  networkOf: (address: string) => string | undefined;
+  /** Milliseconds without progress after which a request may be closed in favor of a new connection. */
+  stallTime: number;
+  max?: number;
+  maxPerNetwork?: number;
+}
+
+/**
+ * The client connections of all ports. At a limit, the table closes the connection that has been idle longest (those of
+ * trusted proxies last), then the one that has been stalled longest. It never closes a request that makes progress.
+ */
+export class ConnectionTable {
+  readonly clock: Clock;
+  readonly #limits: ConnectionLimits;
+  readonly #max: number;
+  readonly #maxPerNetwork: number;
+  readonly #connections = new Map<TrackedConnection, string | undefined>();
+  readonly #networks = new Map<string, number>();
+  /** Connections between two requests, the longest idle first. */
+  readonly #idle = new Set<TrackedConnection>();
+  #maxSockets = Infinity;
+  #otherSockets = 0;
+
+  constructor(limits: ConnectionLimits) {
+    const { max = MAX_CONNECTIONS, maxPerNetwork = MAX_NETWORK_CONNECTIONS } = limits;
+    this.clock = limits.clock;
+    this.#limits = limits;
+    this.#max = max;
+    this.#maxPerNetwork = maxPerNetwork;
+    this.clock.onTick((now) => {
+      for (const connection of this.#connections.keys()) connection.check(now);
+    });
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  /** Limits sockets to the descriptors that are left after `RESERVED_DESCRIPTORS`. */
+  limitDescriptors(descriptors: number): void {
+    this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
+  }
+
+  /** Adds an idle connection, and closes another one if a limit is reached. Returns `false` if all others are in use. */
+  add(connection: TrackedConnection, address: string): boolean {
+    const network = this.#limits.networkOf(address);
+    const isNetworkFull = network !== undefined &&
+      (this.#networks.get(network) ?? 0) >= this.#maxPerNetwork;
+    if (isNetworkFull && !this.evict(network)) return false;
+    if (this.#isFull() && !this.evict()) return false;
+    this.#connections.set(connection, network);
+    this.#idle.add(connection);
+    if (network !== undefined) this.#networks.set(network, (this.#networks.get(network) ?? 0) + 1);
+    return true;
+  }
+
+  /** Removes a connection, which must be closed already. */
+  remove(connection: TrackedConnection): void {
+    if (!this.#connections.has(connection)) return;
+    const network = this.#connections.get(connection);
+    this.#connections.delete(connection);
+    this.#idle.delete(connection);
+    if (network === undefined) return;
+    const count = (this.#networks.get(network) ?? 0) - 1;
+    if (count > 0) this.#networks.set(network, count);
+    else this.#networks.delete(network);
+  }
+
+  /** Marks a connection as waiting for a request. */
+  setIdle(connection: TrackedConnection): void {
+    if (!this.#connections.has(connection)) return;
+    this.#idle.delete(connection);
+    this.#idle.add(connection);
+  }
+
+  /** Marks a connection as processing a request. */
+  setBusy(connection: TrackedConnection): void {
+    this.#idle.delete(connection);
+  }
+
+  /** Counts a socket that is not a client's, such as one to an application. Closes a connection at the limit. */
+  addSocket(): void {
+    if (this.size + this.#otherSockets >= this.#maxSockets) this.evict();
+    this.#otherSockets++;
+  }
+
+  removeSocket(): void {
+    this.#otherSockets--;
+  }
+
+  /** Closes the least useful connection, of one network if given. Returns `false` if all are in use. */
+  evict(network?: string): boolean {
+    const victim = this.#longestIdle(network) ?? this.#longestStalled(network);
+    if (victim === undefined) return false;
+    this.remove(victim);
+    victim.close();
+    return true;
+  }
+
+  #isFull(): boolean {
+    return this.size >= this.#max || this.size + this.#otherSockets >= this.#maxSockets;
+  }
+
+  /**
+   * Connections without a network come last: a proxy may be sending a request over a connection that is idle here, and its
+   * client would get an error.
+   */
+  #longestIdle(network: string | undefined): TrackedConnection | undefined {
+    let shared: TrackedConnection | undefined;
+    for (const connection of this.#idle) {
+      const itsNetwork = this.#connections.get(connection);
+      if (itsNetwork === undefined && network === undefined) shared ??= connection;
+      else if (network === undefined || itsNetwork === network) return connection;
+    }
+    return shared;
+  }
+
+  #longestStalled(network: string | undefined): TrackedConnection | undefined {
+    let found: TrackedConnection | undefined;
+    let since = this.clock.now - this.#limits.stallTime;
+    for (const [connection, itsNetwork] of this.#connections) {
+      if (network !== undefined && itsNetwork !== network) continue;
+      if (connection.stalledSince === undefined || connection.stalledSince >= since) continue;
+      found = connection;
+      since = connection.stalledSince;
+    }
+    return found;
+  }
+}
+
+/** Whether an error means that the process, or the system, has no file descriptors left. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return code === "EMFILE" || code === "ENFILE" || /os error (23|24)\)/.test(error.message);
 }

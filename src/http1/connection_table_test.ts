@@ -6,7 +6,7 @@ import {
   type TrackedConnection,
 } from "./connection_table.ts";
 
-class Connection implements TrackedConnection {
+class FakeConnection implements TrackedConnection {
   isClosed = false;
   stalledSince: number | undefined;
 
@@ -23,37 +23,37 @@ function table({ max = 4, maxPerNetwork = 2, now = 100_000 } = {}): ConnectionTa
   return new ConnectionTable({ clock, networkOf, stallTime: 60_000, max, maxPerNetwork });
 }
 
-/** Admits connections of these networks. */
-function admitAll(connections: ConnectionTable, ...networks: string[]): Connection[] {
+/** Adds a connection from each network. */
+function addAll(connections: ConnectionTable, ...networks: string[]): FakeConnection[] {
   return networks.map((network) => {
-    const connection = new Connection();
+    const connection = new FakeConnection();
     assert(connections.add(connection, network));
     return connection;
   });
 }
 
-function closed(connections: readonly Connection[]): boolean[] {
+function closed(connections: readonly FakeConnection[]): boolean[] {
   return connections.map(({ isClosed }) => isClosed);
 }
 
-Deno.test("The connection that has been idle for longest makes room", () => {
+Deno.test("At the limit, the longest idle connection is closed", () => {
   const connections = table();
-  const all = admitAll(connections, "a", "b", "c", "d");
+  const all = addAll(connections, "a", "b", "c", "d");
   const [first] = all;
   assert(first);
   connections.setBusy(first);
   connections.setIdle(first);
-  admitAll(connections, "e");
+  addAll(connections, "e");
   assertEquals(closed(all), [false, true, false, false]);
   assertEquals(connections.size, 4);
 });
 
-Deno.test("An idle connection of a proxy makes room after all others", () => {
+Deno.test("Idle connections of a proxy are closed last", () => {
   const connections = table({ maxPerNetwork: 4 });
-  const all = admitAll(connections, "proxy", "a", "proxy", "b");
-  const later: Connection[] = [];
+  const all = addAll(connections, "proxy", "a", "proxy", "b");
+  const later: FakeConnection[] = [];
   for (const wanted of [1, 3, 0]) {
-    const [one] = admitAll(connections, "c");
+    const [one] = addAll(connections, "c");
     assert(one);
     connections.setBusy(one);
     later.push(one);
@@ -63,69 +63,69 @@ Deno.test("An idle connection of a proxy makes room after all others", () => {
   assertEquals(closed([...all, ...later]), [true, true, false, true, false, false, false]);
 });
 
-Deno.test("A request that makes progress never makes room", () => {
+Deno.test("A request that makes progress is never closed", () => {
   const connections = table();
-  const all = admitAll(connections, "a", "b", "c", "d");
+  const all = addAll(connections, "a", "b", "c", "d");
   for (const one of all) connections.setBusy(one);
-  assertEquals(connections.add(new Connection(), "e"), false);
+  assertEquals(connections.add(new FakeConnection(), "e"), false);
   assertEquals(closed(all), [false, false, false, false]);
 });
 
-Deno.test("Where all are busy, the one that has been stalled for longest makes room", () => {
+Deno.test("If all connections are busy, the longest stalled one is closed", () => {
   const connections = table();
-  const all = admitAll(connections, "a", "b", "c", "d");
+  const all = addAll(connections, "a", "b", "c", "d");
   [30_000, 20_000, 50_000, undefined].forEach((since, index) => {
     const one = all[index];
     assert(one);
     one.stalledSince = since;
     connections.setBusy(one);
   });
-  admitAll(connections, "e");
+  addAll(connections, "e");
   assertEquals(closed(all), [false, true, false, false]);
 });
 
-Deno.test("A network that has too many connections makes room among its own", () => {
+Deno.test("A network at its limit loses one of its own connections", () => {
   const connections = table();
-  const all = admitAll(connections, "a", "b", "b");
-  admitAll(connections, "b");
+  const all = addAll(connections, "a", "b", "b");
+  addAll(connections, "b");
   assertEquals(closed(all), [false, true, false]);
   const [, , second] = all;
   assert(second);
   connections.setBusy(second);
-  const [third] = admitAll(connections, "b");
+  const [third] = addAll(connections, "b");
   assert(third);
   connections.setBusy(third);
-  assertEquals(connections.add(new Connection(), "b"), false);
-  assertEquals(connections.add(new Connection(), "c"), true);
+  assertEquals(connections.add(new FakeConnection(), "b"), false);
+  assertEquals(connections.add(new FakeConnection(), "c"), true);
 });
 
-Deno.test("A proxy, behind which are many clients, has no limit of its own", () => {
+Deno.test("A proxy has no limit per network", () => {
   const connections = table({ maxPerNetwork: 4 });
-  const all = admitAll(connections, "proxy", "proxy", "proxy", "proxy");
+  const all = addAll(connections, "proxy", "proxy", "proxy", "proxy");
   assertEquals(closed(all), [false, false, false, false]);
-  admitAll(connections, "proxy");
+  addAll(connections, "proxy");
   assertEquals(closed(all), [true, false, false, false]);
 });
 
-Deno.test("A connection that ended leaves its place", () => {
+Deno.test("A removed connection frees its place", () => {
   const connections = table();
-  const all = admitAll(connections, "a", "a");
+  const all = addAll(connections, "a", "a");
   for (const one of all) connections.remove(one);
   for (const one of all) connections.remove(one);
   assertEquals(connections.size, 0);
-  admitAll(connections, "a", "a");
+  addAll(connections, "a", "a");
 });
 
-Deno.test("Few descriptors allow few connections, and those to applications count", () => {
+Deno.test("Scarce descriptors limit connections, including those to applications", () => {
   const connections = table({ max: 1000, maxPerNetwork: 1000 });
   connections.limitDescriptors(RESERVED_DESCRIPTORS + 20);
-  const all = admitAll(connections, ...Array.from({ length: 20 }, () => "a"));
+  const all = addAll(connections, ...Array.from({ length: 20 }, () => "a"));
   assertEquals(closed(all).filter(Boolean).length, 0);
-  connections.addOther();
+  connections.addSocket();
   assertEquals(closed(all).filter(Boolean).length, 1);
-  connections.removeOther();
-  admitAll(connections, "b");
+  connections.removeSocket();
+  addAll(connections, "b");
   assertEquals(closed(all).filter(Boolean).length, 1);
-  admitAll(connections, "b");
+  addAll(connections, "b");
   assertEquals(closed(all).filter(Boolean).length, 2);
 });

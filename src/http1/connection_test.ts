@@ -2,11 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import { ByteReader, MAX_READ_BUFFER, MIN_READ_BUFFER } from "./connection.ts";
 import { readerOf, sourceOf } from "./test_support.ts";
 
-function takeText(reader: ByteReader, most = Infinity): string {
-  return new TextDecoder("latin1").decode(reader.take(most));
+function takeText(reader: ByteReader, max = Infinity): string {
+  return new TextDecoder("latin1").decode(reader.take(max));
 }
 
-Deno.test("Bytes are given in the order in which they came", async () => {
+Deno.test("A reader returns bytes in the order of their arrival", async () => {
   const reader = readerOf("abc", "def");
   assert(await reader.fill());
   assertEquals(takeText(reader, 2), "ab");
@@ -17,7 +17,7 @@ Deno.test("Bytes are given in the order in which they came", async () => {
   assertEquals([reader.length, reader.isBroken], [0, false]);
 });
 
-Deno.test("Those who wait at the same time share one read", async () => {
+Deno.test("Concurrent fills share one read", async () => {
   const reader = readerOf("abc", "def");
   const [first, second] = [reader.fill(), reader.fill()];
   assert(first === second);
@@ -25,14 +25,14 @@ Deno.test("Those who wait at the same time share one read", async () => {
   assertEquals(reader.length, 3);
 });
 
-Deno.test("A connection that breaks ends, and is told from one that was ended", async () => {
+Deno.test("A reader tells a broken connection from the end of the stream", async () => {
   const reader = new ByteReader(sourceOf(["abc"], { breaks: true }));
   assert(await reader.fill());
   assertEquals(await reader.fill(), false);
   assertEquals([reader.isBroken, takeText(reader)], [true, "abc"]);
 });
 
-Deno.test("The buffer grows while nobody takes, up to its limit", async () => {
+Deno.test("The buffer grows to its limit while bytes are not taken", async () => {
   const text = "0123456789abcdef".repeat(MAX_READ_BUFFER / 8);
   const reader = readerOf(text);
   while (!reader.isFull) assert(await reader.fill());
@@ -42,20 +42,20 @@ Deno.test("The buffer grows while nobody takes, up to its limit", async () => {
   assertEquals(takeText(reader), text.slice(MAX_READ_BUFFER, 2 * MAX_READ_BUFFER));
 });
 
-Deno.test("It stays small while everything is taken, and reads in large pieces when told to", async () => {
+Deno.test("The buffer stays small while all bytes are taken, until it is enlarged", async () => {
   const reader = readerOf("x".repeat(4 * MAX_READ_BUFFER));
   for (let i = 0; i < 4; i++) {
     assert(await reader.fill());
     assertEquals(reader.take(Infinity).length, MIN_READ_BUFFER);
   }
-  reader.widen();
+  reader.enlarge();
   assert(await reader.fill());
   assertEquals(reader.take(Infinity).length, MAX_READ_BUFFER);
 });
 
-Deno.test("A large buffer is given up between messages, but not bytes that wait", async () => {
+Deno.test("A large buffer is released between messages, but not while it holds bytes", async () => {
   const reader = readerOf("a".repeat(MAX_READ_BUFFER), "bcd", "e");
-  reader.widen();
+  reader.enlarge();
   assert(await reader.fill());
   reader.take(MAX_READ_BUFFER - 1);
   reader.shrink();
@@ -70,7 +70,7 @@ Deno.test("A large buffer is given up between messages, but not bytes that wait"
   assertEquals(takeText(reader), "e");
 });
 
-Deno.test("What was not taken moves to the front when there is no room behind it", async () => {
+Deno.test("Remaining bytes move to the front of a full buffer", async () => {
   const text = Array.from({ length: 5000 }, (_, i) => String(i).padStart(4, "0")).join("");
   const reader = readerOf(text);
   let all = "";

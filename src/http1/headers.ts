@@ -1,49 +1,83 @@
 /**
- * A message that is not one of HTTP/1.1, or one that we do not take. The message says what is wrong with it, as the end
- * of a sentence; the status is what a caller who sent it gets.
+ * A message that violates HTTP/1.1, or uses a part of it that is not supported. `message` completes the sentence "The
+ * request is malformed: …"; `status` is the response to a client that sent it.
  */
 export class MalformedMessage extends Error {
-  override readonly name = "Malformed";
+  override readonly name = "MalformedMessage";
 
   constructor(message: string, readonly status: 400 | 405 | 414 | 417 | 431 | 501 | 505 = 400) {
     super(message);
   }
 }
 
-/** A header as it came. */
+/** A header line, with the spelling that was received. */
 export interface Header {
   name: string;
   /** The name in lower case. */
   lower: string;
-  /** Without white space around it. */
+  /** The value without leading and trailing spaces and tabs. */
   value: string;
 }
 
 /** "token" of RFC 9110, 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Reads the lines behind the first one of a head. @throws {MalformedMessage} */
+const NO_TOKENS: string[] = [];
+
+/** Parses the lines of a head after its first. @throws {MalformedMessage} */
 export function parseHeaders(lines: readonly string[]): Header[] {
-  const fields: Header[] = [];
-  for (let i = 1; i < lines.length; i++) fields.push(parseHeader(lines[i] ?? ""));
-  return fields;
+  const headers: Header[] = [];
+  for (let i = 1; i < lines.length; i++) headers.push(parseHeader(lines[i] ?? ""));
+  return headers;
 }
 
-function parseHeader(line: string): Header {
+/** Parses one header line. @throws {MalformedMessage} */
+export function parseHeader(line: string): Header {
   const colon = line.indexOf(":");
   if (colon === -1) throw new MalformedMessage("a header has no colon");
   const name = line.slice(0, colon);
-  // "No whitespace is allowed between the field name and colon" (RFC 9112, 5.1); a folded line begins with white space.
-  if (!isToken(name)) throw new MalformedMessage("the name of a header is none");
+  // "No whitespace is allowed between the field name and colon" (RFC 9112, 5.1). A folded line starts with white space.
+  if (!isToken(name)) throw new MalformedMessage("a header has an invalid name");
   return { name, lower: name.toLowerCase(), value: trimBlanks(line, colon + 1) };
 }
 
-/** Whether the text is a token: a method, the name of a header or of a protocol. */
+/** Whether a text is a token: a method, the name of a header, or the name of a protocol. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The text from there on without spaces and tabs around it. Other white space belongs to it. */
+/** Returns the value of a header that may occur once, or `undefined` if it is absent. @throws {MalformedMessage} if repeated. */
+export function singleHeader(headers: readonly Header[], lower: string): string | undefined {
+  let found: string | undefined;
+  for (const header of headers) {
+    if (header.lower !== lower) continue;
+    if (found !== undefined) {
+      throw new MalformedMessage(`the header ${header.name} occurs more than once`);
+    }
+    found = header.value;
+  }
+  return found;
+}
+
+/** Returns all values of a header joined by commas (RFC 9110, 5.3), or `undefined` if it is absent. */
+export function joinedHeader(headers: readonly Header[], lower: string): string | undefined {
+  let found: string | undefined;
+  for (const header of headers) {
+    if (header.lower === lower) {
+      found = found === undefined ? header.value : `${found}, ${header.value}`;
+    }
+  }
+  return found;
+}
+
+/** Returns the elements of a header that holds a list of tokens, in lower case. */
+export function headerTokens(headers: readonly Header[], lower: string): string[] {
+  const joined = joinedHeader(headers, lower);
+  if (joined === undefined) return NO_TOKENS;
+  return joined.toLowerCase().split(",").map((element) => trimBlanks(element, 0)).filter(Boolean);
+}
+
+/** Returns the text from a position on without spaces and tabs around it. Other white space is part of a value. */
 function trimBlanks(text: string, from: number): string {
   let start = from;
   let end = text.length;
@@ -55,36 +89,3 @@ function trimBlanks(text: string, from: number): string {
 function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
-
-/** The value of a header that may come once. @throws {MalformedMessage} where it comes more than once. */
-export function singleHeader(fields: readonly Header[], lower: string): string | undefined {
-  let found: string | undefined;
-  for (const field of fields) {
-    if (field.lower !== lower) continue;
-    if (found !== undefined) {
-      throw new MalformedMessage(`the header ${field.name} comes more than once`);
-    }
-    found = field.value;
-  }
-  return found;
-}
-
-/** All values of a header, as one list (RFC 9110, 5.3); `undefined` where there is none. */
-export function joinedHeader(fields: readonly Header[], lower: string): string | undefined {
-  let found: string | undefined;
-  for (const field of fields) {
-    if (field.lower === lower) {
-      found = found === undefined ? field.value : `${found}, ${field.value}`;
-    }
-  }
-  return found;
-}
-
-/** The elements of a header that is a list of tokens, in lower case. */
-export function headerTokens(fields: readonly Header[], lower: string): string[] {
-  const joined = joinedHeader(fields, lower);
-  if (joined === undefined) return NONE;
-  return joined.toLowerCase().split(",").map((element) => trimBlanks(element, 0)).filter(Boolean);
-}
-
-const NONE: string[] = [];

@@ -1,31 +1,33 @@
-import type { BodyReader } from "./body.ts";
+import { type BodyReader, isFullyReceived } from "./body.ts";
 import type { ClientConnection } from "./client_connection.ts";
-import { ConnectionLost } from "./connection.ts";
+import { ConnectionLost, CONTINUE } from "./connection.ts";
 import type { RequestHead } from "./message_head.ts";
+
+type Piece = Uint8Array<ArrayBuffer>;
 
 export interface RequestParts {
   head: RequestHead;
-  /** The whole address, with path and query as they came. */
+  /** The absolute URL, with the path and query that were received. */
   url: string;
-  body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  body: ReadableStream<Piece> | null;
 }
 
-/** What the platform's own constructor gets: it would fold `..` in paths, and know no method `TRACE`. */
-const ANY_URL = "http://localhost/";
+/** The URL passed to the constructor of `Request`, which would resolve `..` in paths and rejects the method `TRACE`. */
+const PLACEHOLDER_URL = "http://localhost/";
 
-/** A request as it came over a connection: method and address are not changed in any way. */
+/** A received request. Unlike a plain `Request`, it keeps method and URL unchanged. */
 export class IncomingRequest extends Request {
   readonly #head: RequestHead;
   readonly #url: string;
   readonly #headers: Headers;
-  readonly #body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
-  #ending: AbortController | undefined;
+  readonly #body: ReadableStream<Piece> | null;
+  #aborting: AbortController | undefined;
 
   constructor({ head, url, body }: RequestParts) {
-    super(ANY_URL);
+    super(PLACEHOLDER_URL);
     this.#head = head;
     this.#url = url;
-    this.#headers = new Headers(head.fields.map(({ name, value }) => [name, value]));
+    this.#headers = new Headers(head.headers.map(({ name, value }) => [name, value]));
     this.#body = body;
   }
 
@@ -41,7 +43,7 @@ export class IncomingRequest extends Request {
     return this.#headers;
   }
 
-  override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+  override get body(): ReadableStream<Piece> | null {
     return this.#body;
   }
 
@@ -49,10 +51,10 @@ export class IncomingRequest extends Request {
     return this.#body?.locked ?? false;
   }
 
-  /** Aborted when the connection ends before the answer has left. */
+  /** Aborted if the connection ends before the response was sent. */
   override get signal(): AbortSignal {
-    this.#ending ??= new AbortController();
-    return this.#ending.signal;
+    this.#aborting ??= new AbortController();
+    return this.#aborting.signal;
   }
 
   override arrayBuffer(): Promise<ArrayBuffer> {
@@ -63,7 +65,7 @@ export class IncomingRequest extends Request {
     return this.#asResponse().blob();
   }
 
-  override bytes(): Promise<Uint8Array<ArrayBuffer>> {
+  override bytes(): Promise<Piece> {
     return this.#asResponse().bytes();
   }
 
@@ -79,9 +81,9 @@ export class IncomingRequest extends Request {
     return this.#asResponse().text();
   }
 
-  /** To be called when the connection has ended before the answer has left. */
+  /** Aborts `signal`. Must be called when the connection ends before the response was sent. */
   abort(reason: unknown): void {
-    this.#ending?.abort(reason);
+    this.#aborting?.abort(reason);
   }
 
   #asResponse(): Response {
@@ -89,46 +91,36 @@ export class IncomingRequest extends Request {
   }
 }
 
-type Piece = Uint8Array<ArrayBuffer>;
-
-const CONTINUE = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
-
-/** The body of a request as a stream, which reads from the connection only when a piece is asked for. */
+/** A request's body as a stream that reads from the connection on demand only. */
 export class IncomingBody {
   readonly stream: ReadableStream<Piece>;
   readonly #client: ClientConnection;
   readonly #body: BodyReader;
-  #isContinueDue: boolean;
-  #isOver = false;
+  #sendsContinue: boolean;
+  #isFinished = false;
 
   /** @param expectsContinue Whether the client waits for "100 Continue" before it sends the body. */
   constructor(client: ClientConnection, body: BodyReader, expectsContinue: boolean) {
     this.#client = client;
     this.#body = body;
-    this.#isContinueDue = expectsContinue;
+    this.#sendsContinue = expectsContinue;
     this.stream = new ReadableStream<Piece>({
       pull: (controller) => this.#pull(controller),
-      cancel: () => void (this.#isOver = true),
+      cancel: () => void (this.#isFinished = true),
     }, { highWaterMark: 0 });
   }
 
-  /** Ends the reading. Gives whether the next request can follow, because nothing of the body is still to come. */
+  /** Stops reading. Returns whether the whole body was received, so that the next request can follow. */
   finish(): boolean {
-    this.#isOver = true;
-    if (this.#isContinueDue) return false;
-    try {
-      this.#body.take();
-      return this.#body.isDone;
-    } catch {
-      return false;
-    }
+    this.#isFinished = true;
+    return !this.#sendsContinue && isFullyReceived(this.#body);
   }
 
   async #pull(controller: ReadableStreamDefaultController<Piece>): Promise<void> {
     for (;;) {
-      if (this.#isOver) throw new ConnectionLost("The request was answered already");
+      if (this.#isFinished) throw new ConnectionLost("The request was already answered");
       const piece = this.#body.take();
-      // The reader uses its bytes again.
+      // A copy, as the reader reuses its buffer.
       if (piece.length > 0) controller.enqueue(new Uint8Array(piece));
       if (this.#body.isDone) controller.close();
       if (this.#body.isDone || piece.length > 0) return;
@@ -136,18 +128,19 @@ export class IncomingBody {
     }
   }
 
-  /** @throws {ConnectionLost} where the client left before the end. */
+  /** @throws {ConnectionLost} if the client leaves before the end. */
   async #fill(): Promise<void> {
     const client = this.#client;
-    if (this.#isContinueDue) {
-      this.#isContinueDue = false;
-      if (client.connection.reader.length === 0) await client.write(CONTINUE);
+    const { reader } = client.connection;
+    if (this.#sendsContinue) {
+      this.#sendsContinue = false;
+      if (reader.length === 0) await client.write(CONTINUE);
     }
-    // How long the body may be silent is for the handler to say: it is the one that answers.
+    // The handler limits how long the body may stall, as it sends the response in that case.
     client.expectBytes(Infinity);
-    const more = await client.connection.reader.fill();
-    if (this.#isOver) throw new ConnectionLost("The request was answered already");
+    const hasMore = await reader.fill();
+    if (this.#isFinished) throw new ConnectionLost("The request was already answered");
     client.expectNothing();
-    if (!more) throw new ConnectionLost("The body is not complete");
+    if (!hasMore) throw new ConnectionLost("The body is incomplete");
   }
 }

@@ -1,54 +1,59 @@
-import { ClientConnection, isGone } from "./client_connection.ts";
+import { delay } from "@std/async/delay";
+import { ClientConnection } from "./client_connection.ts";
+import { ConnectionLost } from "./connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "./connection_table.ts";
-import { TlsAcceptor, type TlsConnection } from "./tls.ts";
+import { TlsAcceptor, type TlsTransport } from "./tls.ts";
 
 /** Where to listen. */
 export interface ListenAddress {
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   port: number;
   tls: { cert: string; key: string } | undefined;
 }
 
 export interface ListenerOptions {
   connections: ConnectionTable;
-  /** How long a client may take for 64 KiB of an answer, in milliseconds. */
-  patience: number;
-  /** Answers the requests of a connection, until it ends. */
+  /** Time in which a client must accept 64 KiB of a response, in milliseconds. */
+  writeTimeout: number;
+  /** Serves a connection until it ends. */
   serve: (client: ClientConnection) => Promise<void>;
-  /** Sends away a client for which there is no room. */
-  refuse: (client: ClientConnection) => Promise<void>;
+  /** Rejects a client because all connections are in use. */
+  reject: (client: ClientConnection) => Promise<void>;
   onError: (error: unknown) => void;
-  /** Told at most once a minute that there are no descriptors left. */
+  /** Called at most once a minute when no file descriptors are left. */
   onExhausted: () => void;
 }
 
-/** The pause after a connection that could not be accepted, in milliseconds, and after one when descriptors ran out. */
+/** The pause after a failed accept, in milliseconds, and after one for which a connection was closed. */
 const ACCEPT_PAUSE = 100;
-const EXHAUSTED_PAUSE = 10;
+const EVICTION_PAUSE = 10;
 
-/** The time between two warnings that there are no descriptors left, in milliseconds. */
+/** How often deadlines of a rejected client are checked, in milliseconds. The table does not contain it. */
+const REJECT_CHECK_INTERVAL = 100;
+
+/** Time between two calls of `onExhausted`, in milliseconds. */
 const WARNING_INTERVAL = 60_000;
 
-/** Clients that are told so at once when there is no room for them. Further ones are told nothing. */
-const MAX_REFUSED = 32;
+/** Clients that may receive a rejection at the same time. Further ones are closed without a response. */
+const MAX_REJECTED = 32;
 
-/** Accepts connections on one port until it is closed, and goes on when that fails. */
+/** Accepts connections on one port until it is closed, and continues after errors. */
 export class Listener {
   readonly address: Deno.NetAddr;
   readonly #listener: Deno.TcpListener;
   readonly #tls: TlsAcceptor | undefined;
   readonly #options: ListenerOptions;
-  /** Connections under TLS, up to the end of what they have to send. */
-  readonly #secure = new Set<TlsConnection>();
-  /** Those whose handshake is under way. */
+  /** TLS connections that are not flushed and closed yet. */
+  readonly #secure = new Set<TlsTransport>();
+  /** Clients in the TLS handshake. */
   readonly #handshakes = new Set<ClientConnection>();
   #onFlushed: (() => void) | undefined;
   #isClosed = false;
-  #refused = 0;
+  #rejected = 0;
   #warnedAt = -Infinity;
 
-  /** Listens from now on. @throws where the port cannot be listened on. */
+  /** Starts to listen. @throws if the port is not available. */
   constructor({ hostname, port, tls }: ListenAddress, options: ListenerOptions) {
     this.#tls = tls === undefined ? undefined : new TlsAcceptor(tls);
     this.#listener = Deno.listen({ hostname, port });
@@ -61,7 +66,7 @@ export class Listener {
     return this.#tls !== undefined;
   }
 
-  /** Accepts no more connections, and closes those that have sent no request because their handshake is under way. */
+  /** Stops accepting connections, and closes those in the TLS handshake. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -70,7 +75,7 @@ export class Listener {
     for (const client of this.#handshakes) client.close();
   }
 
-  /** Ends when connections that were closed have sent what was written to them. */
+  /** Resolves when closed connections have delivered their pending bytes. */
   async flushed(): Promise<void> {
     if (this.#secure.size > 0) await new Promise<void>((resolve) => this.#onFlushed = resolve);
   }
@@ -78,7 +83,7 @@ export class Listener {
   async #acceptAll(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        await this.#take(await this.#listener.accept());
+        await this.#open(await this.#listener.accept());
       } catch (error) {
         if (!this.#isClosed) await this.#recover(error);
       }
@@ -86,33 +91,33 @@ export class Listener {
   }
 
   async #recover(error: unknown): Promise<void> {
-    // The client has left again.
+    // The client left before it was accepted.
     if (error instanceof Deno.errors.ConnectionAborted) return;
-    if (!isOutOfDescriptors(error)) return await pause(ACCEPT_PAUSE);
+    if (!isOutOfDescriptors(error)) return await delay(ACCEPT_PAUSE);
     const now = performance.now();
     if (this.#warnedAt + WARNING_INTERVAL < now) {
       this.#warnedAt = now;
       this.#options.onExhausted();
     }
-    await pause(this.#options.connections.makeRoom() ? EXHAUSTED_PAUSE : ACCEPT_PAUSE);
+    await delay(this.#options.connections.evict() ? EVICTION_PAUSE : ACCEPT_PAUSE);
   }
 
-  /** Begins to serve a connection. Under TLS the next one waits meanwhile, as its descriptors must be free by then. */
-  async #take(plain: Deno.TcpConn): Promise<void> {
-    tune(plain);
+  /** Starts to serve a connection. The next accept waits for the TLS relay, which needs descriptors too. */
+  async #open(plain: Deno.TcpConn): Promise<void> {
+    configure(plain);
     const { remoteAddr } = plain;
-    const connection = this.#tls === undefined ? plain : await this.#secureWith(this.#tls, plain);
-    this.#serve(connection, remoteAddr).catch(this.#options.onError);
+    const transport = this.#tls === undefined ? plain : await this.#secureWith(this.#tls, plain);
+    this.#serve(transport, remoteAddr).catch(this.#options.onError);
   }
 
-  async #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): Promise<TlsConnection> {
+  async #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): Promise<TlsTransport> {
     const { connections } = this.#options;
-    // It takes two descriptors more.
-    connections.addOther();
-    connections.addOther();
+    // The relay uses two more descriptors.
+    connections.addSocket();
+    connections.addSocket();
     const release = () => {
-      connections.removeOther();
-      connections.removeOther();
+      connections.removeSocket();
+      connections.removeSocket();
     };
     try {
       const secure = await tls.secure(plain);
@@ -130,54 +135,50 @@ export class Listener {
     }
   }
 
-  async #serve(connection: Deno.TcpConn | TlsConnection, address: Deno.NetAddr): Promise<void> {
+  async #serve(transport: Deno.TcpConn | TlsTransport, address: Deno.NetAddr): Promise<void> {
     const { connections, serve, onError } = this.#options;
-    const client = new ClientConnection(connection, address, this.#options);
+    const client = new ClientConnection(transport, address, this.#options);
     try {
-      if (!connections.add(client, address.hostname)) return await this.#turnAway(client);
-      if ("handshake" in connection) await this.#shakeHands(client, connection);
+      if (!connections.add(client, address.hostname)) return await this.#reject(client);
+      if ("handshake" in transport) await this.#shakeHands(client, transport);
       client.awaitRequest();
       await serve(client);
     } catch (error) {
-      if (!isGone(error)) onError(error);
+      if (!(error instanceof ConnectionLost)) onError(error);
     } finally {
       client.close();
       connections.remove(client);
     }
   }
 
-  /** What goes wrong in a handshake is the client's affair, and reading will show it. */
-  async #shakeHands(client: ClientConnection, connection: TlsConnection): Promise<void> {
+  /** Completes the TLS handshake. A failure is the client's, and the following read reports it. */
+  async #shakeHands(client: ClientConnection, transport: TlsTransport): Promise<void> {
     this.#handshakes.add(client);
-    await connection.handshake().catch(() => {});
+    await transport.handshake().catch(() => {});
     this.#handshakes.delete(client);
     // It was accepted just before the listener was closed.
     if (this.#isClosed) client.close();
   }
 
-  async #turnAway(client: ClientConnection): Promise<void> {
-    if (this.#refused >= MAX_REFUSED) return;
-    this.#refused++;
-    const timer = setInterval(() => client.check(performance.now()), ACCEPT_PAUSE);
+  async #reject(client: ClientConnection): Promise<void> {
+    if (this.#rejected >= MAX_REJECTED) return;
+    this.#rejected++;
+    const timer = setInterval(() => client.check(performance.now()), REJECT_CHECK_INTERVAL);
     try {
-      await this.#options.refuse(client);
+      await this.#options.reject(client);
     } finally {
       clearInterval(timer);
-      this.#refused--;
+      this.#rejected--;
     }
   }
 }
 
-/** Small answers go at once, and a client whose machine is gone is noticed. */
-function tune(connection: Deno.TcpConn): void {
+/** Sends small responses without delay, and detects clients whose machine is gone. */
+function configure(connection: Deno.TcpConn): void {
   try {
     connection.setNoDelay(true);
     connection.setKeepAlive(true);
   } catch {
-    // The client has left already: reading will show it.
+    // The client has left already, which the first read reports.
   }
-}
-
-function pause(time: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, time));
 }

@@ -11,7 +11,7 @@ import {
 } from "./message_head.ts";
 import { cuts, readerOf } from "./test_support.ts";
 
-Deno.test("A head is read wherever it is cut, and what follows stays", async () => {
+Deno.test("A head is read no matter how it is split, and the following bytes are kept", async () => {
   const head = "GET / HTTP/1.1\r\nHost: a\r\nX-A:\tb \xe9";
   for (const pieces of cuts(`${head}\r\n\r\nrest`)) {
     const reader = readerOf(...pieces);
@@ -21,7 +21,7 @@ Deno.test("A head is read wherever it is cut, and what follows stays", async () 
   }
 });
 
-Deno.test("Two heads that come together are read one after the other", async () => {
+Deno.test("Two heads that arrive together are read one by one", async () => {
   for (const pieces of cuts("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n")) {
     const reader = readerOf(...pieces);
     assertEquals(await readHead(reader), "GET /1 HTTP/1.1");
@@ -30,13 +30,13 @@ Deno.test("Two heads that come together are read one after the other", async () 
   }
 });
 
-Deno.test("One empty line before a head is left out", async () => {
+Deno.test("One empty line before a head is skipped", async () => {
   for (const pieces of cuts("\r\nGET / HTTP/1.1\r\n\r\n")) {
     assertEquals(await readHead(readerOf(...pieces)), "GET / HTTP/1.1", JSON.stringify(pieces));
   }
 });
 
-const BAD: Record<string, string> = {
+const INVALID_HEADS: Record<string, string> = {
   "a bare LF": "GET / HTTP/1.1\nHost: a\r\n\r\n",
   "a bare LF at the end": "GET / HTTP/1.1\r\nHost: a\n\n",
   "a bare LF before the empty line": "GET / HTTP/1.1\r\nHost: a\n\r\n",
@@ -47,11 +47,11 @@ const BAD: Record<string, string> = {
   "a vertical tab": "GET / HTTP/1.1\r\nHost: a\x0b\r\n\r\n",
   "DEL": "GET / HTTP/1.1\r\nHost: a\x7f\r\n\r\n",
   "no end": "GET / HTTP/1.1\r\nHost: a\r\n",
-  "an end in the last line end": "GET / HTTP/1.1\r\nHost: a\r\n\r",
+  "half of the last line end": "GET / HTTP/1.1\r\nHost: a\r\n\r",
 };
 
-for (const [name, text] of Object.entries(BAD)) {
-  Deno.test(`A head with ${name} is refused, wherever it is cut`, async () => {
+for (const [name, text] of Object.entries(INVALID_HEADS)) {
+  Deno.test(`A head with ${name} is rejected no matter how it is split`, async () => {
     for (const pieces of cuts(text)) {
       const error = await assertRejects(() => readHead(readerOf(...pieces)), MalformedMessage);
       assertEquals(error.status, 400);
@@ -59,7 +59,7 @@ for (const [name, text] of Object.entries(BAD)) {
   });
 }
 
-Deno.test("A head may have exactly as many bytes as it may have", async () => {
+Deno.test("The size of a head is limited", async () => {
   const start = "GET / HTTP/1.1\r\nX: ";
   const whole = start + "x".repeat(MAX_HEAD - start.length - 4) + "\r\n\r\n";
   assertEquals(await readHead(readerOf(whole)), whole.slice(0, -4));
@@ -77,14 +77,14 @@ function request(line: string, ...headers: string[]): string {
   return [line, "Host: a.example", ...headers].join("\r\n");
 }
 
-Deno.test("A head is taken apart as it came", () => {
+Deno.test("A request head is parsed without changes", () => {
   const head = parseRequestHead(
     request("pOST /a//b?c=%zz|{} HTTP/1.1", "X-A:  b\t ", "x-a:", "Connection: Keep-Alive, X-A"),
   );
   assertEquals([head.method, head.target, head.minor], ["pOST", "/a//b?c=%zz|{}", 1]);
   assertEquals(head.host, "a.example");
   assertEquals(head.connection, ["keep-alive", "x-a"]);
-  assertEquals(head.fields.map(({ name, value }) => [name, value]), [
+  assertEquals(head.headers.map(({ name, value }) => [name, value]), [
     ["Host", "a.example"],
     ["X-A", "b"],
     ["x-a", ""],
@@ -92,7 +92,7 @@ Deno.test("A head is taken apart as it came", () => {
   ]);
 });
 
-Deno.test("A first line that is none is refused", () => {
+Deno.test("An invalid request line is rejected", () => {
   const cases: [string, number][] = [
     ["GET /", 400],
     ["GET  HTTP/1.1", 400],
@@ -127,7 +127,7 @@ Deno.test("A first line that is none is refused", () => {
   assertEquals(parseRequestHead(request(`GET ${longest} HTTP/1.1`)).target, longest);
 });
 
-Deno.test("A header that is none is refused", () => {
+Deno.test("An invalid header is rejected", () => {
   const bad = [
     "X-A : b",
     " X-A: b",
@@ -144,13 +144,13 @@ Deno.test("A header that is none is refused", () => {
   for (const header of bad) assertEquals(statusOf(request("GET / HTTP/1.1", header)), 400, header);
 });
 
-Deno.test("A request may have exactly as many headers as it may have", () => {
+Deno.test("The number of headers is limited", () => {
   const headers = Array.from({ length: MAX_HEADERS - 1 }, (_, i) => `X-${i}: ${i}`);
-  assertEquals(parseRequestHead(request("GET / HTTP/1.1", ...headers)).fields.length, MAX_HEADERS);
+  assertEquals(parseRequestHead(request("GET / HTTP/1.1", ...headers)).headers.length, MAX_HEADERS);
   assertEquals(statusOf(request("GET / HTTP/1.1", ...headers, "X: y")), 431);
 });
 
-Deno.test("The Host comes once and is one", () => {
+Deno.test("A request has exactly one valid Host", () => {
   const bad = ["", "a b", "a/b", "a@b", "a:b", "a:", "a:123456", "[::1", "a,b", "a\\b", "a#b", "é"];
   for (const host of bad) assertEquals(statusOf(`GET / HTTP/1.1\r\nHost: ${host}`), 400, host);
   for (const host of ["a", "A.example.", "a:80", "127.0.0.1:8001", "[::1]", "[::1]:80", "a_b"]) {
@@ -160,7 +160,7 @@ Deno.test("The Host comes once and is one", () => {
   assertEquals(parseRequestHead("GET / HTTP/1.0").host, undefined);
 });
 
-Deno.test("A body of which two readers could see two ends is refused", () => {
+Deno.test("An ambiguous framing of a request is rejected", () => {
   const bad: [number, ...string[]][] = [
     [400, "Content-Length: 1", "Content-Length: 1"],
     [400, "Content-Length: 1", "Content-Length: 2"],
@@ -191,7 +191,7 @@ Deno.test("A body of which two readers could see two ends is refused", () => {
   assertEquals(statusOf(old), 400);
 });
 
-Deno.test("The framing of a body is known", () => {
+Deno.test("The framing of a request follows its headers", () => {
   const framing = (...headers: string[]) =>
     parseRequestHead(request("POST / HTTP/1.1", ...headers)).framing;
   assertEquals(framing(), { kind: "length", length: 0 });
@@ -200,16 +200,16 @@ Deno.test("The framing of a body is known", () => {
   assertEquals(framing("Transfer-Encoding: Chunked"), { kind: "chunked" });
 });
 
-Deno.test("The head of an answer is taken apart as it came", () => {
+Deno.test("A response head is parsed without changes", () => {
   const head = parseResponseHead("HTTP/1.1 200 All  fine\r\nSet-Cookie: a\r\nset-cookie: b=\xe9");
   assertEquals([head.status, head.reason, head.minor], [200, "All  fine", 1]);
-  const lines = head.fields.map(({ name, value }) => `${name}=${value}`);
+  const lines = head.headers.map(({ name, value }) => `${name}=${value}`);
   assertEquals(lines, ["Set-Cookie=a", "set-cookie=b=\xe9"]);
   assertEquals(parseResponseHead("HTTP/1.0 404 ").minor, 0);
   assertEquals(parseResponseHead("HTTP/1.1 404").reason, "");
 });
 
-Deno.test("An answer that is none is refused", () => {
+Deno.test("An invalid response head is rejected", () => {
   const bad = [
     "HTTP/2 200 OK",
     "HTTP/1.1  200 OK",
@@ -226,7 +226,7 @@ Deno.test("An answer that is none is refused", () => {
   for (const text of bad) assertThrows(() => parseResponseHead(text), MalformedMessage, "", text);
 });
 
-const CASES: [string, string, ReturnType<typeof responseFraming> | "refused"][] = [
+const RESPONSE_FRAMINGS: [string, string, ReturnType<typeof responseFraming> | "rejected"][] = [
   ["GET", "HTTP/1.1 200 OK\r\nContent-Length: 5", { kind: "length", length: 5 }],
   ["GET", "HTTP/1.1 200 OK", { kind: "close" }],
   ["GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked", { kind: "chunked" }],
@@ -238,17 +238,17 @@ const CASES: [string, string, ReturnType<typeof responseFraming> | "refused"][] 
     kind: "length",
     length: 5,
   }],
-  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5\r\nContent-Length: 6", "refused"],
-  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5, 5", "refused"],
-  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5\r\nTransfer-Encoding: chunked", "refused"],
-  ["GET", "HTTP/1.1 200 X\r\nTransfer-Encoding: gzip, chunked", "refused"],
-  ["GET", "HTTP/1.0 200 X\r\nTransfer-Encoding: chunked", "refused"],
+  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5\r\nContent-Length: 6", "rejected"],
+  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5, 5", "rejected"],
+  ["GET", "HTTP/1.1 200 X\r\nContent-Length: 5\r\nTransfer-Encoding: chunked", "rejected"],
+  ["GET", "HTTP/1.1 200 X\r\nTransfer-Encoding: gzip, chunked", "rejected"],
+  ["GET", "HTTP/1.0 200 X\r\nTransfer-Encoding: chunked", "rejected"],
 ];
 
-Deno.test("The framing of an answer's body is known, or the answer is refused", () => {
-  for (const [method, text, wanted] of CASES) {
+Deno.test("An ambiguous framing of a response is rejected", () => {
+  for (const [method, text, wanted] of RESPONSE_FRAMINGS) {
     const framing = () => responseFraming(method, parseResponseHead(text));
-    if (wanted === "refused") assertThrows(framing, MalformedMessage, "", text);
+    if (wanted === "rejected") assertThrows(framing, MalformedMessage, "", text);
     else assertEquals(framing(), wanted, text);
   }
 });

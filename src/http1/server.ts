@@ -1,38 +1,39 @@
 import { bodyReader, NO_BODY } from "./body.ts";
-import { type ClientConnection, isGone } from "./client_connection.ts";
+import type { ClientConnection } from "./client_connection.ts";
+import { ConnectionLost } from "./connection.ts";
 import { MalformedMessage } from "./headers.ts";
 import { IncomingBody, IncomingRequest } from "./incoming_request.ts";
 import { type ListenAddress, Listener, type ListenerOptions } from "./listener.ts";
-import { parseRequestHead, readHead, type RequestHead } from "./message_head.ts";
+import { expectsContinue, parseRequestHead, readHead, type RequestHead } from "./message_head.ts";
 import { BrokenBody, writeResponse } from "./response_writer.ts";
 
 export type Handler = (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>;
 
-export interface ServerOptions extends Omit<ListenerOptions, "serve" | "refuse"> {
-  /** Answers requests. It must not throw. */
+export interface ServerOptions extends Omit<ListenerOptions, "serve" | "reject"> {
+  /** Responds to requests. It must not throw. */
   handler: Handler;
-  /** The answer to a message that is not one of HTTP. */
-  answerMalformed: (error: MalformedMessage) => Response;
-  /** The answer to a client for which there is no room. */
-  answerFull: () => Response;
+  /** Returns the response to a malformed request. */
+  respondMalformed: (error: MalformedMessage) => Response;
+  /** Returns the response to a client that is rejected because all connections are in use. */
+  respondFull: () => Response;
 }
 
-/** Serves HTTP/1.1 and HTTP/1.0 with the platform's `Request` and `Response`, as `Deno.serve` does, with deadlines. */
+/** An HTTP/1.1 and HTTP/1.0 server with the interface of `Deno.serve`, and with deadlines on every connection. */
 export class HttpServer {
   readonly #listener: Listener;
   readonly #options: ServerOptions;
-  /** The connections, and whether a request is being answered. */
+  /** The connections, and whether a request is being processed. */
   readonly #clients = new Map<ClientConnection, boolean>();
   #isDraining = false;
-  #onQuiet: (() => void) | undefined;
+  #onDrained: (() => void) | undefined;
 
-  /** Listens from now on. @throws where the port cannot be listened on. */
+  /** Starts to listen. @throws if the port is not available. */
   constructor(address: ListenAddress, options: ServerOptions) {
     this.#options = options;
     this.#listener = new Listener(address, {
       ...options,
       serve: (client) => this.#serve(client),
-      refuse: (client) => this.#refuse(client, options.answerFull()),
+      reject: (client) => this.#reject(client, options.respondFull()),
     });
   }
 
@@ -41,20 +42,20 @@ export class HttpServer {
   }
 
   /**
-   * Closes the connections between requests, and waits until no request is being answered. Meanwhile new connections are
-   * accepted, so that the handler can turn away requests; each of their connections ends with its answer.
+   * Closes idle connections, and waits for running requests. New connections are accepted until then, so that the handler
+   * can reject their requests; each of them closes after its response.
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
     for (const [client, isBusy] of [...this.#clients]) {
       if (!isBusy) client.close();
     }
-    if (this.#isBusy()) await new Promise<void>((resolve) => this.#onQuiet = resolve);
+    if (this.#isBusy()) await new Promise<void>((resolve) => this.#onDrained = resolve);
     this.stop();
     await this.#listener.flushed();
   }
 
-  /** Accepts no more connections, and closes those that there are. */
+  /** Stops accepting connections, and closes all open ones. */
   stop(): void {
     this.#listener.close();
     for (const client of [...this.#clients.keys()]) client.close();
@@ -73,7 +74,7 @@ export class HttpServer {
     }
   }
 
-  /** Gives whether another request may follow. */
+  /** Returns whether another request may follow. */
   async #serveOne(client: ClientConnection): Promise<boolean> {
     const { reader } = client.connection;
     if (reader.length === 0 && !await reader.fill()) return false;
@@ -82,16 +83,16 @@ export class HttpServer {
     if (head === undefined) return false;
     client.beginRequest();
     this.#clients.set(client, true);
-    let mayGoOn: boolean;
+    let isReusable: boolean;
     try {
-      mayGoOn = await this.#answer(client, head);
-      // Before the connection counts as idle, which at a shutdown may be the end of it.
-      if (!mayGoOn) await client.end();
+      isReusable = await this.#respond(client, head);
+      // Flush before the connection counts as idle, as a shutdown closes idle connections.
+      if (!isReusable) await client.closeWrite();
     } finally {
       this.#clients.set(client, false);
-      if (this.#isDraining && !this.#isBusy()) this.#onQuiet?.();
+      if (this.#isDraining && !this.#isBusy()) this.#onDrained?.();
     }
-    if (!mayGoOn) {
+    if (!isReusable) {
       await client.linger();
       return false;
     }
@@ -99,25 +100,25 @@ export class HttpServer {
     return true;
   }
 
-  /** Gives `undefined` where there is no request, and the connection has to be closed. */
+  /** Returns `undefined` if there is no request, or a malformed one that was rejected. */
   async #readHead(client: ClientConnection): Promise<RequestHead | undefined> {
     try {
       const text = await readHead(client.connection.reader);
       return text === undefined ? undefined : parseRequestHead(text, "server");
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      await this.#refuse(client, this.#options.answerMalformed(error));
+      await this.#reject(client, this.#options.respondMalformed(error));
       return undefined;
     }
   }
 
-  async #refuse(client: ClientConnection, response: Response): Promise<void> {
+  async #reject(client: ClientConnection, response: Response): Promise<void> {
     await writeResponse(client, response, { method: "", minor: 1, closes: true });
     await client.linger();
   }
 
-  /** Answers a request. Gives whether another one may follow. */
-  async #answer(client: ClientConnection, head: RequestHead): Promise<boolean> {
+  /** Handles a request. Returns whether another one may follow. */
+  async #respond(client: ClientConnection, head: RequestHead): Promise<boolean> {
     const body = head.framing === NO_BODY ? undefined : new IncomingBody(
       client,
       bodyReader(client.connection.reader, head.framing),
@@ -135,8 +136,8 @@ export class HttpServer {
         remoteAddr: client.address,
         completed,
       });
-      const isRead = body?.finish() ?? true;
-      const closes = !isRead || this.#closesAfter(head, response);
+      const isReceived = body?.finish() ?? true;
+      const closes = !isReceived || this.#closesAfter(head, response);
       const { method, minor } = head;
       await writeResponse(client, response, { method, minor, closes });
       resolve();
@@ -145,7 +146,7 @@ export class HttpServer {
       reject(error);
       request.abort(error);
       client.close();
-      if (!isGone(error) && !(error instanceof BrokenBody)) throw error;
+      if (!(error instanceof ConnectionLost || error instanceof BrokenBody)) throw error;
       return false;
     }
   }
@@ -155,7 +156,7 @@ export class HttpServer {
     return headers.get("connection")?.toLowerCase() === "close";
   }
 
-  /** The whole address of a request, with path and query as they came. */
+  /** Returns the absolute URL of a request, with path and query unchanged. */
   #urlOf({ target, host }: RequestHead): string {
     if (!target.startsWith("/") && target !== "*") return target;
     const { hostname, port } = this.address;
@@ -163,11 +164,4 @@ export class HttpServer {
     const path = target === "*" ? "" : target;
     return `${scheme}://${host ?? `${hostname}:${port}`}${path}`;
   }
-}
-
-function expectsContinue({ minor, fields }: RequestHead): boolean {
-  if (minor === 0) return false;
-  return fields.some(({ lower, value }) =>
-    lower === "expect" && value.toLowerCase() === "100-continue"
-  );
 }

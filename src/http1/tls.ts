@@ -1,47 +1,48 @@
-import type { Transport } from "./connection.ts";
+import { delay } from "@std/async/delay";
+import { closeQuietly, type Transport } from "./connection.ts";
 
-/** Buffers of a relay: small while little comes, as idle connections hold two of them. */
+/** Sizes of a relay's buffers, in bytes: small while little is transferred, as every connection holds two of them. */
 const MIN_BUFFER = 2048;
 const MAX_BUFFER = 65_536;
 
-/** How long the two ends of a relay may take to find each other, in milliseconds: they are on one machine. */
-const PAIRING_TIME = 5000;
+/** Time for the two ends of a relay to be matched, in milliseconds. Both are on this machine. */
+const PAIRING_TIMEOUT = 5000;
 
-/** How long bytes that wait for a client may make no progress after their connection was closed, in milliseconds. */
-const FLUSH_TIME = 10_000;
+/** How long pending bytes may make no progress after their connection was closed, in milliseconds. */
+const FLUSH_TIMEOUT = 10_000;
 
-/** The pause after a connection that could not be accepted, in milliseconds. */
+/** The pause after a failed accept, in milliseconds. */
 const ACCEPT_PAUSE = 20;
 
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Speaks TLS on accepted connections. The runtime does not let go of a socket of TLS whose client stalls, in a handshake or
- * while it is written to, and offers TLS for a server only on its own listener. So each connection is relayed to such a
- * listener on the loopback interface: what faces the client is a plain socket, which can always be closed.
+ * Adds TLS to accepted connections. Deno cannot close a TLS socket whose client stalls during the handshake or a write,
+ * and offers server-side TLS only through its own listener. Each connection is therefore relayed to such a listener on
+ * the loopback interface: the client's side is a plain socket, which can always be closed.
  */
 export class TlsAcceptor {
   readonly #listener: Deno.TlsListener;
-  /** Those who wait for the other end of their relay, by the port that it comes from, and ends that came before. */
+  /** Pending relays, and accepted ends without a relay yet, by the port of the relay's near end. */
   readonly #waiting = new Map<number, (connection: Deno.TlsConn) => void>();
   readonly #arrived = new Map<number, Deno.TlsConn>();
   #isClosed = false;
 
-  /** @throws where the certificate or its key cannot be used. */
+  /** @throws if the certificate or its key is invalid. */
   constructor(files: { cert: string; key: string }) {
     const address = { hostname: LOOPBACK, port: 0 };
     this.#listener = Deno.listenTls({ ...address, ...files, alpnProtocols: ["http/1.1"] });
     this.#acceptAll();
   }
 
-  /** The connection to talk to a client with. The handshake is still to come. @throws where there are no descriptors. */
-  async secure(client: Deno.TcpConn): Promise<TlsConnection> {
+  /** Returns the encrypted transport of a client before its handshake. @throws if no descriptors are left. */
+  async secure(client: Deno.TcpConn): Promise<TlsTransport> {
     const { port } = this.#listener.addr as Deno.NetAddr;
     const relay = await Deno.connect({ hostname: LOOPBACK, port });
     try {
       relay.setNoDelay(true);
       const inner = await this.#otherEnd(relay.localAddr.port);
-      return new TlsConnection(client, relay, inner);
+      return new TlsTransport(client, relay, inner);
     } catch (error) {
       closeQuietly(relay);
       throw error;
@@ -59,7 +60,8 @@ export class TlsAcceptor {
     if (arrived !== undefined) return arrived;
     const { promise, resolve, reject } = Promise.withResolvers<Deno.TlsConn>();
     this.#waiting.set(port, resolve);
-    const timer = setTimeout(() => reject(new Error("The relay of TLS is late")), PAIRING_TIME);
+    // `deadline` of `@std/async` would keep a timer for 5 s after every new connection.
+    const timer = setTimeout(() => reject(new Error("The TLS relay timed out")), PAIRING_TIMEOUT);
     try {
       return await promise;
     } finally {
@@ -73,8 +75,8 @@ export class TlsAcceptor {
       try {
         this.#pair(await this.#listener.accept());
       } catch {
-        // There are no descriptors left, or the listener was closed.
-        if (!this.#isClosed) await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE));
+        // No descriptors are left, or the listener was closed.
+        if (!this.#isClosed) await delay(ACCEPT_PAUSE);
       }
     }
   }
@@ -84,26 +86,27 @@ export class TlsAcceptor {
     const claim = this.#waiting.get(port);
     if (claim !== undefined) return claim(connection);
     this.#arrived.set(port, connection);
-    // Another program of this machine may have connected, whom nobody waits for.
+    // Another program on this machine may have connected: its connection is never claimed.
     setTimeout(() => {
       if (this.#arrived.get(port) !== connection) return;
       this.#arrived.delete(port);
       closeQuietly(connection);
-    }, PAIRING_TIME);
+    }, PAIRING_TIMEOUT);
   }
 }
 
-/** A client's connection under TLS: what is read and written here is plain. */
-export class TlsConnection implements Transport {
+/** A client's TLS connection. `read` and `write` transfer plain text. */
+export class TlsTransport implements Transport {
   readonly #client: Deno.TcpConn;
   readonly #relay: Deno.TcpConn;
   readonly #inner: Deno.TlsConn;
   #onClose: () => void = () => {};
   #isClosing = false;
-  #isGone = false;
-  /** Resolves when everything that the server wrote has been handed to the client, up to its end, or never will be. */
+  #isClosed = false;
+  /** Resolves when all written bytes were passed to the client's socket, or the connection was aborted. */
   readonly #flushed = Promise.withResolvers<void>();
   #isFlushed = false;
+  /** Counts writes to either side. */
   #progress = 0;
 
   constructor(client: Deno.TcpConn, relay: Deno.TcpConn, inner: Deno.TlsConn) {
@@ -114,7 +117,7 @@ export class TlsConnection implements Transport {
     this.#pump(relay, client).then(() => this.#endFlush(), () => this.abort());
   }
 
-  /** Called once, when all of its sockets are closed. */
+  /** Called once, when all three sockets are closed. */
   set onClose(listener: () => void) {
     this.#onClose = listener;
   }
@@ -131,29 +134,29 @@ export class TlsConnection implements Transport {
     return this.#inner.write(bytes);
   }
 
-  /** Says that nothing more is sent; ends when the client's side has all of it. */
+  /** Closes the sending direction, and waits until all written bytes were passed to the client's socket. */
   async closeWrite(): Promise<void> {
     await this.#inner.closeWrite();
     await this.#flushed.promise;
   }
 
-  /** Closes it when what was written has left. */
+  /** Closes the connection after the written bytes were flushed, or made no progress for `FLUSH_TIMEOUT`. */
   close(): void {
     this.#isClosing = true;
     closeQuietly(this.#inner);
     if (this.#isFlushed) return this.abort();
-    const watch = (seen: number) => {
-      if (this.#isGone) return;
+    const check = (seen: number) => {
+      if (this.#isClosed) return;
       if (this.#progress === seen) return this.abort();
-      setTimeout(watch, FLUSH_TIME, this.#progress);
+      setTimeout(check, FLUSH_TIMEOUT, this.#progress);
     };
-    setTimeout(watch, FLUSH_TIME, this.#progress);
+    setTimeout(check, FLUSH_TIMEOUT, this.#progress);
   }
 
-  /** Closes it at once. */
+  /** Closes the connection at once. */
   abort(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     for (const connection of [this.#client, this.#relay, this.#inner]) closeQuietly(connection);
     this.#flushed.resolve();
     this.#onClose();
@@ -174,23 +177,15 @@ export class TlsConnection implements Transport {
         sent += await to.write(buffer.subarray(sent, count));
         this.#progress++;
       }
-      buffer = fitting(buffer, count);
+      buffer = resized(buffer, count);
     }
     await to.closeWrite();
   }
 }
 
-/** A buffer for what comes next, after so many bytes came. */
-function fitting(buffer: Uint8Array, count: number): Uint8Array {
+/** Returns the buffer for the next read, given the size of the last one. */
+function resized(buffer: Uint8Array, count: number): Uint8Array {
   const { length } = buffer;
   if (count === length && length < MAX_BUFFER) return new Uint8Array(4 * length);
   return count * 16 < length ? new Uint8Array(MIN_BUFFER) : buffer;
-}
-
-function closeQuietly(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch {
-    // It is closed already.
-  }
 }

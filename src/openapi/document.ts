@@ -1,38 +1,38 @@
-import { appPaths } from "./admin_apps.ts";
-import { projectPaths } from "./admin_projects.ts";
-import { adminSchemas } from "./admin_schemas.ts";
-import { filePaths } from "./files.ts";
-import { forwardAuthPaths } from "./forward_auth.ts";
 import { headers } from "./headers.ts";
-import { healthPaths, healthSchemas } from "./health.ts";
 import { info, securitySchemes, servers, tags } from "./info.ts";
-import { pagePaths } from "./pages.ts";
-import { parameters } from "./parameters.ts";
+import { type DescribedEndpoint, pathItem } from "./operation.ts";
+import { parameters, PATH_PARAMETERS } from "./parameters.ts";
 import { responses } from "./responses.ts";
-import { fileSchemas } from "./schemas.ts";
-import type { Document } from "./types.ts";
-import { uploadPaths } from "./uploads.ts";
+import { sharedSchemas } from "./schemas.ts";
+import { type Document, parameter, type PathItem, type Schema } from "./types.ts";
 
-/** "The OpenAPI 3.1 description of all of this". */
-export const openApiDocument: Document = {
-  openapi: "3.1.1",
-  info,
-  servers,
-  tags,
-  paths: {
-    ...filePaths,
-    ...uploadPaths,
-    ...projectPaths,
-    ...appPaths,
-    ...forwardAuthPaths,
-    ...pagePaths,
-    ...healthPaths,
-  },
-  components: {
-    schemas: { ...fileSchemas, ...adminSchemas, ...healthSchemas },
-    parameters,
-    headers,
-    responses,
-    securitySchemes,
-  },
-};
+/** A route as the document describes it. */
+export interface DescribedRoute {
+  /** Such as `/v1/:project/:drive/files`. */
+  path: string;
+  /** By method, in upper case. `HEAD` and `OPTIONS` are added. */
+  endpoints: Readonly<Record<string, DescribedEndpoint>>;
+}
+
+/** The OpenAPI 3.1 description of these routes. */
+export function describeRoutes(routes: readonly DescribedRoute[]): Document {
+  const schemas: Record<string, Schema> = { ...sharedSchemas };
+  const paths: Record<string, PathItem> = {};
+  for (const { path, endpoints } of routes) {
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => componentOf(name));
+    paths[path.replaceAll(/:(\w+)/g, (_, name) => `{${parameters[componentOf(name)]?.name}}`)] =
+      pathItem(names.map(parameter), endpoints);
+    for (const { operation } of Object.values(endpoints)) {
+      Object.assign(schemas, operation.schemas);
+    }
+  }
+  const components = { schemas, parameters, headers, responses, securitySchemes };
+  return { openapi: "3.1.1", info, servers, tags, paths, components };
+}
+
+/** The component that describes a parameter of a route's path. */
+function componentOf(name: string): string {
+  const component = PATH_PARAMETERS[name];
+  if (component === undefined) throw new Error(`The path parameter :${name} is not described`);
+  return component;
+}

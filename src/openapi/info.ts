@@ -1,22 +1,22 @@
 import type { Json, Security } from "./types.ts";
 
 const DESCRIPTION = `
-Files in named drives of projects, the administration of projects and of applications that run beside the server.
+Stores files in named drives of projects, and administers projects and the applications that run behind the server's gate.
 
-A drive exists as soon as something is put into it. Files of up to 10 MB go into one request, larger ones into an upload in
-parts. A file is seen whole or not at all, and an answer of 2xx to a write means that it is on the disk.
+A drive is created by the first file stored in it. A file of up to 10 MB can be sent in one request; a larger one needs an
+upload in parts. Readers always see a complete version of a file. A 2xx answer to a write means that it is on disk.
 
-What holds everywhere, and is not repeated at each call:
+The following applies to every operation and is not repeated below:
 
-- The checks have an order: route, method, key, parameters, body. A path that is not described here is 404, a method that is
-  not is 405 with \`Allow\`.
+- Checks have a fixed order: route, method, key, parameters, body. An unknown path is answered with 404, an unsupported
+  method with 405 and \`Allow\`.
 - An error is \`{"errors": ["one sentence that says what was wrong and what would be right"]}\`.
-- Query strings have the rules of \`application/x-www-form-urlencoded\`: \`+\` is a space. Malformed percent-encoding, and
-  bytes that are not UTF-8, are 400. So is a parameter that is given twice (but for \`names\`). Unknown ones are ignored.
-- Bodies in JSON are read as such whatever \`Content-Type\` says.
-- \`HEAD\` answers as \`GET\` does, without the body.
+- Query strings follow \`application/x-www-form-urlencoded\`: \`+\` is a space. Malformed percent-encoding, invalid UTF-8
+  and a repeated parameter (except \`names\`) are answered with 400. Unknown parameters are ignored.
+- JSON bodies are parsed as JSON regardless of \`Content-Type\`.
+- \`HEAD\` has the same headers as \`GET\`, without the body.
 - Answers also have the usual \`Date\`, \`Content-Type\`, \`Content-Length\` or \`Transfer-Encoding\`, and \`Connection\`.
-- After 20 wrong keys or tokens within a minute from one address further wrong ones are 429. A right one always passes.
+- After 20 wrong keys or tokens from one network, further wrong ones are answered with 429. A correct one is always accepted.
 `.trim();
 
 export const info: Readonly<Record<string, Json>> = {
@@ -27,8 +27,8 @@ export const info: Readonly<Record<string, Json>> = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
-/** "Call this very server": whatever name a tool has fetched the document under. */
-export const servers = [{ url: "/", description: "The server that this description is of" }];
+/** A relative address: tools resolve it against the address they fetched the document from. */
+export const servers = [{ url: "/", description: "This server" }];
 
 export const TAGS = {
   files: "Files",
@@ -39,7 +39,7 @@ export const TAGS = {
 } as const;
 
 export const tags = [
-  { name: TAGS.files, description: "What is stored in the drives of a project." },
+  { name: TAGS.files, description: "The files in the drives of a project." },
   { name: TAGS.uploads, description: "Files of more than 10 MB, sent in parts of 5 to 10 MB." },
   {
     name: TAGS.projects,
@@ -47,11 +47,11 @@ export const tags = [
   },
   {
     name: TAGS.applications,
-    description: "Applications beside the server, and who may come in to them.",
+    description: "Applications behind the gate, and who may use them.",
   },
   {
     name: TAGS.server,
-    description: "The server itself: how it is, this description, and the dashboard.",
+    description: "The server itself: health, metrics, this description, and the dashboard.",
   },
 ];
 
@@ -61,18 +61,18 @@ export const securitySchemes = {
     in: "header",
     name: "X-Api-Key",
     description:
-      "A key of the project, `<project_id>_<secret>`. It opens all drives of that project.",
+      "A key of the project, `<project_id>_<secret>`. It gives access to all drives of that project.",
   },
   AdministratorToken: {
     type: "http",
     scheme: "bearer",
     description:
-      "The administrator's token, which opens everything. On drives, a key decides if both are sent.",
+      "The administrator's token, which gives access to everything. If a request to a drive has both, the key decides.",
   },
   MetricsToken: {
     type: "http",
     scheme: "bearer",
-    description: "The token for metrics (`--metrics-token`), which opens nothing else.",
+    description: "The token for metrics (`--metrics-token`), which gives access to nothing else.",
   },
   ApplicationKey: {
     type: "apiKey",
@@ -82,16 +82,17 @@ export const securitySchemes = {
   },
 };
 
-/** Nobody has to show anything. */
+/** No credentials are needed. */
 export const forEverybody: Security = [];
 
-/** The owner by a key of the project, or the administrator. */
+/** A project key, or the administrator's token. */
 export const forOwner: Security = [{ ProjectKey: [] }, { AdministratorToken: [] }];
 
-/** The administrator, and who has the token for metrics. */
+/** The token for metrics, or the administrator's. */
 export const forMetrics: Security = [{ MetricsToken: [] }, { AdministratorToken: [] }];
 
+/** The administrator's token. */
 export const forAdministrator: Security = [{ AdministratorToken: [] }];
 
-/** Whoever is let in to an application: without a key while its access control is off. */
+/** A key of the application; none while its access control is off. */
 export const forCallers: Security = [{ ApplicationKey: [] }, {}];

@@ -1,13 +1,12 @@
-import { forPages } from "./headers.ts";
+import { corsHeaders } from "./headers.ts";
 import { forEverybody } from "./info.ts";
-import { type ErrorName, plain, responses, STATUS_OF } from "./responses.ts";
+import { type ErrorName, plainAnswer, responses, STATUS_OF } from "./responses.ts";
 import {
   type Answer,
-  answer,
   type Body,
+  errorAnswer,
   header,
   type Json,
-  type Method,
   type Operation,
   type Parameter,
   parameter,
@@ -17,45 +16,50 @@ import {
   type Security,
 } from "./types.ts";
 
-/** The errors of a call, each with the sentence that says when. */
+/** The errors of an operation, each with a sentence that says when it occurs. */
 export type Failures = Partial<Readonly<Record<ErrorName, string>>>;
 
-/** What one method of a path does, without what all have. */
-export interface Described {
+/** An operation as the file of its endpoint describes it. */
+export interface OperationDescription {
+  /** The `operationId`, unique in the document. */
   id: string;
+  tag: string;
   summary: string;
   description?: string;
-  /** Who may ask, if not all whom the path is for. */
-  security?: Security;
+  /** Parameters of the query and of the headers. Those of the path follow from the route. */
   parameters?: readonly (Parameter | Reference)[];
   body?: Body;
-  /** By status. */
+  /** Successful answers by status. */
   success: Readonly<Record<string, Answer>>;
   failures?: Failures;
-  /** Of the errors that any request can have, those that this has not. */
+  /** Errors that every other operation can have and this one cannot. */
   neverFailsBy?: readonly ErrorName[];
-  /** Successes and errors that `HEAD` does not have. */
+  /** Statuses that `HEAD` does not have, unlike `GET`. */
   notOfHead?: readonly string[];
+  /** The schemas that belong to this operation, by their names in `components`. */
+  schemas?: Readonly<Record<string, Schema>>;
 }
 
-/** What is the same for all methods of a path. */
-export interface PathDescription {
-  tag: string;
+/** Who may call an operation, and what follows for its answers. */
+export interface Access {
   security: Security;
-  parameters?: readonly (Parameter | Reference)[];
   /** Whether pages of other origins may read the answers. */
-  forPages?: boolean;
-  /** Whether no answer at all may be kept, that to `OPTIONS` either. */
-  unkept?: boolean;
-  /** The errors that all its methods have. */
+  allowsCors?: boolean;
+  /** Whether no answer may be cached, including that to `OPTIONS`. */
+  noStore?: boolean;
+  /** The errors of every operation with this access. */
   failures?: Failures;
 }
 
-type DescribedMethods = Partial<Readonly<Record<Exclude<Method, "head" | "options">, Described>>>;
+/** Everything that the document says about one endpoint. */
+export interface DescribedEndpoint {
+  operation: OperationDescription;
+  access: Access;
+}
 
 const HEAD_TOO_LARGE = "The head of the request is too large.";
 
-/** Any request can fail by these. */
+/** The errors that every request can have. */
 const ALWAYS: Failures = {
   BadRequest: "The request line, a header, the path or the query string is malformed.",
   HeadTooLarge: HEAD_TOO_LARGE,
@@ -63,51 +67,51 @@ const ALWAYS: Failures = {
   Unavailable: "The server is shutting down, or its store cannot be reached.",
 };
 
-/** One path with all that it answers: what is described, `HEAD` where there is `GET`, and `OPTIONS`. */
-export function path(about: PathDescription, described: DescribedMethods): PathItem {
-  const methods = Object.entries(described) as [Method, Described][];
-  const operations = methods.map(([method, one]) => [method, operation(about, one)] as const);
-  const { get } = described;
-  const first = methods[0]?.[1].id ?? "";
+/** One path with all its operations: those described, `HEAD` if there is a `GET`, and `OPTIONS`. */
+export function pathItem(
+  parameters: readonly Reference[],
+  endpoints: Readonly<Record<string, DescribedEndpoint>>,
+): PathItem {
+  const described = Object.entries(endpoints);
+  const operations = described.map(([method, one]) => [method.toLowerCase(), operationOf(one)]);
+  const get = endpoints["GET"];
+  const [first] = described;
   return {
-    parameters: [...about.parameters ?? [], parameter("RequestId")],
+    parameters: [...parameters, parameter("RequestId")],
     ...Object.fromEntries(operations),
-    ...(get === undefined ? {} : { head: headOf(operation(about, get), get) }),
-    options: optionsOf(about, first),
+    ...(get === undefined ? {} : { head: headOf(operationOf(get), get.operation) }),
+    ...(first === undefined ? {} : { options: optionsOf(first[1]) }),
   };
 }
 
-function operation(about: PathDescription, one: Described): Operation {
-  const failures = { ...ALWAYS, ...about.failures, ...one.failures };
-  const named = (Object.entries(failures) as [ErrorName, string][])
+function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
+  const failures = { ...ALWAYS, ...access.failures, ...one.failures };
+  const possible = (Object.entries(failures) as [ErrorName, string][])
     .filter(([name]) => !one.neverFailsBy?.includes(name));
-  const failed = named.map(([name, when]) => [STATUS_OF[name], answer(name, when)] as const);
-  const succeeded = Object.entries(one.success).map(([status, success]) =>
-    [status, about.forPages ? readable(success) : success] as const
-  );
+  const failed = possible.map(([name, when]) => [STATUS_OF[name], errorAnswer(name, when)]);
+  const succeeded = Object.entries(one.success).map(([status, success]) => [
+    status,
+    access.allowsCors ? { ...success, headers: { ...corsHeaders, ...success.headers } } : success,
+  ]);
   return {
     operationId: one.id,
-    tags: [about.tag],
+    tags: [one.tag],
     summary: one.summary,
     ...(one.description === undefined ? {} : { description: one.description }),
-    security: one.security ?? about.security,
+    security: access.security,
     ...(one.parameters === undefined ? {} : { parameters: one.parameters }),
     ...(one.body === undefined ? {} : { requestBody: one.body }),
     responses: Object.fromEntries([...succeeded, ...failed]),
   };
 }
 
-function readable(success: Answer): Answer {
-  return { ...success, headers: { ...forPages, ...success.headers } };
-}
-
-/** The same without bodies. */
-function headOf(get: Operation, { notOfHead = [] }: Described): Operation {
+/** The `HEAD` operation that belongs to a `GET`: the same answers without bodies. */
+function headOf(get: Operation, { notOfHead = [] }: OperationDescription): Operation {
   const kept = Object.entries(get.responses).filter(([status]) => !notOfHead.includes(status));
   return {
     ...get,
     operationId: `${get.operationId}Head`,
-    summary: `${get.summary}: the headers alone`,
+    summary: `${get.summary}: headers only`,
     responses: Object.fromEntries(kept.map(([status, one]) => [status, withoutBody(one)])),
   };
 }
@@ -119,35 +123,34 @@ function withoutBody(one: Answer | Reference): Answer {
   return { description: one.description ?? description, headers };
 }
 
-function optionsOf(
-  { tag, forPages: pages = false, unkept = false }: PathDescription,
-  first: string,
-): Operation {
+function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Operation {
+  const { allowsCors = false, noStore = false } = access;
   const preflight = {
     "Access-Control-Allow-Methods": header("AllowMethods"),
     "Access-Control-Allow-Headers": header("AllowHeaders"),
     "Access-Control-Max-Age": header("PreflightMaxAge"),
-    ...forPages,
+    ...corsHeaders,
   };
   const allow = {
     "Allow": header("Allow"),
-    ...(unkept ? { "Cache-Control": header("NoStore") } : {}),
+    ...(noStore ? { "Cache-Control": header("NoStore") } : {}),
   };
+  const headers = allowsCors ? { ...allow, ...preflight } : allow;
   return {
-    operationId: `${first}Options`,
+    operationId: `${id}Options`,
     tags: [tag],
-    summary: pages ? "What may be asked here, for CORS preflights too" : "What may be asked here",
+    summary: allowsCors ? "Allowed methods, also for CORS preflights" : "Allowed methods",
     security: forEverybody,
     responses: {
-      204: plain("The methods of this path.", pages ? { ...allow, ...preflight } : allow),
-      400: answer("BadRequest", "The Host header is malformed."),
-      431: answer("HeadTooLarge", HEAD_TOO_LARGE),
-      500: answer("ServerError", "A defect of the server."),
+      204: plainAnswer("The methods of this path.", headers),
+      400: errorAnswer("BadRequest", "The Host header is malformed."),
+      431: errorAnswer("HeadTooLarge", HEAD_TOO_LARGE),
+      500: errorAnswer("ServerError", "A defect of the server."),
     },
   };
 }
 
-/** A body in JSON. */
+/** A request body in JSON. */
 export function jsonBody(
   description: string,
   schema: Schema,
@@ -157,7 +160,7 @@ export function jsonBody(
   return { description, required, content: { "application/json": media } };
 }
 
-/** A body of any bytes; their type is told by `Content-Type`. */
+/** A request body of arbitrary bytes, whose type `Content-Type` names. */
 export function bytesBody(description: string): Body {
   return {
     description,

@@ -5,13 +5,25 @@ import { type Parameter, schema } from "./types.ts";
 const DIGEST = "\\s*[a-z*][a-z0-9_.*-]*=:[A-Za-z0-9+/]*={0,2}:\\s*";
 const DIGESTS = `^${DIGEST}(,${DIGEST})*$`;
 
+/** The component that describes each parameter of a route's path. */
+export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  project: "Project",
+  drive: "Drive",
+  id: "UploadId",
+  prefix: "KeyPrefix",
+  app: "App",
+  name: "AppKeyName",
+  folder: "PageFolder",
+  file: "PageFile",
+};
+
 /** The parameters of requests, by their names in `components`. */
 export const parameters: Readonly<Record<string, Parameter>> = {
   Project: {
     name: "project_id",
     in: "path",
     required: true,
-    description: "The project: what a key of it begins with, up to the `_`.",
+    description: "The project's id: the part of its keys before the first `_`.",
     schema: schema("ProjectId"),
   },
   Drive: {
@@ -25,21 +37,21 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "upload_id",
     in: "path",
     required: true,
-    description: "The upload: what its start answered.",
+    description: "The id from the answer to the start of the upload.",
     schema: schema("UploadId"),
   },
   KeyPrefix: {
     name: "prefix",
     in: "path",
     required: true,
-    description: "The characters that the key is listed by.",
+    description: "The first characters of the key, by which it is listed.",
     schema: schema("KeyPrefix"),
   },
   App: {
     name: "app",
     in: "path",
     required: true,
-    description: `The application: 1 to ${MAX_APP_NAME} characters.`,
+    description: `The name of the application: 1 to ${MAX_APP_NAME} characters.`,
     schema: schema("AppName"),
   },
   AppKeyName: {
@@ -68,7 +80,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "X-Request-Id",
     in: "header",
     description:
-      "A name for this request, which the answer and the server's log repeat. One that is not 1 to 128 of `A-Z a-z 0-9 . _ ~ : @ / + = -` is replaced.",
+      "An id for this request, repeated in the answer and in the server's log. An id that is not 1 to 128 of `A-Z a-z 0-9 . _ ~ : @ / + = -` is replaced.",
     schema: { type: "string" },
   },
 
@@ -84,46 +96,47 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     in: "query",
     required: true,
     description:
-      "Which part this is. Parts may come in any order and side by side; one that is sent again replaces the earlier.",
+      "The number of the part. Parts may be sent in any order and in parallel; a part sent again replaces the earlier one.",
     schema: schema("PartNumber"),
   },
   Limit: {
     name: "limit",
     in: "query",
     description:
-      `How many names the answer has at the most. More than ${MAX_LIST} counts as ${MAX_LIST}.`,
+      `The maximum number of names in the answer. More than ${MAX_LIST} counts as ${MAX_LIST}.`,
     schema: { type: "integer", minimum: 1, default: MAX_LIST },
   },
   Prefix: {
     name: "prefix",
     in: "query",
-    description: "Only names that begin with this. An empty one is the same as none.",
+    description: "Lists only names that start with this. An empty value is ignored.",
     schema: { type: "string", default: "" },
   },
   Last: {
     name: "last",
     in: "query",
     description:
-      "Where the list goes on: `paging.last` of the page before. An empty one is the same as none.",
+      "Lists names after this one: `paging.last` of the previous page. An empty value is ignored.",
     schema: { type: "string", default: "" },
   },
   LastUpload: {
     name: "last",
     in: "query",
-    description: "Where the list goes on: `paging.last` of the page before, an upload's id.",
+    description: "Lists uploads after this id: `paging.last` of the previous page.",
     schema: { type: "string", default: "" },
   },
   Recursive: {
     name: "recursive",
     in: "query",
     description:
-      "With `false`, names up to the first `/` behind the prefix: a directory shows once, with its `/`.",
+      "With `false`, names end at the first `/` after the prefix: a directory is listed once, with a trailing `/`.",
     schema: { type: "boolean", default: true },
   },
   Details: {
     name: "details",
     in: "query",
-    description: "With `true`, the answer also has `files`: size, type, version and times of each.",
+    description:
+      "With `true`, the answer also has `files`: size, type, version and times of each file.",
     schema: { type: "boolean", default: false },
   },
   Names: {
@@ -138,8 +151,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
   CallerMethod: {
     name: "method",
     in: "query",
-    description:
-      "The method of the request that the proxy asks about, so that CORS preflights pass.",
+    description: "The method of the request to authorize, so that CORS preflights are allowed.",
     schema: { type: "string", examples: ["OPTIONS"] },
   },
 
@@ -147,57 +159,59 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "Content-Digest",
     in: "header",
     description:
-      "The SHA-256 of the body, as `sha-256=:<base64>:` (RFC 9530). Where it is another, nothing is stored. Other algorithms are passed over.",
+      "The SHA-256 of the body, as `sha-256=:<base64>:` (RFC 9530). If it does not match, nothing is stored. Other algorithms are ignored.",
     schema: { type: "string", pattern: DIGESTS },
   },
   IfMatch: {
     name: "If-Match",
     in: "header",
-    description: "Only if the file has one of these versions, as `ETag` tells them; `*` is any.",
+    description: "Proceed only if the file's `ETag` is one of these; `*` matches any.",
     schema: { type: "string" },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "Only if the file has none of these versions, as `ETag` tells them; `*` is any.",
+    description: "Proceed only if the file's `ETag` is none of these; `*` matches any.",
     schema: { type: "string" },
   },
   IfModifiedSince: {
     name: "If-Modified-Since",
     in: "header",
-    description: "Only if the file was written after this. Does not count beside `If-None-Match`.",
+    description:
+      "Proceed only if the file was written after this time. Ignored together with `If-None-Match`.",
     schema: { type: "string" },
   },
   IfUnmodifiedSince: {
     name: "If-Unmodified-Since",
     in: "header",
-    description: "Only if the file was not written after this. Does not count beside `If-Match`.",
+    description:
+      "Proceed only if the file was not written after this time. Ignored together with `If-Match`.",
     schema: { type: "string" },
   },
   Range: {
     name: "Range",
     in: "header",
     description:
-      "One range of bytes, as `bytes=0-999`. More than one, and what is no range of bytes, is ignored.",
+      "One range of bytes, such as `bytes=0-999`. Several ranges, and other units, are ignored.",
     schema: { type: "string" },
   },
   IfRange: {
     name: "If-Range",
     in: "header",
     description:
-      "`Range` counts only if the file has this version, or was last written at this time; else the whole is sent.",
+      "Apply `Range` only if the file has this version, or was last written at this time; otherwise the whole file is sent.",
     schema: { type: "string" },
   },
   KnownPage: {
     name: "If-None-Match",
     in: "header",
-    description: "The versions that the caller has.",
+    description: "The versions in the caller's cache.",
     schema: { type: "string" },
   },
   AcceptEncoding: {
     name: "Accept-Encoding",
     in: "header",
-    description: "With `gzip`, the file is sent packed.",
+    description: "With `gzip`, the file is sent compressed.",
     schema: { type: "string" },
   },
 };

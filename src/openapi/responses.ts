@@ -1,4 +1,4 @@
-import { everywhere, forPages } from "./headers.ts";
+import { corsHeaders, everywhere } from "./headers.ts";
 import {
   type Answer,
   type Content,
@@ -8,8 +8,8 @@ import {
   schema,
 } from "./types.ts";
 
-/** An answer in JSON, as success is told. */
-export function inJson(
+/** A successful answer in JSON. */
+export function jsonAnswer(
   description: string,
   schemaName: string,
   { example, headers = {} }: { example?: Json; headers?: HeaderObjects } = {},
@@ -22,15 +22,19 @@ export function inJson(
   };
 }
 
-/** An answer that has headers alone, or a body that is not JSON. */
-export function plain(description: string, headers: HeaderObjects, content?: Content): Answer {
+/** An answer without a body, or with one that is not JSON. */
+export function plainAnswer(
+  description: string,
+  headers: HeaderObjects,
+  content?: Content,
+): Answer {
   const body = content === undefined ? {} : { content };
   return { description, headers: { ...everywhere, ...headers }, ...body };
 }
 
 function failure(description: string, example: string, headers: HeaderObjects = {}): Answer {
-  const all = { ...forPages, ...headers };
-  return inJson(description, "Errors", { example: { errors: [example] }, headers: all });
+  const all = { ...corsHeaders, ...headers };
+  return jsonAnswer(description, "Errors", { example: { errors: [example] }, headers: all });
 }
 
 const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
@@ -38,16 +42,16 @@ const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
 /** The errors, by their names in `components`. */
 export const responses = {
   BadRequest: failure(
-    "What was asked for is malformed.",
+    "The request is malformed.",
     'The query parameter "name" is missing: it is required',
   ),
   Unauthorized: failure(
-    "No credentials, or none that are known.",
+    "The credentials are missing or unknown.",
     "The X-Api-Key header is missing: send the project key",
     { "WWW-Authenticate": header("Authenticate") },
   ),
-  NotLetIn: failure(
-    "Access control is on, and the caller shows no key of this application.",
+  AccessDenied: failure(
+    "Access control is on, and the caller sent no key of this application.",
     "The X-API-Key header is missing: send a key of this application",
     {
       "WWW-Authenticate": header("Authenticate"),
@@ -55,12 +59,15 @@ export const responses = {
     },
   ),
   Forbidden: failure(
-    "The credentials are known, and do not allow this.",
+    "The credentials are known, but do not allow this.",
     "The key in X-Api-Key is of another project than the one in the path",
   ),
-  NotFound: failure("There is no such thing.", 'There is no file "pets/cat.jpg" in this drive'),
+  NotFound: failure(
+    "The resource does not exist.",
+    'There is no file "pets/cat.jpg" in this drive',
+  ),
   MethodNotAllowed: failure(
-    "This path does not answer this method.",
+    "This path does not support this method.",
     "The method PUT is not allowed here: use GET, POST, DELETE, HEAD, OPTIONS",
     { "Allow": header("Allow") },
   ),
@@ -69,7 +76,7 @@ export const responses = {
     "The body stopped coming: nothing was stored, send it again",
   ),
   Conflict: failure(
-    "It does not go with what there is.",
+    "The request conflicts with the current state.",
     'The drive "photos" is being removed: try again',
     { "Retry-After": header("RetryAfterSome") },
   ),
@@ -82,12 +89,12 @@ export const responses = {
     "The body is larger than 10485760 bytes: send larger files in parts, see POST …/uploads",
   ),
   RangeNotSatisfiable: failure(
-    "The file does not have the bytes of the range.",
+    "The range lies outside the file.",
     "The Range header asks for bytes that a file of 26 bytes does not have",
     { "Content-Range": header("UnsatisfiedRange") },
   ),
   TooManyWrongKeys: failure(
-    "Too many wrong keys came from this network within a minute. A right one still passes.",
+    "Too many wrong keys came from this network. A correct key is still accepted.",
     "Too many wrong keys came from this network: send the right one, or wait 42 seconds",
     retryAfter,
   ),
@@ -100,12 +107,12 @@ export const responses = {
     "The server failed to answer this request: its log has the details under the X-Request-Id",
   ),
   Unavailable: failure(
-    "Not now: the server is shutting down, its store cannot be reached, or too many uploads are running.",
+    "Temporarily unavailable: the server is shutting down, its store cannot be reached, or too many uploads are running.",
     "The server is shutting down: try again",
     retryAfter,
   ),
   StorageFull: failure(
-    "There is no room: nothing was stored.",
+    "There is not enough space: nothing was stored.",
     "The server's disk is full: nothing was stored; delete files or ask its operator",
   ),
 } as const;
@@ -116,7 +123,7 @@ export type ErrorName = keyof typeof responses;
 export const STATUS_OF: Readonly<Record<ErrorName, number>> = {
   BadRequest: 400,
   Unauthorized: 401,
-  NotLetIn: 401,
+  AccessDenied: 401,
   Forbidden: 403,
   NotFound: 404,
   MethodNotAllowed: 405,

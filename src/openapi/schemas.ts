@@ -1,15 +1,18 @@
-import { MAX_CONTENT_TYPE } from "../rules/content_type.ts";
+import { MAX_HOST, MAX_HOST_LABEL, MAX_UPSTREAM } from "../rules/hosts.ts";
 import {
-  MAX_DELETE_NAMES,
+  MAX_APP_NAME,
+  MAX_DESCRIPTION,
   MAX_DRIVE_NAME,
   MAX_FILE_NAME,
+  MAX_KEY_NAME,
   MAX_LIST,
   MAX_PROJECT_ID,
 } from "../rules/names.ts";
-import { MAX_PARTS, MAX_PAYLOAD } from "../rules/payloads.ts";
-import { type Json, type Schema, schema } from "./types.ts";
+import { MAX_PARTS } from "../rules/payloads.ts";
+import { APP_KEY_PREFIX_LENGTH, KEY_PREFIX_LENGTH, MAX_KEY_HEADER } from "../rules/secrets.ts";
+import { type Schema, schema } from "./types.ts";
 
-/** An object that has these fields, all but the optional ones always, and no others. */
+/** An object with exactly these fields, all of which are required except the optional ones. */
 export function closed(
   properties: Readonly<Record<string, Schema>>,
   { optional = [], description }: { optional?: readonly string[]; description?: string } = {},
@@ -23,19 +26,32 @@ export function closed(
   };
 }
 
+/** An array of these items. */
 export function listOf(items: Schema, more: Schema = {}): Schema {
   return { type: "array", items, ...more };
 }
 
-/** A count of files or bytes. */
+/** A number of files or bytes. */
 export function count(description: string, example: number): Schema {
   return { type: "integer", format: "int64", minimum: 0, description, examples: [example] };
 }
 
-const NOT_BLANK = "\\S";
+/** The schema, or `null`. */
+export function orNull(one: Schema): Schema {
+  return { oneOf: [one, { type: "null" }] };
+}
 
-/** The schemas of drives, files and uploads. */
-export const fileSchemas: Readonly<Record<string, Schema>> = {
+/** The pattern of a text that has a character other than white space. */
+export const NOT_BLANK = "\\S";
+
+const HOST_LABEL = `[A-Za-z0-9]([A-Za-z0-9-]{0,${MAX_HOST_LABEL - 2}}[A-Za-z0-9])?`;
+const HOST = `^${HOST_LABEL}(\\.${HOST_LABEL})*$`;
+
+/** The pattern of a host name whose last label browsers read as a part of an IPv4 address. */
+const NUMBER_AT_END = "(^|\\.)([0-9]+|0[xX][0-9A-Fa-f]*)$";
+
+/** The schemas that operations share, by their names in `components`. */
+export const sharedSchemas: Readonly<Record<string, Schema>> = {
   Errors: closed({
     errors: listOf({ type: "string", minLength: 1 }, {
       minItems: 1,
@@ -43,6 +59,27 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
       examples: [['The query parameter "name" is missing: it is required']],
     }),
   }),
+  Paging: closed({
+    size: {
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIST,
+      description: "The number of names in this answer.",
+    },
+    last: {
+      type: "string",
+      minLength: 1,
+      description: "The last of these names: `last` of the next request.",
+    },
+  }, { description: "Present if and only if there is a next page." }),
+  Time: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },
+  Second: {
+    type: "string",
+    format: "date-time",
+    pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$",
+    examples: ["2021-04-22T11:50:08Z"],
+  },
+
   ProjectId: {
     type: "string",
     pattern: `^[A-Za-z0-9-]{1,${MAX_PROJECT_ID}}$`,
@@ -60,137 +97,103 @@ export const fileSchemas: Readonly<Record<string, Schema>> = {
   FileName: {
     type: "string",
     description:
-      `1 to ${MAX_FILE_NAME} bytes of UTF-8, not blank, without NUL and without "/" at the end. Everything else is kept as it is.`,
+      `1 to ${MAX_FILE_NAME} bytes of UTF-8, not blank, without NUL and without "/" at the end. Kept byte for byte.`,
     minLength: 1,
     maxLength: MAX_FILE_NAME,
     allOf: [{ pattern: NOT_BLANK }, { pattern: "^[^\\u0000]*[^/\\u0000]$" }],
     examples: ["pets/cat.jpg"],
   },
-  UploadId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
-  Time: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },
-  PartNumber: { type: "integer", minimum: 1, maximum: MAX_PARTS, examples: [1] },
-
-  StoredFile: closed({
-    name: schema("FileName"),
-    project_id: schema("ProjectId"),
+  DriveUsage: closed({
     drive_name: schema("DriveName"),
+    files: count("The number of files in the drive.", 12),
+    bytes: count("Their total size.", 1_048_576),
   }),
+
+  UploadId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
+  PartNumber: { type: "integer", minimum: 1, maximum: MAX_PARTS, examples: [1] },
   Upload: closed({
     name: schema("FileName"),
     upload_id: schema("UploadId"),
     project_id: schema("ProjectId"),
     drive_name: schema("DriveName"),
   }),
-  ReceivedPart: closed({
-    name: schema("FileName"),
-    upload_id: schema("UploadId"),
-    part: schema("PartNumber"),
-    project_id: schema("ProjectId"),
-    drive_name: schema("DriveName"),
-  }),
-  UploadState: closed({
-    name: schema("FileName"),
-    upload_id: schema("UploadId"),
-    project_id: schema("ProjectId"),
-    drive_name: schema("DriveName"),
-    created: schema("Time"),
-    expires: schema("Time"),
-    parts: listOf(
-      closed({
-        part: schema("PartNumber"),
-        size: { type: "integer", minimum: 0, maximum: MAX_PAYLOAD, description: "Bytes." },
-      }),
-      {
-        maxItems: MAX_PARTS,
-        description: "The parts that have arrived, in the order of their numbers.",
-      },
-    ),
-  }),
-  UploadList: closed({
-    uploads: listOf(
-      closed({
-        upload_id: schema("UploadId"),
-        name: schema("FileName"),
-        created: schema("Time"),
-        expires: schema("Time"),
-      }),
-      { maxItems: MAX_LIST },
-    ),
-    paging: schema("Paging"),
-  }, { optional: ["paging"] }),
 
-  Paging: closed({
-    size: { type: "integer", minimum: 1, maximum: MAX_LIST, description: "Names in this answer." },
-    last: {
-      type: "string",
-      minLength: 1,
-      description: "The last of them: `last` of the next request.",
-    },
-  }, { description: "Is there if and only if there is a further page." }),
-  FileList: closed({
-    names: listOf({ type: "string", minLength: 1, maxLength: MAX_FILE_NAME }, {
-      maxItems: MAX_LIST,
-      uniqueItems: true,
-      description: 'In the order of their UTF-8 bytes. A directory ends with "/".',
-    }),
-    files: listOf({ oneOf: [schema("FileDetails"), schema("DirectoryDetails")] }, {
-      maxItems: MAX_LIST,
-      description: "With `details=true`: what is known of each of `names`, in the same order.",
-    }),
-    paging: schema("Paging"),
-  }, { optional: ["files", "paging"] }),
-  FileDetails: closed({
-    name: schema("FileName"),
-    size: count("Bytes.", 48_213),
-    content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
-    etag: {
-      type: "string",
-      minLength: 1,
-      description: "The version, without the quotes of `ETag`.",
-    },
-    created: schema("Time"),
-    modified: schema("Time"),
-  }),
-  DirectoryDetails: closed({
-    name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
-  }),
-  NamesToDelete: {
-    type: "object",
-    properties: {
-      names: listOf({ type: "string" }, {
-        minItems: 1,
-        maxItems: MAX_DELETE_NAMES,
-        contains: { pattern: NOT_BLANK },
-        description: "Not all of them blank. A name that is repeated counts once.",
-      }),
-    },
-    required: ["names"],
-    examples: [{ names: ["pets/cat.jpg", "old.txt"] }],
+  Label: {
+    type: "string",
+    description:
+      `A name for lists: 1 to ${MAX_KEY_NAME} characters, not blank, no control characters.`,
+    minLength: 1,
+    maxLength: MAX_KEY_NAME,
+    allOf: [{ pattern: NOT_BLANK }, { pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" }],
+    examples: ["nightly backup"],
   },
-  Deletion: closed({
-    deleted: listOf({ type: "string" }, {
-      maxItems: MAX_DELETE_NAMES,
-      uniqueItems: true,
-      description: "In the order of the request; names that did not exist too.",
-    }),
-    failed: {
-      description:
-        "Existing files that could not be deleted: their names, or with the server's setting " +
-        "`--failed-reasons` an object of name and reason.",
-      oneOf: [
-        listOf({ type: "string" }, { maxItems: MAX_DELETE_NAMES, uniqueItems: true }),
-        { type: "object", additionalProperties: { type: "string" } },
-      ],
-    },
-  }),
+  Description: {
+    type: "string",
+    description: "No control characters except newlines.",
+    maxLength: MAX_DESCRIPTION,
+    pattern: "^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f]*$",
+  },
+  ByteLimit: {
+    type: "integer",
+    format: "int64",
+    description:
+      "The maximum total size of the project's files and open uploads; `null` for no limit.",
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [10_000_000_000],
+  },
+  Disk: closed({
+    total: orNull(count("Bytes.", 500_000_000_000)),
+    free: orNull(count("Bytes.", 120_000_000_000)),
+  }, { description: "The disk that all projects share; `null` if its size is not known." }),
+  KeyPrefix: {
+    type: "string",
+    pattern: `^[\\x21-\\x7e]{${KEY_PREFIX_LENGTH}}$`,
+    examples: ["k3JxQ0aB"],
+  },
+  ProjectSecret: {
+    type: "string",
+    description: "The key, `<project_id>_<secret>`. It is returned only once, in this answer.",
+    pattern: "^[A-Za-z0-9-]+_[\\x21-\\x7e]+$",
+    maxLength: MAX_KEY_HEADER,
+  },
 
-  DriveUsage: closed({
-    drive_name: schema("DriveName"),
-    files: count("Files in the drive.", 12),
-    bytes: count("Bytes of all of them.", 1_048_576),
-  }),
-  DriveList: closed({
-    project_id: schema("ProjectId"),
-    drives: listOf(schema("DriveUsage")),
-  }),
-} satisfies Readonly<Record<string, Json>>;
+  AppName: {
+    type: "string",
+    pattern: `^[A-Za-z0-9][A-Za-z0-9._-]{0,${MAX_APP_NAME - 1}}$`,
+    examples: ["viewer"],
+  },
+  AppKeyPrefix: {
+    type: "string",
+    pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX_LENGTH}}$`,
+    examples: ["9fKq2LmX"],
+  },
+  Upstream: {
+    type: "string",
+    description:
+      "The address of the application: http or https, a host and a port, and nothing else.",
+    maxLength: MAX_UPSTREAM,
+    pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\/?#@]+/?$",
+    examples: ["http://127.0.0.1:3000"],
+  },
+  HostName: {
+    type: "string",
+    description:
+      "The application's own host name, without a port; not an IP address, `localhost`, a public suffix such as " +
+      "`com` or `github.io`, or a name of the server itself.",
+    maxLength: MAX_HOST,
+    pattern: HOST,
+    not: { pattern: NUMBER_AT_END },
+    examples: ["viewer.example.com"],
+  },
+  HostSuffix: {
+    type: "string",
+    description:
+      "The domain below which the project's owner may choose host names for applications; `null` for none. " +
+      "Not a public suffix such as `com` or `github.io`, and not a name of the server itself.",
+    maxLength: MAX_HOST - 2,
+    pattern: HOST,
+    not: { pattern: NUMBER_AT_END },
+    examples: ["apps.example.com"],
+  },
+};

@@ -1,4 +1,4 @@
-/** What can stand in the document. */
+/** A JSON value. */
 export type Json =
   | null
   | boolean
@@ -12,13 +12,13 @@ export interface Schema {
   readonly [key: string]: Json;
 }
 
-/** Says that something stands in `components`. A description here is put in place of the one there. */
+/** Refers to something in `components`. A description here replaces the one there. */
 export interface Reference {
   readonly $ref: string;
   readonly description?: string;
 }
 
-/** A header of an answer. */
+/** A response header. */
 export interface HeaderObject {
   readonly description: string;
   /** Whether every such answer has it. */
@@ -51,17 +51,17 @@ export interface Body {
   readonly content: Content;
 }
 
-/** Names and their headers, or where those stand. */
+/** Headers, or references to them, by name. */
 export type HeaderObjects = Readonly<Record<string, HeaderObject | Reference>>;
 
-/** An answer with one status. */
+/** The answer with one status. */
 export interface Answer {
   readonly description: string;
   readonly headers: HeaderObjects;
   readonly content?: Content;
 }
 
-/** One of these has to be met; each names its schemes. */
+/** Alternatives, each of which names the security schemes that it needs. */
 export type Security = readonly Readonly<Record<string, readonly string[]>>[];
 
 export interface Operation {
@@ -78,14 +78,14 @@ export interface Operation {
 export const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as const;
 export type Method = typeof METHODS[number];
 
-/** Everything that one path answers. */
+/** All operations of one path. */
 export interface PathItem extends Partial<Readonly<Record<Method, Operation>>> {
   readonly parameters: readonly (Parameter | Reference)[];
 }
 
 export type Paths = Readonly<Record<string, PathItem>>;
 
-/** The whole description. */
+/** The whole document. */
 export interface Document {
   readonly openapi: string;
   readonly info: Readonly<Record<string, Json>>;
@@ -95,22 +95,22 @@ export interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** A schema that stands in `components`. */
+/** A reference to a schema in `components`. */
 export function schema(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A header that stands in `components`. */
+/** A reference to a header in `components`. */
 export function header(name: string): Reference {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** A parameter that stands in `components`. */
+/** A reference to a parameter in `components`. */
 export function parameter(name: string): Reference {
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** An answer that stands in `components`, with what it means here. */
-export function answer(name: string, description: string): Reference {
+/** A reference to an error in `components`, with what it means here. */
+export function errorAnswer(name: string, description: string): Reference {
   return { $ref: `#/components/responses/${name}`, description };
 }

@@ -5,8 +5,19 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header asks of a file of `size` bytes (RFC 9110, 14.1.2 and 14.2): a range, `"unsatisfiable"`, or
- * `undefined` where the header is to be ignored: another unit, several ranges, or not well formed.
+ * Parses a `Range` header (RFC 9110, 14.1.2 and 14.2) for a file of `size` bytes.
+ *
+ * @returns The range, cut to the file's end; `"unsatisfiable"` if the file has none of its bytes (416); `undefined` if the
+ * header is absent or to be ignored: another unit, several ranges, or malformed.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(parseRange("bytes=500-999", 800), { start: 500, end: 800 });
+ * assertEquals(parseRange("bytes=-100", 800), { start: 700, end: 800 });
+ * assertEquals(parseRange("bytes=800-", 800), "unsatisfiable");
+ * assertEquals(parseRange("bytes=0-1,5-6", 800), undefined);
+ * ```
  */
 export function parseRange(
   header: string | null,
@@ -15,22 +26,18 @@ export function parseRange(
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "");
   if (match === null) return undefined;
   const [, first = "", last = ""] = match;
-  if (first === "") return last === "" ? undefined : suffix(Number(last), size);
+  if (first === "") return last === "" ? undefined : suffixRange(Number(last), size);
+  // "An int-range is invalid if the last-pos value is present and less than first-pos." Doubles would round long numbers.
+  if (last !== "" && BigInt(last) < BigInt(first)) return undefined;
   const start = Number(first);
-  if (last !== "" && isBefore(last, first)) return undefined;
   if (start >= size) return "unsatisfiable";
   return { start, end: last === "" ? size : Math.min(Number(last) + 1, size) };
 }
 
-/** Compares digits as numbers of any length, which a double would round. */
-function isBefore(a: string, b: string): boolean {
-  return BigInt(a) < BigInt(b);
-}
-
-/** "bytes=-500" is the last 500 bytes; all of a shorter file. */
-function suffix(length: number, size: number): ByteRange | "unsatisfiable" | undefined {
+/** `bytes=-500`: "If the selected representation is shorter than the specified suffix-length, the entire representation is used." */
+function suffixRange(length: number, size: number): ByteRange | "unsatisfiable" | undefined {
   if (length === 0) return "unsatisfiable";
-  // The whole of nothing cannot be said in `Content-Range`: the file is answered as without the header.
+  // `Content-Range` cannot express the whole of an empty file, so the header is ignored and the answer is 200.
   if (size === 0) return undefined;
   return { start: Math.max(0, size - length), end: size };
 }

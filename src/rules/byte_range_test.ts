@@ -15,7 +15,7 @@ function assertRanges(cases: readonly Case[]): void {
   }
 }
 
-Deno.test("A range names its first and its last byte", () => {
+Deno.test("A range includes its first and its last byte", () => {
   assertRanges([
     ["bytes=0-0", 10_000, { start: 0, end: 1 }],
     ["bytes=0-499", 10_000, { start: 0, end: 500 }],
@@ -25,7 +25,7 @@ Deno.test("A range names its first and its last byte", () => {
   ]);
 });
 
-Deno.test("A range without an end, or with one behind the file's, goes to the end", () => {
+Deno.test("A range without an end, or past the file's end, stops at the file's end", () => {
   assertRanges([
     ["bytes=9500-", 10_000, { start: 9500, end: 10_000 }],
     ["bytes=0-", 1, { start: 0, end: 1 }],
@@ -35,7 +35,7 @@ Deno.test("A range without an end, or with one behind the file's, goes to the en
   ]);
 });
 
-Deno.test("A suffix is the last bytes, or all of a shorter file", () => {
+Deno.test("A suffix range is the last bytes, or all of a shorter file", () => {
   assertRanges([
     ["bytes=-500", 10_000, { start: 9500, end: 10_000 }],
     ["bytes=-1", 10, { start: 9, end: 10 }],
@@ -47,7 +47,7 @@ Deno.test("A suffix is the last bytes, or all of a shorter file", () => {
   ]);
 });
 
-Deno.test("A range behind the end cannot be satisfied", () => {
+Deno.test("A range past the end of the file is unsatisfiable", () => {
   assertRanges([
     ["bytes=10-", 10, "unsatisfiable"],
     ["bytes=10-10", 10, "unsatisfiable"],
@@ -58,7 +58,7 @@ Deno.test("A range behind the end cannot be satisfied", () => {
   ]);
 });
 
-Deno.test("Of an empty file no byte can be named, and a suffix of it is ignored", () => {
+Deno.test("An empty file satisfies no range, and a suffix range of it is ignored", () => {
   assertRanges([
     ["bytes=0-", 0, "unsatisfiable"],
     ["bytes=0-0", 0, "unsatisfiable"],
@@ -67,7 +67,7 @@ Deno.test("Of an empty file no byte can be named, and a suffix of it is ignored"
   ]);
 });
 
-Deno.test("The unit's case and blanks around the range don't matter", () => {
+Deno.test("The unit is case-insensitive and blanks around the range are ignored", () => {
   assertRanges([
     ["Bytes=1-2", 10, { start: 1, end: 3 }],
     ["BYTES=1-2", 10, { start: 1, end: 3 }],
@@ -76,7 +76,7 @@ Deno.test("The unit's case and blanks around the range don't matter", () => {
   ]);
 });
 
-Deno.test("What is not one well-formed range of bytes is ignored", () => {
+Deno.test("A header that is not one well-formed range of bytes is ignored", () => {
   const headers = [
     null,
     "",

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { KeyedMutex, Semaphore } from "./concurrency.ts";
 
-Deno.test("So many pieces of work run at once, and the others in the order of arrival", async () => {
+Deno.test("A semaphore runs a limited number of tasks, the others in the order of arrival", async () => {
   const semaphore = new Semaphore(2);
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
   const started: number[] = [];
@@ -23,7 +23,7 @@ Deno.test("So many pieces of work run at once, and the others in the order of ar
   assertEquals([started, most], [[0, 1, 2, 3, 4, 5], 2]);
 });
 
-Deno.test("Work that fails, at once or later, makes room for the next", async () => {
+Deno.test("A failed task releases its slot", async () => {
   const semaphore = new Semaphore(1);
   const failure = new Error("no");
   const works: (() => Promise<void>)[] = [
@@ -40,7 +40,7 @@ Deno.test("Work that fails, at once or later, makes room for the next", async ()
   }
 });
 
-Deno.test("Work on one key runs one at a time, in the order of arrival", async () => {
+Deno.test("Tasks of one key run one at a time, in the order of arrival", async () => {
   const mutex = new KeyedMutex();
   const log: string[] = [];
   const works = [1, 2, 3, 4].map((i) =>
@@ -56,7 +56,7 @@ Deno.test("Work on one key runs one at a time, in the order of arrival", async (
   assertEquals(log, [1, 2, 3, 4].flatMap((i) => [`start ${i}`, `end ${i}`]));
 });
 
-Deno.test("Work on another key does not wait", async () => {
+Deno.test("Tasks of different keys do not wait for each other", async () => {
   const mutex = new KeyedMutex();
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiting = mutex.run("a", () => promise);
@@ -67,7 +67,7 @@ Deno.test("Work on another key does not wait", async () => {
   await waiting;
 });
 
-Deno.test("Work that fails lets the next in, also where it comes later", async () => {
+Deno.test("A failed task lets the next one run, also one that arrives later", async () => {
   const mutex = new KeyedMutex();
   const failure = new Error("no");
   const failed = assertRejects(() => mutex.run("a", () => Promise.reject(failure)), Error);
@@ -76,7 +76,7 @@ Deno.test("Work that fails lets the next in, also where it comes later", async (
   assertEquals(await mutex.run("a", () => Promise.resolve("later")), "later");
 });
 
-Deno.test("Work that arrives while the last is ending still waits for it", async () => {
+Deno.test("A task that arrives while the last one is ending waits for it", async () => {
   const mutex = new KeyedMutex();
   let running = 0;
   const work = async () => {

@@ -1,40 +1,48 @@
 import { typeByExtension } from "@std/media-types/type-by-extension";
 
-/** A content type that is stored with a file: two names of 127 characters (RFC 6838, 4.2) and a slash. */
+/** A content type that is stored with a file, in characters: two names of 127 characters (RFC 6838, 4.2) and a slash. */
 export const MAX_CONTENT_TYPE = 255;
 
 /** "When it cannot be derived, it defaults to `application/octet-stream`." */
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** What a client library sends where its caller named no type. It is not a registered type. */
+/** "a client library's filler, no registered type" (wire contract): it counts as absent. */
 const FILLER = "binary/octet-stream";
 
-/** The content type that a caller really named; `undefined` where it named none. */
+/** Characters of a refused content type that a message quotes. */
+const MAX_QUOTED = 100;
+
+/** Returns the content type in a request's header; `undefined` if it is absent, empty, or the filler of a client library. */
 export function namedContentType(header: string | null): string | undefined {
   const type = header?.trim() ?? "";
   return type === "" || type.toLowerCase() === FILLER ? undefined : type;
 }
 
-/** How many characters of one a message repeats. */
-const QUOTED = 100;
-
 /**
- * What is wrong with a content type that is to be stored, as the end of a sentence that begins with "The content type";
- * `undefined` if nothing.
+ * Checks a content type before it is stored.
+ *
+ * @returns What is wrong with it, as the end of a sentence that starts with "The content type"; `undefined` for a valid one.
  */
 export function contentTypeProblem(type: string): string | undefined {
-  // What a header field can hold (RFC 9110, 5.5).
+  // The characters of a header field (RFC 9110, 5.5): downloads send the type back.
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(type)) {
-    return `${
-      JSON.stringify(type.slice(0, QUOTED))
-    } has a character that no header can hold: it must be like text/plain`;
+    const quoted = JSON.stringify(type.slice(0, MAX_QUOTED));
+    return `${quoted} has a character that no header can hold: it must be like text/plain`;
   }
-  return type.length > MAX_CONTENT_TYPE
-    ? `has ${type.length} characters: at most ${MAX_CONTENT_TYPE} are allowed`
-    : undefined;
+  if (type.length <= MAX_CONTENT_TYPE) return undefined;
+  return `has ${type.length} characters: at most ${MAX_CONTENT_TYPE} are allowed`;
 }
 
-/** "When absent, the content type is derived from the file name." */
+/**
+ * Returns the content type of a file whose upload names none. "When absent, the content type is derived from the file name."
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(contentTypeOf("photos/a.PNG"), "image/png");
+ * assertEquals(contentTypeOf("Makefile"), DEFAULT_CONTENT_TYPE);
+ * ```
+ */
 export function contentTypeOf(name: string): string {
   const base = name.slice(name.lastIndexOf("/") + 1);
   const dot = base.lastIndexOf(".");

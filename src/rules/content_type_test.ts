@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { contentTypeOf, DEFAULT_CONTENT_TYPE, namedContentType } from "./content_type.ts";
 
-Deno.test("The content type is derived from what is behind the last dot of the last segment", () => {
+Deno.test("The content type is derived from the extension of the last path segment", () => {
   const cases = [
     ["a.txt", "text/plain"],
     ["A.TXT", "text/plain"],
@@ -17,7 +17,7 @@ Deno.test("The content type is derived from what is behind the last dot of the l
   for (const [name, type] of cases) assertEquals(contentTypeOf(name), type, name);
 });
 
-Deno.test("A name that tells nothing has the default content type", () => {
+Deno.test("A name without a known extension has the default content type", () => {
   const names = [
     "a",
     "a.",
@@ -35,7 +35,7 @@ Deno.test("A name that tells nothing has the default content type", () => {
   for (const name of names) assertEquals(contentTypeOf(name), DEFAULT_CONTENT_TYPE, name);
 });
 
-Deno.test("A named content type is taken as it stands", () => {
+Deno.test("A named content type is kept unchanged", () => {
   const types = ["text/plain", "text/plain; charset=utf-8", "Application/X-Own", "binary/other"];
   for (const type of types) {
     assertEquals(namedContentType(type), type);
@@ -43,7 +43,7 @@ Deno.test("A named content type is taken as it stands", () => {
   }
 });
 
-Deno.test("No type, an empty one and a client library's filler name none", () => {
+Deno.test("An absent type, an empty one and a client library's filler count as none", () => {
   for (const none of [null, "", "  ", "binary/octet-stream", " Binary/Octet-Stream "]) {
     assertEquals(namedContentType(none), undefined, `${none}`);
   }

@@ -1,18 +1,31 @@
-const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
-const DAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
-const LONG_DAY = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
-const TIME = "(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})";
+/**
+ * Dates as HTTP and JSON write them.
+ *
+ * @module
+ */
 
-/** The three forms of RFC 9110, 5.6.7; two of them are old, and to be understood all the same. */
-const FORMS = [
-  new RegExp(`^${DAY}, (?<day>\\d{2}) (?<month>\\w{3}) (?<year>\\d{4}) ${TIME} GMT$`),
-  new RegExp(`^${LONG_DAY}, (?<day>\\d{2})-(?<month>\\w{3})-(?<year>\\d{2}) ${TIME} GMT$`),
-  new RegExp(`^${DAY} (?<month>\\w{3}) (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
+const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
+const DAY_NAME = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
+const LONG_DAY_NAME = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
+const TIME_OF_DAY = "(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})";
+
+/** The three forms of RFC 9110, 5.6.7: IMF-fixdate, and the obsolete RFC 850 and asctime, which a server must accept. */
+const HTTP_DATES = [
+  new RegExp(`^${DAY_NAME}, (?<day>\\d{2}) (?<month>\\w{3}) (?<year>\\d{4}) ${TIME_OF_DAY} GMT$`),
+  new RegExp(
+    `^${LONG_DAY_NAME}, (?<day>\\d{2})-(?<month>\\w{3})-(?<year>\\d{2}) ${TIME_OF_DAY} GMT$`,
+  ),
+  new RegExp(`^${DAY_NAME} (?<month>\\w{3}) (?<day>[ \\d]\\d) ${TIME_OF_DAY} (?<year>\\d{4})$`),
 ];
 
-/** The seconds since 1970 of an HTTP date; `undefined` if the text is none. */
+/**
+ * Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`. `Date.parse` is no substitute: it also accepts local times,
+ * other formats and 31 February.
+ *
+ * @returns Seconds since 1970, or `undefined` if the text has none of the three forms or names a time that does not exist.
+ */
 export function parseHttpDate(text: string): number | undefined {
-  for (const form of FORMS) {
+  for (const form of HTTP_DATES) {
     const fields = form.exec(text)?.groups;
     if (fields !== undefined) return secondsOf(fields);
   }
@@ -23,23 +36,31 @@ function secondsOf(fields: Record<string, string>): number | undefined {
   const { day, month = "", year = "", hour, minute, second } = fields;
   const monthIndex = MONTHS.indexOf(month) / 3;
   if (!Number.isInteger(monthIndex) || monthIndex < 0) return undefined;
-  const fullYear = year.length === 2 ? centuryOf(Number(year)) : Number(year);
+  const fullYear = year.length === 2 ? fullYearOf(Number(year)) : Number(year);
   const [days, hours, minutes, seconds] = [day, hour, minute, second].map(Number);
   const time = new Date(Date.UTC(fullYear, monthIndex, days, hours, minutes, seconds));
-  // What does not exist, such as 31 February or 25 o'clock, would become another date.
+  // `Date.UTC` turns 31 February into 3 March, and 25 o'clock into 1 o'clock of the next day.
   const isReal = time.getUTCDate() === days && time.getUTCHours() === hours &&
     time.getUTCMinutes() === minutes && time.getUTCSeconds() === seconds;
   return isReal ? time.getTime() / 1000 : undefined;
 }
 
-/** "a timestamp that appears to be more than 50 years in the future" is one of the century before. */
-function centuryOf(year: number): number {
+/**
+ * "Recipients of a timestamp value in rfc850-date format, which uses a two-digit year, MUST interpret a timestamp that
+ * appears to be more than 50 years in the future as representing the most recent year in the past that had the same last two
+ * digits" (RFC 9110, 5.6.7).
+ */
+function fullYearOf(lastTwoDigits: number): number {
   const now = new Date().getUTCFullYear();
-  const inThisCentury = now - now % 100 + year;
+  const inThisCentury = now - now % 100 + lastTwoDigits;
   return inThisCentury > now + 50 ? inThisCentury - 100 : inThisCentury;
 }
 
-/** A time (milliseconds since 1970) as "UTC with seconds": `2021-04-22T11:50:08Z`. */
-export function isoSeconds(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, "2021-04-22T11:50:08".length)}Z`;
+/**
+ * Formats a time as "UTC with seconds" (wire contract): `2021-04-22T11:50:08Z`. Milliseconds are cut off.
+ *
+ * @param time Milliseconds since 1970.
+ */
+export function isoSeconds(time: number): string {
+  return `${new Date(time).toISOString().slice(0, "2021-04-22T11:50:08".length)}Z`;
 }

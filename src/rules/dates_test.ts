@@ -14,7 +14,7 @@ Deno.test("An HTTP date has one of three forms", () => {
   for (const [text, seconds] of cases) assertEquals(parseHttpDate(text), seconds, text);
 });
 
-Deno.test("What has none of the three forms is no HTTP date", () => {
+Deno.test("Any other text is no HTTP date", () => {
   const texts = [
     "",
     "0",
@@ -45,7 +45,7 @@ Deno.test("What has none of the three forms is no HTTP date", () => {
   assertEquals(texts.filter((text) => parseHttpDate(text) !== undefined), []);
 });
 
-Deno.test("A year of two digits is none of more than 50 years ahead", () => {
+Deno.test("A two-digit year is never more than 50 years ahead", () => {
   const now = new Date().getUTCFullYear();
   for (const [ahead, wanted] of [[0, 0], [1, 1], [49, 49], [51, -49], [99, -1]] as const) {
     const year = String((now + ahead) % 100).padStart(2, "0");
@@ -54,7 +54,7 @@ Deno.test("A year of two digits is none of more than 50 years ahead", () => {
   }
 });
 
-Deno.test("A time is told in UTC with whole seconds, which are not rounded up", () => {
+Deno.test("A time is formatted in UTC with whole seconds, rounded down", () => {
   const cases = [
     [0, "1970-01-01T00:00:00Z"],
     [Date.UTC(2021, 3, 22, 11, 50, 8), "2021-04-22T11:50:08Z"],

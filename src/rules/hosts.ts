@@ -1,70 +1,103 @@
+/**
+ * Host names: which of them an application may have, which are the server's own, and the addresses of applications.
+ *
+ * @module
+ */
 import { isIPv4, isIPv6 } from "node:net";
 
-/** An origin as people write it; what `URL` would correct or cut off is not taken. */
+/** An upstream address, in characters: longer ones are mistakes. */
+export const MAX_UPSTREAM = 2048;
+
+/** A host name, and one label of it, in characters (RFC 1035, 2.3.4). */
+export const MAX_HOST = 253;
+export const MAX_HOST_LABEL = 63;
+
+/** An origin in the form that people write. `URL` alone would correct it, or drop a user, a path or a query. */
 const ORIGIN = /^https?:\/\/[^\s\\/?#@]+\/?$/i;
 
 const LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** A last label that browsers read as the number of an IPv4 address (URL standard, "ends in a number"). */
-const NUMBER = /^([0-9]+|0x[0-9a-f]*)$/;
+/** A last label that makes browsers parse the host as an IPv4 address (URL standard, "ends in a number checker"). */
+const NUMBER_LABEL = /^([0-9]+|0x[0-9a-f]*)$/;
 
-/** What is wrong with the address of an application, as the end of a sentence. */
+const LOCALHOST = "localhost";
+
+/** Names whose claimability is cached. An entry takes about 200 bytes. */
+const MAX_CACHED_NAMES = 1000;
+
+/**
+ * Checks the address of an application.
+ *
+ * @returns What is wrong with it, as the end of a sentence; `undefined` for a valid address.
+ */
 export function upstreamProblem(text: string): string | undefined {
   if (text.length > MAX_UPSTREAM) return `is too long: at most ${MAX_UPSTREAM} characters`;
   if (ORIGIN.test(text) && URL.canParse(text)) return undefined;
   return "must be like http://127.0.0.1:3000: http or https, a host and a port, and nothing else";
 }
 
-/** What is wrong with the host name of an application, as the end of a sentence. Give it in lower case. */
+/**
+ * Checks the host name of an application, in lower case.
+ *
+ * @returns What is wrong with it, as the end of a sentence; `undefined` for a valid name.
+ */
 export function hostProblem(text: string): string | undefined {
   const labels = text.split(".");
-  const isName = text.length <= MAX_HOST && !NUMBER.test(labels.at(-1) ?? "") &&
+  const isName = text.length <= MAX_HOST && !NUMBER_LABEL.test(labels.at(-1) ?? "") &&
     labels.every((label) => label.length <= MAX_HOST_LABEL && LABEL.test(label));
   if (!isName) return "must be a host name like app.example.com, without a port, and no IP address";
   return isCanonicalIdn(text) ? undefined : 'has a label "xn--…" that no browser writes so';
 }
 
-/** Whether all internationalized labels of a name have the form that browsers send ("domain to ASCII"). */
+/** Returns whether the internationalized labels of a name have the form that browsers send (URL standard, "domain to ASCII"). */
 function isCanonicalIdn(name: string): boolean {
   if (!name.includes("xn--")) return true;
   const url = `http://${name}`;
   return URL.canParse(url) && new URL(url).hostname === name;
 }
 
-/** Where an application runs, in characters: what is longer is no address that people write. */
-export const MAX_UPSTREAM = 2048;
+/**
+ * Returns the host name in a `Host` header: in lower case, without the port and the dot of the root.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(hostnameOf("App.Example.com.:8001"), "app.example.com");
+ * assertEquals(hostnameOf("[::1]:8001"), "[::1]");
+ * ```
+ */
+export function hostnameOf(host: string): string {
+  const colon = host.lastIndexOf(":");
+  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
+  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
+}
 
-/** A host name, and one label of it, in characters (RFC 1035, 2.3.4). */
-export const MAX_HOST = 253;
+/** Returns whether a name is a subdomain of another; a name is none of itself. */
+export function isSubdomain(name: string, domain: string): boolean {
+  return name.length > domain.length + 1 && name.endsWith(`.${domain}`);
+}
 
-export const MAX_HOST_LABEL = 63;
-
-/** The names by which the server itself is called. All in lower case, without a port. */
+/** The names of the server itself, in lower case and without a port. */
 export interface ServerNames {
-  /** The server's own names. No application can have one of them. */
+  /** All of them. No application can have one. */
   own: readonly string[];
-  /** Those of them under which the gate answers by path. */
+  /** Those under which the gate selects applications by path. */
   gate: readonly string[];
   /** Domains of the hosting platform: every name in them is the server's own. */
   zones?: readonly string[];
 }
 
-/** Whether anyone can register names directly below a name, as below `com` or `github.io`. */
+/** Returns whether anyone can register names directly below a name, such as `com` or `github.io`. */
 type IsPublicSuffix = (name: string) => boolean;
 
-const LOCALHOST = "localhost";
-
-/** Names that are remembered as judged. An entry takes about 200 bytes. */
-const MAX_JUDGED_NAMES = 1000;
-
-/** Which host names an application may have, and which ones are the server's own. */
+/** Which host names an application may have, and which are the server's own. */
 export class HostRules {
   readonly #own: ReadonlySet<string>;
   readonly #gate: ReadonlySet<string>;
   readonly #zones: readonly string[];
   readonly #isPublicSuffix: IsPublicSuffix;
-  /** Names that were judged, because every request asks again. */
-  readonly #judged = new Map<string, boolean>();
+  /** Results of `isClaimable`, because every request at the gate asks. */
+  readonly #claimable = new Map<string, boolean>();
 
   private constructor({ own, gate, zones = [] }: ServerNames, isPublicSuffix: IsPublicSuffix) {
     this.#own = new Set([...own, ...gate]);
@@ -73,7 +106,7 @@ export class HostRules {
     this.#isPublicSuffix = isPublicSuffix;
   }
 
-  /** The list of public suffixes is loaded here, because commands that need no host names should not wait for it. */
+  /** Loads the list of public suffixes, here rather than at import: most commands need no host names. */
   static async load(names: ServerNames): Promise<HostRules> {
     const { parse } = await import("tldts");
     const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false };
@@ -84,8 +117,10 @@ export class HostRules {
   }
 
   /**
-   * Why a name can be neither the host of an application nor the suffix of such hosts, as the end of a sentence;
-   * `undefined` if it can be. Give it in lower case.
+   * Checks a name, in lower case, as the host of an application or as the suffix of such hosts. "IP addresses, `localhost`,
+   * public suffixes, and the server's own names … can never be claimed" (wire contract).
+   *
+   * @returns What is wrong with it, as the end of a sentence; `undefined` for a name that can be claimed.
    */
   problemOf(name: string): string | undefined {
     const problem = hostProblem(name);
@@ -96,37 +131,28 @@ export class HostRules {
     return "is a public suffix, below which anyone can register names: use a name below it";
   }
 
-  /** Whether an application can have a name. */
+  /** Returns whether `problemOf` finds nothing wrong with a name. */
   isClaimable(name: string): boolean {
-    const known = this.#judged.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#claimable.get(name);
+    if (cached !== undefined) return cached;
     const isClaimable = this.problemOf(name) === undefined;
-    if (this.#judged.size >= MAX_JUDGED_NAMES) this.#judged.clear();
-    this.#judged.set(name, isClaimable);
+    if (this.#claimable.size >= MAX_CACHED_NAMES) this.#claimable.clear();
+    this.#claimable.set(name, isClaimable);
     return isClaimable;
   }
 
-  /** Whether a name is one of the server's own. */
+  /** Returns whether a name is one of the server's own. */
   isOwn(name: string): boolean {
     return this.#own.has(name) ||
       this.#zones.some((zone) => name === zone || isSubdomain(name, zone));
   }
 
-  /** Whether the gate answers by path under a name: an IP address, `localhost` or a name of the gate. */
+  /**
+   * Returns whether the gate selects applications by path under a name: "IP literals, `localhost`, `--apps-host`" (wire
+   * contract).
+   */
   isGate(name: string): boolean {
     return this.#gate.has(name) || isIPv4(name) ||
       name.startsWith("[") && name.endsWith("]") && isIPv6(name.slice(1, -1));
   }
-}
-
-/** Whether a name is a true subdomain of another. */
-export function isSubdomain(name: string, domain: string): boolean {
-  return name.length > domain.length + 1 && name.endsWith(`.${domain}`);
-}
-
-/** The name in a Host header, as applications have it: in lower case, without the port and the dot at the end. */
-export function hostnameOf(host: string): string {
-  const colon = host.lastIndexOf(":");
-  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
-  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }

@@ -1,5 +1,98 @@
-import { assertEquals } from "@std/assert";
-import { hostnameOf, HostRules, isSubdomain } from "./hosts.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import { hostnameOf, hostProblem, HostRules, isSubdomain, upstreamProblem } from "./hosts.ts";
+
+type Check = (text: string) => string | undefined;
+
+function assertValid(check: Check, texts: readonly string[]): void {
+  for (const text of texts) assertEquals(check(text), undefined, JSON.stringify(text));
+}
+
+/** Every problem is the end of a sentence, without a period. */
+function assertInvalid(check: Check, texts: readonly string[]): void {
+  for (const text of texts) assertMatch(check(text) ?? "", /^[a-z].*[^.]$/, JSON.stringify(text));
+}
+
+Deno.test("An upstream is an origin", () => {
+  assertValid(upstreamProblem, [
+    "http://127.0.0.1:3000",
+    "http://127.0.0.1:3000/",
+    "https://app.internal",
+    "HTTP://Host:1",
+    "http://[::1]:8080",
+    "http://localhost",
+  ]);
+  assertInvalid(upstreamProblem, [
+    "",
+    "127.0.0.1:3000",
+    "localhost",
+    "ftp://host",
+    "ws://host",
+    "file:///etc/passwd",
+    "http:host",
+    "http:/host",
+    "http:///host",
+    "http://",
+    "http://user@host",
+    "http://user:pass@host",
+    "http://@host",
+    "http://host/path",
+    "http://host/..",
+    "http://host//",
+    "http://host?",
+    "http://host?a=b",
+    "http://host#",
+    "http://host/#a",
+    "http://host\\path",
+    "http://host:99999",
+    "http://host:port",
+    "http://ho st",
+    " http://host",
+    "http://host\n",
+    "http://[::1",
+    "javascript:alert(1)",
+    `http://${"a.".repeat(1100)}a`,
+  ]);
+});
+
+Deno.test("A host name is in lower case, has no port and is no address", () => {
+  const long = [63, 63, 63, 61].map((length) => "a".repeat(length)).join(".");
+  assertValid(hostProblem, [
+    "localhost",
+    "app.example.com",
+    "xn--bcher-kva.example",
+    "1.a",
+    "a-b.c",
+  ]);
+  assertEquals(long.length, 253);
+  assertValid(hostProblem, [long, "4chan.org", "a.b3", "3com.example"]);
+  assertInvalid(hostProblem, [
+    "",
+    ".",
+    "a.",
+    ".a",
+    "a..b",
+    "A.example",
+    "a.example:80",
+    "127.0.0.1",
+    "1",
+    "0x7f.1",
+    "a.0x7f",
+    "a.1",
+    "[::1]",
+    "::1",
+    "-a.b",
+    "a-.b",
+    "a_b.c",
+    "bücher.example",
+    "a b",
+    "a/b",
+    "*.example.com",
+    "a\0",
+    "a\n",
+    `${"a".repeat(64)}.b`,
+    `${long}a`,
+  ]);
+});
 
 const rules = await HostRules.load({
   own: ["files.example.com"],
@@ -48,7 +141,7 @@ Deno.test("The server's own names, addresses, localhost and public suffixes are 
   }
 });
 
-Deno.test("Names below a suffix, of one label and in other languages are claimable", () => {
+Deno.test("Names below a public suffix, of one label and in other languages are claimable", () => {
   const names = [
     "example.com",
     "viewer.files.example.com",
@@ -70,7 +163,7 @@ Deno.test("Names below a suffix, of one label and in other languages are claimab
   assertEquals([rules.isClaimable("com"), rules.isClaimable("com")], [false, false]);
 });
 
-Deno.test("The gate answers by path under addresses, localhost and its own names alone", () => {
+Deno.test("The gate selects by path only under addresses, localhost and its own names", () => {
   for (const name of ["127.0.0.1", "[::1]", "[fe80::1]", "localhost", "apps.example.com"]) {
     assertEquals(rules.isGate(name), true, name);
   }
@@ -81,7 +174,7 @@ Deno.test("The gate answers by path under addresses, localhost and its own names
   }
 });
 
-Deno.test("A name is below another one only at a dot", () => {
+Deno.test("A subdomain is separated from its domain by a dot", () => {
   assertEquals(isSubdomain("a.example.com", "example.com"), true);
   assertEquals(isSubdomain("a.b.example.com", "example.com"), true);
   for (const name of ["example.com", ".example.com", "aexample.com", "example.com.evil", ""]) {
@@ -89,7 +182,7 @@ Deno.test("A name is below another one only at a dot", () => {
   }
 });
 
-Deno.test("A Host header gives a name without case, port and the dot of the root", () => {
+Deno.test("The host name of a Host header has no upper case, no port and no root dot", () => {
   const cases: [string, string][] = [
     ["A.Example.com", "a.example.com"],
     ["a.example.com:8001", "a.example.com"],

@@ -1,4 +1,13 @@
-/** A file's name, in bytes of UTF-8 (wire contract).. */
+/**
+ * What files, drives, projects, applications and keys may be called, and the order of file names.
+ *
+ * A function `…Problem` returns what is wrong with a name as the end of a sentence that starts with the thing, such as "The
+ * file name …", or `undefined` for a valid name.
+ *
+ * @module
+ */
+
+/** A file's name, in bytes of UTF-8 (wire contract). */
 export const MAX_FILE_NAME = 1024;
 
 /** A drive's name, in bytes of UTF-8 after percent-decoding (wire contract). */
@@ -7,121 +16,124 @@ export const MAX_DRIVE_NAME = 128;
 /** A project's id, in characters (wire contract). */
 export const MAX_PROJECT_ID = 64;
 
-/** An application's name, in characters: it is a segment of a path and a part of keys, as a project's id is. */
+/** An application's name, in characters: like a project's id it is a segment of paths and a part of store keys. */
 export const MAX_APP_NAME = 64;
 
-/** The name of a key or of a project, and a key's description, in characters: they are for lists that people read. */
+/** The name of a key or of a project, and a key's description, in characters: they are shown in lists. */
 export const MAX_KEY_NAME = 128;
-
 export const MAX_DESCRIPTION = 1024;
 
-/** "Defaults to 1000" (List Files); a greater `limit` counts as this. */
+/** "At most 1000 names are returned by default" (List Files); a greater `limit` counts as 1000 (wire contract). */
 export const MAX_LIST = 1000;
 
 /** "at most 1000 names per request" (Delete Files). */
 export const MAX_DELETE_NAMES = 1000;
 
+/** Most names: valid, and with one byte a character. Checked first because every request names a file. */
+const PLAIN_NAME = /^[A-Za-z0-9._-]{1,100}$/;
+
+const PROJECT_ID = /^[A-Za-z0-9-]+$/;
+const APP_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Where UTF-16 reserves the surrogates, which encode the code points above U+FFFF. */
+const FIRST_SURROGATE = 0xd800;
+const AFTER_SURROGATES = 0xe000;
+const LAST_CODE_POINT = 0x10ffff;
+
 const encoder = new TextEncoder();
 
-/** What most names are made of; there is nothing wrong with one like that, and its characters are its bytes. */
-const PLAIN = /^[A-Za-z0-9._-]{1,100}$/;
-
-/** A name's length in bytes of UTF-8. */
+/** Returns the length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return encoder.encode(text).byteLength;
 }
 
-/** What is wrong with a file's name, as the end of a sentence that begins with "The file name"; `undefined` if nothing. */
+/** Checks a file's name: 1 to 1024 bytes of UTF-8, not blank, no NUL, no `/` at its end. */
 export function fileNameProblem(name: string): string | undefined {
-  if (PLAIN.test(name)) return undefined;
+  if (PLAIN_NAME.test(name)) return undefined;
   if (name === "") return "is empty: it needs 1 to 1024 bytes";
   if (name.trim() === "") return "is blank: it needs a character other than white space";
   // "Must not end with `/`."
   if (name.endsWith("/")) return 'ends with "/": name the file behind the last slash';
   if (name.includes("\0")) return "has a NUL character: leave it out";
-  if (!name.isWellFormed()) return "is not valid Unicode: it has half of a surrogate pair";
-  const bytes = byteLength(name);
-  return bytes > MAX_FILE_NAME
-    ? `has ${bytes} bytes of UTF-8: at most ${MAX_FILE_NAME} are allowed`
-    : undefined;
+  return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
 
-/** What is wrong with a drive's name, as the end of a sentence that begins with "The drive name". */
+/** Checks a drive's name: 1 to 128 bytes of UTF-8, not blank, no `/`, no control character. */
 export function driveNameProblem(name: string): string | undefined {
-  if (PLAIN.test(name)) return undefined;
+  if (PLAIN_NAME.test(name)) return undefined;
   if (name.trim() === "") return "is blank: it needs 1 to 128 bytes";
   if (name.includes("/")) return 'has a "/": a drive name is one segment of the path';
   if (/\p{Cc}/u.test(name)) return "has a control character: leave it out";
-  if (!name.isWellFormed()) return "is not valid Unicode: it has half of a surrogate pair";
-  const bytes = byteLength(name);
-  return bytes > MAX_DRIVE_NAME
-    ? `has ${bytes} bytes of UTF-8: at most ${MAX_DRIVE_NAME} are allowed`
-    : undefined;
+  return unicodeProblem(name) ?? byteLengthProblem(name, MAX_DRIVE_NAME);
 }
 
-/** Whether this can be a project's id: 1 to 64 of `A-Z a-z 0-9 -`. */
+/** Returns whether a text is a valid project id: "an id is 1 to 64 of `A-Z a-z 0-9 -`" (wire contract). */
 export function isProjectId(id: string): boolean {
-  return id.length <= MAX_PROJECT_ID && /^[A-Za-z0-9-]+$/.test(id);
+  return id.length <= MAX_PROJECT_ID && PROJECT_ID.test(id);
 }
 
-const APP_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-
-/** What is wrong with an application's name, as the end of a sentence that begins with its name; `undefined` if nothing. */
+/** Checks an application's name. */
 export function appNameProblem(name: string): string | undefined {
   if (name.length <= MAX_APP_NAME && APP_NAME.test(name)) return undefined;
   return `must be 1 to ${MAX_APP_NAME} of A-Z a-z 0-9 - _ . and begin with a letter or a digit`;
 }
 
-/** What is wrong with the name of a key, or of a project, as the end of a sentence. */
+/** Checks the name of a key or of a project. */
 export function keyNameProblem(name: string): string | undefined {
   if (name.trim() === "") return `is blank: it needs 1 to ${MAX_KEY_NAME} characters`;
   if (/\p{Cc}/u.test(name)) return "has a control character: leave it out";
-  return textProblem(name, MAX_KEY_NAME);
+  return unicodeProblem(name) ?? lengthProblem(name, MAX_KEY_NAME);
 }
 
-/** What is wrong with the description of a key, as the end of a sentence. It may be empty and have several lines. */
+/** Checks the description of a key. It may be empty and have several lines. */
 export function descriptionProblem(text: string): string | undefined {
   if (/[^\P{Cc}\n]/u.test(text)) return "has a control character: only newlines are allowed";
-  return textProblem(text, MAX_DESCRIPTION);
+  return unicodeProblem(text) ?? lengthProblem(text, MAX_DESCRIPTION);
 }
 
-function textProblem(text: string, limit: number): string | undefined {
-  if (!text.isWellFormed()) return "is not valid Unicode: it has half of a surrogate pair";
+function unicodeProblem(text: string): string | undefined {
+  return text.isWellFormed() ? undefined : "is not valid Unicode: it has half of a surrogate pair";
+}
+
+function byteLengthProblem(text: string, limit: number): string | undefined {
+  const bytes = byteLength(text);
+  return bytes > limit ? `has ${bytes} bytes of UTF-8: at most ${limit} are allowed` : undefined;
+}
+
+function lengthProblem(text: string, limit: number): string | undefined {
   const length = [...text].length;
   return length > limit ? `has ${length} characters: at most ${limit} are allowed` : undefined;
 }
 
-/** The first position of the range in UTF-16 that stands for code points above U+FFFF. */
-const SURROGATES = 0xd800;
-const LAST_CODE_POINT = 0x10ffff;
-
 /**
- * Compares two names by their UTF-8 bytes, as the store orders them: negative, zero or positive.
- * JavaScript's `<` compares UTF-16 units, which puts U+1F600 before U+FFFD.
+ * Compares two names by their UTF-8 bytes, which is the order of the store and of listings. JavaScript's `<` compares UTF-16
+ * units, which puts U+1F600 before U+FFFD.
+ *
+ * @returns A negative number, zero or a positive number, as `Array.sort` wants it.
  */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(i);
-    if (x !== y) return rank(x) - rank(y);
+    if (x !== y) return utf8Rank(x) - utf8Rank(y);
   }
   return a.length - b.length;
 }
 
-/** Moves the units of surrogate pairs behind all others, where their code points belong. */
-function rank(unit: number): number {
-  return unit >= SURROGATES && unit < 0xe000 ? unit + 0x10000 : unit;
+/** Moves surrogates behind all other UTF-16 units, where their code points belong. */
+function utf8Rank(unit: number): number {
+  return unit >= FIRST_SURROGATE && unit < AFTER_SURROGATES ? unit + 0x10000 : unit;
 }
 
-/** The smallest name that is greater than `name`. No name holds a NUL, so this one itself is never taken. */
+/** Returns the smallest string that is greater than `name`. It has a NUL, so it is never a name itself. */
 export function nameAfter(name: string): string {
   return name + "\0";
 }
 
 /**
- * The smallest string that is greater than `text` as far as names can tell: none holds a NUL or has more than 1024
- * bytes, so what comes after that in `text` decides nothing, and the string fits into a key.
+ * Returns the smallest string that is greater than `text` as far as valid names can tell, and that fits into a store key.
+ * No name has a NUL or more than 1024 bytes, so the rest of `text` after either decides nothing.
  */
 export function boundaryAfter(text: string): string {
   const [head = ""] = text.split("\0", 1);
@@ -135,14 +147,13 @@ export function boundaryAfter(text: string): string {
   return nameAfter(head.slice(0, length));
 }
 
-/** The smallest string that is greater than all that begin with `prefix`; `undefined` if there is none. */
+/** Returns the smallest string that is greater than all strings with a prefix, or `undefined` if there is none. */
 export function afterPrefix(prefix: string): string | undefined {
   const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
   while (points.length > 0) {
     const last = points.pop() ?? 0;
     if (last === LAST_CODE_POINT) continue;
-    // U+D800 to U+DFFF are no characters.
-    points.push(last + 1 === SURROGATES ? 0xe000 : last + 1);
+    points.push(last + 1 === FIRST_SURROGATE ? AFTER_SURROGATES : last + 1);
     return String.fromCodePoint(...points);
   }
   return undefined;

@@ -5,7 +5,7 @@ function parts(...entries: readonly (readonly [part: number, size: number])[]): 
   return entries.map(([part, size]) => ({ part, size }));
 }
 
-Deno.test("Parts make a file if they are 1 to n and all but the last have 5 MB", () => {
+Deno.test("Parts 1 to n make a file if all but the last have 5 MB", () => {
   const cases = [
     parts(),
     parts([1, 0]),
@@ -19,7 +19,7 @@ Deno.test("Parts make a file if they are 1 to n and all but the last have 5 MB",
   for (const some of cases) assertEquals(partsProblem(some), undefined);
 });
 
-Deno.test("A gap is told with the numbers that are missing", () => {
+Deno.test("A gap is reported with the missing part numbers", () => {
   const cases = [
     [parts([2, 1]), "part 1 is missing of parts 1 to 2"],
     [parts([1, MIN_PART], [3, 1]), "part 2 is missing of parts 1 to 3"],
@@ -36,7 +36,7 @@ Deno.test("A gap is told with the numbers that are missing", () => {
   }
 });
 
-Deno.test("Parts that are too small are told with their numbers", () => {
+Deno.test("Parts that are too small are reported with their numbers", () => {
   const small = Array.from({ length: 12 }, (_, i) => [i + 1, 1] as const);
   const cases = [
     [parts([1, MIN_PART - 1], [2, 1]), "part 1 is"],
@@ -51,7 +51,7 @@ Deno.test("Parts that are too small are told with their numbers", () => {
   }
 });
 
-Deno.test("A gap is told before parts that are too small", () => {
+Deno.test("A gap is reported before parts that are too small", () => {
   assertEquals(
     partsProblem(parts([1, 1], [3, 1])),
     "Cannot complete the upload: part 2 is missing of parts 1 to 3; upload what is missing",

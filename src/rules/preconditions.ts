@@ -1,11 +1,18 @@
+/**
+ * Conditional requests (RFC 9110, 13). `@std/http/etag` covers neither dates nor entity tags without quotes, and splits tags
+ * at commas inside the quotes.
+ *
+ * @module
+ */
 import { parseHttpDate } from "./dates.ts";
 
 /** The state of a file that conditional requests are compared with. */
 export interface Validators {
+  /** The entity tag without its quotes. It is a strong one. */
   etag: string;
   /** Milliseconds since 1970. */
   modified: number;
-  /** Whether no other version had the same second as its time, so that the time alone tells versions apart. */
+  /** Whether no other version was stored in the same second, so that the date is a strong validator (RFC 9110, 8.8.2.2). */
   dateIsStrong: boolean;
 }
 
@@ -18,7 +25,11 @@ export interface Preconditions {
   ifRange: string | null;
 }
 
-/** Whether a write may go on over what is there (`undefined`: no file), by `If-Match`, `If-Unmodified-Since` and `If-None-Match`. */
+/**
+ * Returns whether `If-Match`, `If-Unmodified-Since` and `If-None-Match` allow a write; otherwise the answer is 412.
+ *
+ * @param current The file that the write would replace; `undefined` if there is none.
+ */
 export function allowsWrite(asked: Preconditions, current: Validators | undefined): boolean {
   if (asked.ifMatch !== null) {
     if (!matches(asked.ifMatch, current, "strong")) return false;
@@ -28,7 +39,7 @@ export function allowsWrite(asked: Preconditions, current: Validators | undefine
   return asked.ifNoneMatch === null || !matches(asked.ifNoneMatch, current, "weak");
 }
 
-/** What a read is to be answered with, in the order of RFC 9110, 13.2.2. */
+/** Returns the status that the conditional headers of a read lead to, in the order of RFC 9110, 13.2.2. */
 export function evaluateRead(asked: Preconditions, current: Validators): 200 | 304 | 412 {
   if (asked.ifMatch !== null) {
     if (!matches(asked.ifMatch, current, "strong")) return 412;
@@ -39,27 +50,50 @@ export function evaluateRead(asked: Preconditions, current: Validators): 200 | 3
   return isModifiedSince(current, asked.ifModifiedSince) === false ? 304 : 200;
 }
 
-/** Whether `Range` counts: there is no `If-Range`, or it names this very version (RFC 9110, 13.1.5). */
+/** Returns whether `Range` applies: `If-Range` is absent, or names this very version (RFC 9110, 13.1.5). */
 export function allowsRange(ifRange: string | null, current: Validators): boolean {
   if (ifRange === null) return true;
   const text = ifRange.trim();
   if (/^(W\/)?"/.test(text)) return text === `"${current.etag}"`;
-  return current.dateIsStrong && parseHttpDate(text) === seconds(current.modified);
+  return current.dateIsStrong && parseHttpDate(text) === toSeconds(current.modified);
 }
 
+/**
+ * Returns whether an `If-None-Match` or `If-Match` header lists an entity tag or is `*`.
+ *
+ * @param header The header; `null` lists nothing.
+ * @param etag The entity tag without quotes.
+ * @param comparison "weak" ignores the `W/` of a listed tag; "strong" never matches one (RFC 9110, 8.8.3.2).
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(listsEtag('"a", W/"b"', "b", "weak"), true);
+ * assertEquals(listsEtag('"a", W/"b"', "b", "strong"), false);
+ * ```
+ */
+export function listsEtag(
+  header: string | null,
+  etag: string,
+  comparison: "strong" | "weak",
+): boolean {
+  if (header === null) return false;
+  if (header.trim() === "*") return true;
+  return parseEtags(header).some(({ tag, weak }) =>
+    tag === etag && (comparison === "weak" || !weak)
+  );
+}
+
+/** `*` matches any file; no header matches a file that does not exist. */
 function matches(
   header: string,
   current: Validators | undefined,
   comparison: "strong" | "weak",
 ): boolean {
-  if (current === undefined) return false;
-  if (header.trim() === "*") return true;
-  return parseEtags(header).some(({ tag, weak }) =>
-    tag === current.etag && (comparison === "weak" || !weak)
-  );
+  return current !== undefined && listsEtag(header, current.etag, comparison);
 }
 
-/** The entity tags of a list. One without quotes is taken as it stands: JSON answers give tags like that. */
+/** The entity tags of a list. A tag without quotes counts as well, because our JSON answers show them that way. */
 function parseEtags(header: string): { tag: string; weak: boolean }[] {
   return [...header.matchAll(/(W\/)?(?:"([^"]*)"|([^\s",]+))/g)].map(([, weak, quoted, bare]) => ({
     tag: quoted ?? bare ?? "",
@@ -67,12 +101,12 @@ function parseEtags(header: string): { tag: string; weak: boolean }[] {
   }));
 }
 
-/** Whether the file changed after the date; `undefined` where there is no date, or none that can be read (then it is ignored). */
+/** Returns whether the file changed after a date; `undefined` if the header is absent or no date, and so is ignored. */
 function isModifiedSince(current: Validators, header: string | null): boolean | undefined {
   const date = header === null ? undefined : parseHttpDate(header);
-  return date === undefined ? undefined : seconds(current.modified) > date;
+  return date === undefined ? undefined : toSeconds(current.modified) > date;
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }

@@ -3,6 +3,7 @@ import {
   allowsRange,
   allowsWrite,
   evaluateRead,
+  listsEtag,
   type Preconditions,
   type Validators,
 } from "./preconditions.ts";
@@ -11,7 +12,7 @@ const AT = "Sun, 06 Nov 1994 08:49:37 GMT";
 const BEFORE = "Sun, 06 Nov 1994 08:49:36 GMT";
 const AFTER = "Sun, 06 Nov 1994 08:49:38 GMT";
 
-/** 37.6 seconds: what is behind the second does not show in a date. */
+/** 37.6 seconds: an HTTP date cannot express the fraction. */
 const CURRENT: Validators = { etag: "v1", modified: 784_111_777_600, dateIsStrong: true };
 
 function asking(headers: Partial<Preconditions>): Preconditions {
@@ -31,7 +32,7 @@ function assertReads(cases: readonly (readonly [Partial<Preconditions>, 200 | 30
   }
 }
 
-Deno.test("If-Match is compared strongly, and holds with one of a list or with *", () => {
+Deno.test("If-Match compares strongly and holds for one tag of a list or for *", () => {
   assertReads([
     [{ ifMatch: '"v1"' }, 200],
     [{ ifMatch: ' "v1" ' }, 200],
@@ -52,7 +53,7 @@ Deno.test("If-Match is compared strongly, and holds with one of a list or with *
   ]);
 });
 
-Deno.test("If-None-Match is compared weakly, and fails with one of a list or with *", () => {
+Deno.test("If-None-Match compares weakly and fails for one tag of a list or for *", () => {
   assertReads([
     [{ ifNoneMatch: '"v1"' }, 304],
     [{ ifNoneMatch: 'W/"v1"' }, 304],
@@ -66,7 +67,7 @@ Deno.test("If-None-Match is compared weakly, and fails with one of a list or wit
   ]);
 });
 
-Deno.test("Dates are compared in whole seconds, and ignored where they are none", () => {
+Deno.test("Dates are compared in whole seconds, and malformed ones are ignored", () => {
   assertReads([
     [{ ifModifiedSince: BEFORE }, 200],
     [{ ifModifiedSince: AT }, 304],
@@ -81,7 +82,7 @@ Deno.test("Dates are compared in whole seconds, and ignored where they are none"
   ]);
 });
 
-Deno.test("The order of RFC 9110, 13.2.2: If-Match before dates, If-None-Match before dates", () => {
+Deno.test("Conditions are evaluated in the order of RFC 9110, 13.2.2: entity tags before dates", () => {
   assertReads([
     [{ ifMatch: '"v1"', ifUnmodifiedSince: BEFORE }, 200],
     [{ ifMatch: '"v0"', ifUnmodifiedSince: AFTER }, 412],
@@ -95,7 +96,7 @@ Deno.test("The order of RFC 9110, 13.2.2: If-Match before dates, If-None-Match b
   ]);
 });
 
-Deno.test("A write goes on exactly where its conditions hold, over a file or over nothing", () => {
+Deno.test("A write is allowed only if its conditions hold for the current file, or for none", () => {
   const cases = [
     // Headers, over the file, over nothing.
     [{}, true, true],
@@ -122,7 +123,7 @@ Deno.test("A write goes on exactly where its conditions hold, over a file or ove
   }
 });
 
-Deno.test("A range counts with If-Range only where that names this very version", () => {
+Deno.test("A range applies with If-Range only if that names the current version", () => {
   const cases = [
     // Header, with a strong date, with a weak one.
     [null, true, true],
@@ -142,5 +143,23 @@ Deno.test("A range counts with If-Range only where that names this very version"
   for (const [header, strong, weak] of cases) {
     assertEquals(allowsRange(header, CURRENT), strong, `${header}`);
     assertEquals(allowsRange(header, { ...CURRENT, dateIsStrong: false }), weak, `${header}`);
+  }
+});
+
+Deno.test("A list of entity tags matches by weak or strong comparison", () => {
+  const cases = [
+    // Header, weak, strong.
+    [null, false, false],
+    ["", false, false],
+    ["*", true, true],
+    ['"v1"', true, true],
+    ['W/"v1"', true, false],
+    ['"v0", W/"v1"', true, false],
+    ['"v0,v1"', false, false],
+    ["v1", true, true],
+  ] as const;
+  for (const [header, weak, strong] of cases) {
+    assertEquals(listsEtag(header, "v1", "weak"), weak, `${header}`);
+    assertEquals(listsEtag(header, "v1", "strong"), strong, `${header}`);
   }
 });

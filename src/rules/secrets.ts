@@ -1,39 +1,44 @@
+/**
+ * Keys of projects and of applications, and the hash that the store keeps of them.
+ *
+ * @module
+ */
 import { createHash, randomInt } from "node:crypto";
 import { isProjectId } from "./names.ts";
 
-/** The length from which a secret of `A-Z a-z 0-9` holds 128 random bits (22 × log2 62 = 131). */
+/** "A secret has at least 128 random bits" (wire contract): 22 characters of `A-Z a-z 0-9` have 131 (22 × log2 62). */
 export const MIN_SECRET_LENGTH = 22;
 
-/** Characters of a project key's secret that it is listed by. */
+/** Characters of a project key's secret that lists show. */
 export const KEY_PREFIX_LENGTH = 8;
 
-/** The length from which on a secret shows its first characters: 22 of `A-Z a-z 0-9`, 128 random bits, stay unseen. */
+/** The shortest secret whose first characters are shown: 128 random bits stay hidden. */
 export const MIN_SHOWN_SECRET_LENGTH = MIN_SECRET_LENGTH + KEY_PREFIX_LENGTH;
 
-/** "A key's prefix has 8 characters" (wire contract): that of an application's key. */
+/** "A key's prefix has 8 characters and its secret 32, all `A-Z a-z 0-9`" (wire contract): 32 characters are 190 random bits. */
 export const APP_KEY_PREFIX_LENGTH = 8;
+const SECRET_LENGTH = 32;
 
-/** A key in a header. Ours have at most 100 characters; what is longer is not hashed at all. */
+/** Characters of a project's id unless one is chosen: it has to be unique, not secret. */
+const ID_LENGTH = 12;
+
+/** A key in a header, in characters. Ours have at most 100; longer values are rejected before they are hashed. */
 export const MAX_KEY_HEADER = 256;
 
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Clients cut the id out of a key at the first `_`, and one takes no key with a second one. */
+/** "The key is `<project_id>_<secret>`; clients cut the id out of it at the first `_`" (wire contract). */
 const SEPARATOR = "_";
-
-/** 32 characters are 190 random bits; an id needs to be unique, not secret. */
-const SECRET_LENGTH = 32;
-const ID_LENGTH = 12;
 
 /** A project key, `<project_id>_<secret>`. */
 export interface ProjectKey {
   project: string;
   secret: string;
-  /** The whole of it. */
+  /** The whole key. */
   text: string;
 }
 
-/** Reads a project key; `undefined` where it is not `<project_id>_<secret>`. */
+/** Parses a project key; returns `undefined` for any other text. */
 export function parseProjectKey(text: string): ProjectKey | undefined {
   const at = text.indexOf(SEPARATOR);
   const project = text.slice(0, Math.max(0, at));
@@ -43,42 +48,44 @@ export function parseProjectKey(text: string): ProjectKey | undefined {
   return { project, secret, text };
 }
 
-/** A new key, of a new project unless one is named. */
+/** Creates a key with a random secret. @param project The project's id; a random one unless given. */
 export function newProjectKey(project = randomText(ID_LENGTH).toLowerCase()): ProjectKey {
+  // One client library accepts no key with a second `_`: the secret has none.
   const secret = newSecret();
   return { project, secret, text: project + SEPARATOR + secret };
 }
 
-/** What a project key is listed by. Of a short secret, which somebody chose, no part is shown but one of its hash. */
+/**
+ * Returns the prefix under which lists show a project key: the first characters of its secret, or of its hash if the secret
+ * is short, because someone chose it.
+ */
 export function keyPrefix({ secret, text }: ProjectKey): string {
-  return (secret.length >= MIN_SHOWN_SECRET_LENGTH ? secret : hashSecret(text)).slice(
-    0,
-    KEY_PREFIX_LENGTH,
-  );
+  return (secret.length >= MIN_SHOWN_SECRET_LENGTH ? secret : hashSecret(text))
+    .slice(0, KEY_PREFIX_LENGTH);
 }
 
 /** A key of an application, `<prefix>.<secret>`. */
 export interface AppKey {
-  /** What it is listed by. */
+  /** The part that lists show. */
   prefix: string;
   secret: string;
-  /** The whole of it. */
+  /** The whole key. */
   text: string;
 }
 
-/** A new key of an application. */
+/** Creates a key of an application. */
 export function newAppKey(): AppKey {
   const prefix = randomText(APP_KEY_PREFIX_LENGTH);
   const secret = newSecret();
   return { prefix, secret, text: `${prefix}.${secret}` };
 }
 
-/** A secret of 190 random bits. */
+/** Creates a secret of 32 characters with 190 random bits. */
 export function newSecret(): string {
   return randomText(SECRET_LENGTH);
 }
 
-/** "Only a SHA-256 of a key is stored": it, in hexadecimal. */
+/** Returns the SHA-256 of a key in hexadecimal. "Only a SHA-256 of a key is stored" (wire contract). */
 export function hashSecret(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -12,7 +12,7 @@ import {
   parseProjectKey,
 } from "./secrets.ts";
 
-Deno.test("A new project key is an id and a secret, joined by the only underscore", () => {
+Deno.test("A new project key is an id and a secret, joined by its only underscore", () => {
   for (let i = 0; i < 200; i++) {
     const { project, secret, text } = newProjectKey();
     assertEquals(text, `${project}_${secret}`);
@@ -24,20 +24,20 @@ Deno.test("A new project key is an id and a secret, joined by the only underscor
   }
 });
 
-Deno.test("A new secret has enough characters, and uses all of its alphabet", () => {
+Deno.test("A new secret has enough characters and uses the whole alphabet", () => {
   const secrets = Array.from({ length: 200 }, newSecret);
   for (const secret of secrets) assert(secret.length >= MIN_SECRET_LENGTH);
   assertEquals(new Set(secrets.join("")).size, 62);
 });
 
-Deno.test("No two secrets and no two projects are the same", () => {
+Deno.test("All secrets and project ids are different", () => {
   const keys = Array.from({ length: 500 }, () => newProjectKey());
   assertEquals(new Set(keys.map(({ secret }) => secret)).size, 500);
   assertEquals(new Set(keys.map(({ project }) => project)).size, 500);
   assertEquals(new Set(Array.from({ length: 500 }, newSecret)).size, 500);
 });
 
-Deno.test("A project key is cut at its first underscore", () => {
+Deno.test("A project key is split at its first underscore", () => {
   const cases = [
     ["a_b", "a", "b"],
     ["my-Project-1_s3cret", "my-Project-1", "s3cret"],
@@ -50,7 +50,7 @@ Deno.test("A project key is cut at its first underscore", () => {
   }
 });
 
-Deno.test("What has no id or no secret in front of and behind an underscore is no project key", () => {
+Deno.test("A text without an id or a secret is no project key", () => {
   const texts = [
     "",
     "_",
@@ -69,7 +69,7 @@ Deno.test("What has no id or no secret in front of and behind an underscore is n
   for (const text of texts) assertEquals(parseProjectKey(text), undefined, JSON.stringify(text));
 });
 
-Deno.test("A secret's hash is its SHA-256 in hexadecimal", () => {
+Deno.test("The hash of a secret is its SHA-256 in hexadecimal", () => {
   const cases = [
     ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],
     ["abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"],
@@ -78,19 +78,19 @@ Deno.test("A secret's hash is its SHA-256 in hexadecimal", () => {
   for (const [text, hash] of cases) assertEquals(hashSecret(text), hash);
 });
 
-Deno.test("A new key of a project that there is has its id", () => {
+Deno.test("A new key of an existing project has its id", () => {
   const { project, secret, text } = newProjectKey("My-Project");
   assertEquals([project, text], ["My-Project", `My-Project_${secret}`]);
 });
 
-Deno.test("A key is listed by the beginning of its secret, where enough of that stays unseen", () => {
+Deno.test("A long secret is listed by its first characters, and enough of it stays hidden", () => {
   const { secret, text } = newProjectKey();
   const prefixes = [text, `a_${"x".repeat(MIN_SHOWN_SECRET_LENGTH)}`].map(prefix);
   assertEquals(prefixes, [secret.slice(0, KEY_PREFIX_LENGTH), "x".repeat(KEY_PREFIX_LENGTH)]);
   assert(MIN_SHOWN_SECRET_LENGTH - KEY_PREFIX_LENGTH >= MIN_SECRET_LENGTH);
 });
 
-Deno.test("Of a short secret its prefix shows nothing", () => {
+Deno.test("A short secret is listed by its hash", () => {
   for (const text of ["a_swordfish", "a_s", `a_${"x".repeat(MIN_SHOWN_SECRET_LENGTH - 1)}`]) {
     assertEquals(prefix(text), hashSecret(text).slice(0, KEY_PREFIX_LENGTH));
   }
@@ -102,7 +102,7 @@ function prefix(text: string): string {
   return keyPrefix(key);
 }
 
-Deno.test("A key of an application is a prefix and a secret, joined by a dot, and like no other", () => {
+Deno.test("A new application key is a unique prefix and secret, joined by a dot", () => {
   const keys = Array.from({ length: 500 }, newAppKey);
   for (const { prefix, secret, text } of keys) {
     assertEquals(text, `${prefix}.${secret}`);

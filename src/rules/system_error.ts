@@ -1,23 +1,25 @@
-/** Folders that the runtime opens no files in, unless it was started with all rights. */
+/** Folders in which the runtime opens no file without all permissions. */
 const SYSTEM_FOLDERS = /^\/(proc|sys|dev|etc)(?=\/|$)/;
 
+/** The runtime's message for a missing permission: the permission and the path. */
+const MISSING_PERMISSION = /^Requires (\w+) access to (.+?)(?:, run again .*)?$/s;
+
 /**
- * What went wrong in a call of the system, as the end of a sentence such as "Cannot read a.txt: …". The runtime's own
- * messages also have the call, its path, a number, and advice for programmers.
+ * Returns why a system call failed, as the end of a sentence such as "Cannot read a.txt: …". It is the runtime's message
+ * without the call, its path, the error number and the advice for programmers.
  */
 export function failureReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const [, wanted, path = ""] = /^Requires (\w+) access to (.+?)(?:, run again .*)?$/s
-    .exec(message) ?? [];
-  if (wanted !== undefined) {
+  const [, permission, path = ""] = MISSING_PERMISSION.exec(message) ?? [];
+  if (permission !== undefined) {
     const [folder] = SYSTEM_FOLDERS.exec(path.replaceAll('"', "")) ?? [];
     return folder === undefined
-      ? `kvdrive was started without the right to ${wanted} ${path}`
+      ? `kvdrive was started without the right to ${permission} ${path}`
       : `${folder} is no place for files: name one outside of it`;
   }
   return message
     .replace(/^E[A-Z]{2,}: (.)/, (_, first: string) => first.toUpperCase())
     .replace(/ \(os error \d+\)/, "")
-    // Deno puts a colon before the call, and its modules for Node.js a comma.
+    // Deno puts a colon before the call, and its Node.js modules a comma.
     .replace(/(: |, )[a-z]+ '[^]*'$/, "");
 }

@@ -23,11 +23,11 @@ const CASES: [message: string, reason: string][] = [
 ];
 
 for (const [message, reason] of CASES) {
-  Deno.test(`What the system says is told without what only programmers need: ${reason}`, () => {
+  Deno.test(`A system error is reported without details for programmers: ${reason}`, () => {
     assertEquals(failureReason(new Error(message)), reason);
   });
 }
 
-Deno.test("What is thrown and no error is told as it is", () => {
+Deno.test("A thrown value that is no error is reported unchanged", () => {
   assertEquals(failureReason("broken"), "broken");
 });

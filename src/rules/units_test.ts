@@ -22,13 +22,13 @@ const SIZES: Record<string, number> = {
   "9007199254740991": Number.MAX_SAFE_INTEGER,
 };
 
-Deno.test("A size is a number of bytes, or of a unit of them", () => {
+Deno.test("A size is a number of bytes or of a unit", () => {
   for (const [text, bytes] of Object.entries(SIZES)) {
     assertEquals(parseByteSize(text), bytes, text);
   }
 });
 
-Deno.test("What is no size, no byte at all or too many to be counted is refused", () => {
+Deno.test("A text that is no size, zero or more than 2^53 - 1 bytes is no size", () => {
   const texts = ["", " ", "0", "0.0GB", "0.2", "-1", "+1", "1e9", "GB", "10G", "10 G B", "10GBs"];
   const more = ["1,5GB", "1.GB", ".5GB", "0x10", "ten", "NaN", "9007199254740992", "9PiB", "none"];
   const names = ["1constructor", "1toString", "1 __proto__"];
@@ -37,7 +37,12 @@ Deno.test("What is no size, no byte at all or too many to be counted is refused"
   }
 });
 
-Deno.test("Bytes are told in the unit that people would choose", () => {
+Deno.test("The smallest size can be chosen", () => {
+  assertEquals([parseByteSize("0", 0), parseByteSize("0kB", 0)], [0, 0]);
+  assertEquals([parseByteSize("1KiB", 1024), parseByteSize("1kB", 1024)], [1024, undefined]);
+});
+
+Deno.test("A size is formatted in the largest unit it fills", () => {
   const texts: [number, string][] = [
     [0, "0 B"],
     [999, "999 B"],
@@ -53,7 +58,7 @@ Deno.test("Bytes are told in the unit that people would choose", () => {
   for (const [bytes, text] of texts) assertEquals(formatBytes(bytes), text);
 });
 
-Deno.test("A duration is a number with a unit, or of seconds", () => {
+Deno.test("A duration is a number of seconds or of a unit", () => {
   const cases = [
     ["1ms", 1],
     ["500ms", 500],
@@ -72,7 +77,7 @@ Deno.test("A duration is a number with a unit, or of seconds", () => {
   for (const [text, milliseconds] of cases) assertEquals(parseDuration(text), milliseconds, text);
 });
 
-Deno.test("What is no time that a timer can wait is no duration", () => {
+Deno.test("A text that is no duration, zero or too long for a timer is no duration", () => {
   const texts = [
     "",
     " ",

@@ -24,42 +24,45 @@ import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
 import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./quotas/usage.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
-import { OverdueUploads } from "./uploads/session.ts";
+import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
 
-/** A body that gives no byte, or a reader that takes none, for this long is given up, unless configured. */
+/** Default time without a byte after which a transfer is aborted. */
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
 
-/** An upload session's life, and the time that running transfers get at shutdown, unless configured. */
+/** Default life of an upload session. */
 export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
 
 export interface StoreOptions {
-  /** How long an upload session lives, in milliseconds. */
+  /** Life of an upload session, in milliseconds. */
   uploadTtl?: number;
-  /** How many uploads a project may have open. */
+  /** Uploads that a project may have open. */
   maxOpenUploads?: number;
-  /** Room for uploads; without it there is always some. */
+  /** Reserves disk space for uploads; without it they are not limited by the disk. */
   disk?: DiskSpace;
-  /** Gives free space of the store back; without it the store keeps it for later. */
+  /** Returns free pages of the store's file to the disk; without it the file keeps them. */
   compactor?: Compactor;
-  /** What may be in memory of files and messages; unless given, as little as may be. */
+  /** Memory for files and messages; by default the smallest budget. */
   memory?: MemoryBudget;
-  /** Is told what the store does. */
+  /** Receives events for the metrics. */
   meter?: StoreMeter;
-  /** How often all files are checked, in milliseconds; without it they are not. */
+  /** Time between two passes of the scrub, in milliseconds; without it no pass is scheduled. */
   scrubEvery?: number | undefined;
-  /** Told of failures in the background. */
+  /** Receives errors of background work. */
   onError: (error: unknown) => void;
-  /** Told of the beginning and the end of long work in the background, in a sentence. */
+  /** Receives a sentence at the start and the end of long background work. */
   onNotice?: (text: string) => void;
 }
 
-/** What is known of the integrity of all files. */
+/** Known damage, and the progress of the scrub. */
 export interface Integrity extends ScrubState {
   damages: Damage[];
 }
 
-/** All that the program keeps, on one database. */
+/**
+ * The store: everything that kvdrive keeps, on one database. It connects the parts below `store/` and runs their background
+ * work (sweeper, scrub). The rest of the program uses the store through this class.
+ */
 export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
@@ -75,7 +78,7 @@ export class Store {
   readonly #damages: DamagedFiles;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
-  readonly #known: ProjectCache;
+  readonly #projectCache: ProjectCache;
   readonly #openUploads: OpenUploadLimit;
 
   constructor(db: Database, options: StoreOptions) {
@@ -88,51 +91,55 @@ export class Store {
     this.memory = options.memory ??
       new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
     const { memory } = this;
-    const readers = new OpenVersions();
-    const known = new ProjectCache(db);
-    const remover = new Deletions(db, known);
+    const openVersions = new OpenVersions();
+    const projectCache = new ProjectCache(db);
+    const deletions = new Deletions(db, projectCache);
     this.#db = db;
-    this.#known = known;
+    this.#projectCache = projectCache;
     const quotas = new Quotas(db);
     this.#damages = new DamagedFiles(db);
-    this.scrub = new Scrub(db, readers, this.#damages, { every, onError, onNotice });
+    this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
       void this.#damages.note(place, version, error.problem).then((isNew) => {
         if (isNew) this.scrub.wake();
       }).catch(onError);
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
-    const shared = { projects: known, quotas, readers, memory, discarded };
+    const shared = { projects: projectCache, quotas, openVersions, memory, discarded };
     this.files = new FileStore(db, { ...shared, onDamage });
     this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
-    const { end } = new OverdueUploads(db, known, quotas);
-    this.uploads = new UploadStore(db, known, quotas, this.files, {
-      open: this.#openUploads,
+    const end = uploadEnder(db, projectCache, quotas);
+    this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
+      limit: this.#openUploads,
       end,
       discarded,
       memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, readers, onError, end, { disk, compactor, remover, meter });
+    this.sweeper = new Sweeper(db, openVersions, onError, end, {
+      disk,
+      compactor,
+      deletions,
+      meter,
+    });
     const wake = () => this.sweeper.wake();
-    this.projects = new ProjectStore(db, known, revocations, remover, wake);
-    this.keys = new ProjectKeyStore(db, known, revocations);
-    this.apps = new AppStore(db, known, revocations, remover, wake);
-    this.appKeys = new AppKeyStore(db, known, this.apps, revocations);
+    this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
+    this.keys = new ProjectKeyStore(db, projectCache, revocations);
+    this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
+    this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }
 
-  /** A page of a drive's files; up to the first slash behind the prefix unless `recursive`. */
+  /** Returns a page of a drive's files: all of them if `recursive`, otherwise files and directories under the prefix. */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
-    if (await this.#known.isHidden(query)) return { entries: [], more: false };
+    if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
   }
 
   /**
-   * Promises room on the disk for so many bytes, until what it gives is disposed of. Where there is none, what nobody
-   * needs is removed soon.
+   * Reserves disk space, in bytes, until the result is disposed of. If there is not enough, a sweep starts.
    *
-   * @throws {StoreFull} where only the reserve is left.
+   * @throws {StoreFull} if only the configured reserve is left.
    */
   async reserveDisk(size: number): Promise<Disposable | undefined> {
     try {
@@ -143,35 +150,35 @@ export class Store {
     }
   }
 
-  /** The drives of a project and what they hold; none where there is no such project. */
+  /** Returns the drives of a project and their usage; none if the project does not exist. */
   async drives(project: string): Promise<DriveUsage[]> {
-    const known = await this.#known.find(project);
+    const known = await this.#projectCache.find(project);
     if (known === undefined) return [];
     const drives = await listDrives(this.#db, project);
     return drives.filter(({ name }) => !known.deleting.includes(name));
   }
 
-  /** What each project holds, in the order of their ids. */
+  /** Returns the usage of each project, in the order of their ids. */
   async usage(): Promise<ProjectUsage[]> {
     return await listUsage(this.#db, await this.projects.listDeletingDrives());
   }
 
-  /** Which files are known to be damaged, and how far the scrub is. */
+  /** Returns the known damage and the progress of the scrub. */
   async integrity(): Promise<Integrity> {
     const [state, damages] = await Promise.all([this.scrub.state(), this.#damages.list()]);
     return { ...state, damages };
   }
 
   /**
-   * Looks whether the store can be read and written, without changing anything: it comes to its end when that is so.
+   * Resolves once the store can be read and written. Changes nothing.
    *
-   * @param signal Ends it before.
+   * @param signal Stops the wait.
    */
   async probe(signal: AbortSignal): Promise<void> {
     await this.#db.probe(signal);
   }
 
-  /** Ends the work in the background and closes the database. */
+  /** Stops the background work and closes the database. */
   async close(): Promise<void> {
     await Promise.all([this.sweeper.stop(), this.scrub.stop()]);
     await this.#db.close();

@@ -1,5 +1,5 @@
-// The `@std` modules come from a package without types: what the project uses of them is declared here,
-// under the names that `deno.json` maps, so that a wrong call does not compile.
+// The package of the `@std` modules has no types. The functions that the project uses are declared here, under the names
+// that `deno.json` maps, so that wrong calls do not compile.
 
 declare module "@std/assert" {
   export class AssertionError extends Error {}
@@ -72,6 +72,10 @@ declare module "@std/encoding/base64" {
 
 declare module "@std/encoding/hex" {
   export function encodeHex(src: string | Uint8Array | ArrayBuffer): string;
+}
+
+declare module "@std/http/status" {
+  export const STATUS_TEXT: Readonly<Record<number, string>>;
 }
 
 declare module "@std/media-types/type-by-extension" {

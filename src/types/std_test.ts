@@ -1,6 +1,6 @@
 /**
- * The `@std` modules have no types of their own. Each line below is a wrong call: were a module's import `any` again, it
- * would be right, and the comment above it an error of the type check.
+ * The `@std` modules come without types, and `std.d.ts` declares them. Each call below is wrong: without a declaration the
+ * module would be `any`, the call would compile, and the type check would report the unused `@ts-expect-error`.
  *
  * @module
  */
@@ -10,39 +10,42 @@ import { delay } from "@std/async/delay";
 import { equals } from "@std/bytes/equals";
 import { encodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
+import { STATUS_TEXT } from "@std/http/status";
 import { typeByExtension } from "@std/media-types/type-by-extension";
 import { join } from "@std/path";
 import { monotonicUlid } from "@std/ulid";
 import config from "../../deno.json" with { type: "json" };
 
-/** One wrong call a module, never made. */
+/** One wrong call for each module. They are compiled and never run. */
 const WRONG: Record<string, () => unknown> = {
-  // @ts-expect-error: a number is no text
+  // @ts-expect-error: a number is not a string
   "@std/assert": () => assertEquals<string>("a", 1),
-  // @ts-expect-error: a time is no text
+  // @ts-expect-error: a duration is not a string
   "@std/async/deadline": () => deadline(Promise.resolve(), "1s"),
-  // @ts-expect-error: a time is no text
+  // @ts-expect-error: a duration is not a string
   "@std/async/delay": () => delay("1s"),
-  // @ts-expect-error: a text is no bytes
+  // @ts-expect-error: a string is not bytes
   "@std/bytes/equals": () => equals("a", "a"),
-  // @ts-expect-error: base64 is text
+  // @ts-expect-error: base64 is a string
   "@std/encoding/base64": (): number => encodeBase64("a"),
-  // @ts-expect-error: hexadecimal is text
+  // @ts-expect-error: hexadecimal is a string
   "@std/encoding/hex": (): number => encodeHex("a"),
-  // @ts-expect-error: a type is text, or there is none
+  // @ts-expect-error: a status text is a string
+  "@std/http/status": (): number => STATUS_TEXT[200],
+  // @ts-expect-error: there may be no type
   "@std/media-types/type-by-extension": (): string => typeByExtension("png"),
-  // @ts-expect-error: a path is text
+  // @ts-expect-error: a path is a string
   "@std/path": () => join(1),
-  // @ts-expect-error: an id is text
+  // @ts-expect-error: an id is a string
   "@std/ulid": (): number => monotonicUlid(),
 };
 
-Deno.test("Every @std module that the project maps is one whose wrong use does not compile", () => {
+Deno.test("Wrong use of any mapped @std module does not compile", () => {
   const mapped = Object.keys(config.imports).filter((name) => name.startsWith("@std/"));
   assertEquals(Object.keys(WRONG).toSorted(), mapped.toSorted());
 });
 
-Deno.test("Every function that is declared for an @std module is there", async () => {
+Deno.test("Every function that is declared for an @std module exists", async () => {
   const declarations = await Deno.readTextFile(new URL("./std.d.ts", import.meta.url));
   const modules = declarations.split(/^declare module "/m).slice(1);
   assert(modules.length >= Object.keys(WRONG).length);
@@ -56,7 +59,7 @@ Deno.test("Every function that is declared for an @std module is there", async (
   }
 });
 
-Deno.test("The assertions fail where they should", () => {
+Deno.test("The assertions fail for wrong values", () => {
   assertThrows(() => assertEquals([1], [2]));
   assertThrows(() => assert(false));
 });

@@ -1,4 +1,4 @@
-// The package has no types of its own: what the project uses of it is declared here.
+// The package has no types. The parts that the project uses are declared here.
 
 declare module "yauzl" {
   export interface Entry {

@@ -6,7 +6,7 @@ import { assertErrorAnswer, suite } from "../support/suite.ts";
 
 const fresh = suite("GET /v1/{project_id} of a fresh server");
 
-fresh("A project without drives lists none, whatever was read.", async (drive) => {
+fresh("Reads do not create a drive.", async (drive) => {
   await drive.names();
   (await drive.get("a")).expect(404);
   await drive.delete(["a"]);

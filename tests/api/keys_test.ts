@@ -18,7 +18,7 @@ const WRONG_KEYS: [string, string | null][] = [
   ["the project id alone", PROJECT_ID],
   ["the project id without a secret", `${PROJECT_ID}_`],
   ["the secret alone", PROJECT_KEY.slice(PROJECT_ID.length + 1)],
-  ["a key of a project that there is not", "nobody_0123456789abcdefghijABCDEFGHIJ"],
+  ["a key of a project that there is not", "unknown_0123456789abcdefghijABCDEFGHIJ"],
   ["the key twice", `${PROJECT_KEY}, ${PROJECT_KEY}`],
   ["a very long key", "x".repeat(10_000)],
   ["a word of every object", "__proto__"],

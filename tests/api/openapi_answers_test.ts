@@ -15,8 +15,8 @@ import { newAddress, PROJECT_ID, PROJECT_KEY, TestServer } from "../support/serv
  */
 type Asked = Record<string, string | null>;
 
-const NOBODY: Asked = { "X-Api-Key": null };
-const ADMINISTRATOR: Asked = { ...NOBODY, Authorization: `Bearer ${ADMIN_TOKEN}` };
+const ANONYMOUS: Asked = { "X-Api-Key": null };
+const ADMINISTRATOR: Asked = { ...ANONYMOUS, Authorization: `Bearer ${ADMIN_TOKEN}` };
 
 /** More than any body in JSON may have, and more than a file. */
 const TOO_LARGE = String(20 * 2 ** 20);
@@ -63,7 +63,7 @@ test("Every operation answers a malformed Host header with 400.", async (server,
 });
 
 test("Every operation that wants credentials answers 401 without.", async (server, all) => {
-  await ask(server, openTo(all, "AdministratorToken"), 401, { headers: NOBODY });
+  await ask(server, openTo(all, "AdministratorToken"), 401, { headers: ANONYMOUS });
 });
 
 test("Every operation of a project answers 403 to a key of another.", async (server, all) => {
@@ -79,13 +79,13 @@ test("Every operation of the administrator alone answers 403 to an owner.", asyn
 });
 
 test("Every operation of a project that there is not answers 404.", async (server, all) => {
-  // Whoever shows no key of a project is not told whether it exists.
+  // Without a key of the project, the answer does not tell if it exists.
   const below = having(all, 404).filter(({ path }) =>
     path.includes("{project_id}") && !path.startsWith("/auth/")
   );
   await ask(server, below, 404, { headers: ADMINISTRATOR, given: { project_id: "absent" } });
   const pages = having(all, 404).filter(({ path }) => path.includes("{file}"));
-  await ask(server, pages, 404, { headers: NOBODY, given: { file: "absent.js" } });
+  await ask(server, pages, 404, { headers: ANONYMOUS, given: { file: "absent.js" } });
 });
 
 test("Every operation answers 429 after twenty wrong keys.", async (server, all) => {
@@ -129,16 +129,18 @@ test(
     assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);
     await ask(server, having(heads, 200), 200, { headers: ADMINISTRATOR, given });
     await ask(server, auth, 204, { headers: { "X-Api-Key": api_key } });
-    await ask(server, auth, 401, { headers: NOBODY });
-    await ask(server, all.filter(({ method }) => method === "OPTIONS"), 204, { headers: NOBODY });
+    await ask(server, auth, 401, { headers: ANONYMOUS });
+    await ask(server, all.filter(({ method }) => method === "OPTIONS"), 204, {
+      headers: ANONYMOUS,
+    });
   },
 );
 
 test("Every page of the server's own answers 304 to who has it.", async (server, all) => {
   for (const operation of having(openTo(all, "nothing"), 304)) {
     const target = targetOf(operation);
-    const first = await sendRaw(server.port, rawRequest(operation.method, target, NOBODY));
-    const known = { ...NOBODY, "If-None-Match": first.expect(200).header("ETag") };
+    const first = await sendRaw(server.port, rawRequest(operation.method, target, ANONYMOUS));
+    const known = { ...ANONYMOUS, "If-None-Match": first.expect(200).header("ETag") };
     await ask(server, [operation], 304, { headers: known });
   }
 });

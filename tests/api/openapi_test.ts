@@ -17,7 +17,7 @@ function openTo(answer: Answer): string | null {
   return answer.headers.get("Access-Control-Allow-Origin");
 }
 
-Deno.test("The description needs no key, and is of this very server.", async () => {
+Deno.test("The description needs no key and names this server.", async () => {
   await using server = await TestServer.start();
   const answer = (await read(server)).expect(200);
   const { openapi, servers, paths } = answer.json as {
@@ -33,7 +33,7 @@ Deno.test("The description needs no key, and is of this very server.", async () 
   assertEquals(answer.header("Content-Length"), String(answer.bytes.length));
 });
 
-Deno.test("Who has the description is told so, and HEAD has no body.", async () => {
+Deno.test("A matching ETag gets 304, and HEAD has no body.", async () => {
   await using server = await TestServer.start();
   const whole = (await read(server)).expect(200);
   const known = (await read(server, { "If-None-Match": whole.header("ETag") })).expect(304);
@@ -45,7 +45,7 @@ Deno.test("Who has the description is told so, and HEAD has no body.", async () 
   assertEquals(head.header("Content-Length"), String(whole.bytes.length));
 });
 
-Deno.test("Pages of every origin may read the description, whatever --cors-origin says.", async () => {
+Deno.test("Pages of every origin may read the description, with any --cors-origin.", async () => {
   const args = ["--cors-origin", "https://app.example"];
   await using server = await TestServer.start({ ...ADMINISTERED, args });
   for (const origin of ["https://app.example", "https://docs.example"]) {

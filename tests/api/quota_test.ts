@@ -23,7 +23,7 @@ async function limit(project: Project, max_bytes: number | null): Promise<Answer
   return (await project.call("PATCH", "", { body: { max_bytes } })).expect(200);
 }
 
-/** Answers whatever the server says. */
+/** Returns the answer with any status. */
 async function send(
   drive: Drive,
   name: string,
@@ -90,7 +90,7 @@ test("Only the administrator sets a limit, and only one that makes sense.", asyn
     assertErrorAnswer(answer.expect(400));
     assertMatch(answer.errors.join(), /"max_bytes"/);
   }
-  for (const id of ["nobody", "x".repeat(65), "a_b"]) {
+  for (const id of ["unknown", "x".repeat(65), "a_b"]) {
     assertErrorAnswer(
       (await administer(server, "PATCH", `${PROJECTS}/${id}`, { body })).expect(404),
     );
@@ -175,9 +175,9 @@ test("What announces too much is refused before its bytes come.", async ({ serve
     const answer = await sendRaw(server.port, rawRequest("POST", target, headers));
     assertFull(answer, 0, 1000, 1001);
   }
-  const nobody = `${root}/uploads/${"0".repeat(26)}/parts?name=large&part=1`;
+  const unknownUpload = `${root}/uploads/${"0".repeat(26)}/parts?name=large&part=1`;
   const headers = { "X-Api-Key": project.key, "Content-Length": "1001" };
-  (await sendRaw(server.port, rawRequest("POST", nobody, headers))).expect(404);
+  (await sendRaw(server.port, rawRequest("POST", unknownUpload, headers))).expect(404);
 });
 
 test("Parts count as they arrive, and are refused once they do not fit.", async ({ server }) => {

@@ -37,7 +37,7 @@ async function makeKey(scene: Scene): Promise<string> {
   await asked.getByLabel("Name", { exact: true }).fill("nightly run");
   await asked.getByLabel("Description").fill("copies everything");
   await asked.getByRole("button", { name: "Create key" }).click();
-  const shown = dialog(page, "The key “nightly run” is there");
+  const shown = dialog(page, "The key “nightly run” was created");
   const key = await shown.getByLabel(/API key/).inputValue();
   watch.keepSecret(key);
   await shown.getByRole("button", { name: /^Copy/ }).click();
@@ -52,7 +52,7 @@ story("An application is kept by a switch, and open to everybody again.", async 
   await using upstream = new UpstreamApp();
   await signInAsAdministrator(scene);
   await makeApplication(scene, upstream.origin);
-  await page.getByText("Keys can be made while access control is on.").waitFor();
+  await page.getByText("Keys can be created while access control is on.").waitFor();
   assertEquals(await page.getByRole("button", { name: "New key" }).isDisabled(), true);
   assertEquals(await call(scene), 200);
   await page.getByRole("switch", { name: "Access control", checked: false }).click();
@@ -60,7 +60,7 @@ story("An application is kept by a switch, and open to everybody again.", async 
   await on.waitFor();
   assertEquals(await call(scene), 401);
   await on.click();
-  await dialog(page, /Let everybody in/).getByRole("button", { name: "Switch off" }).click();
+  await dialog(page, /Open viewer to everyone/).getByRole("button", { name: "Switch off" }).click();
   await page.getByRole("switch", { name: "Access control", checked: false }).waitFor();
   assertEquals(await call(scene), 200);
 });
@@ -100,7 +100,7 @@ story("A link opens the application in a tab of its own, and tells it nothing.",
   assertEquals(await opened.evaluate(() => globalThis.opener), null);
   await opened.close();
   await openSection(page, "Applications");
-  await row(page, "viewer").getByText("everybody").waitFor();
+  await row(page, "viewer").getByText("everyone").waitFor();
   await row(page, "viewer").getByRole("link", { name: /^Open viewer/ }).waitFor();
 });
 
@@ -116,7 +116,7 @@ story(
     assertEquals(await first.getByLabel(/Upstream|Host name/).count(), 0);
     await first.getByLabel("Name", { exact: true }).fill("blog");
     await first.getByRole("button", { name: "Create application" }).click();
-    await page.getByText("So is the host name.").waitFor();
+    await page.getByText("The same holds for the host name.").waitFor();
     assertEquals(await page.getByRole("button", { name: "Change host" }).count(), 0);
     (await project.call("PATCH", "", { body: { host_suffix: "example.com" } })).expect(200);
     await openSection(page, "Applications");
@@ -126,11 +126,11 @@ story(
     await asked.getByLabel("Name", { exact: true }).fill("notes");
     await asked.getByLabel("Host name").fill("notes.example.com");
     await asked.getByRole("button", { name: "Create application" }).click();
-    await page.getByText("none yet: nobody can be let in").waitFor();
+    await page.getByText("none yet: the gate has nothing to forward to").waitFor();
     await page.getByRole("button", { name: "Change host" }).click();
     await dialog(page, "Addresses of notes").getByLabel("Host name").fill("");
     await dialog(page, "Addresses of notes").getByRole("button", { name: "Save" }).click();
-    await page.getByText("it is known by its path").waitFor();
+    await page.getByText("callers use its path").waitFor();
   },
 );
 
@@ -153,7 +153,7 @@ story(
     const question = dialog(page, "Delete application viewer?");
     await question.getByLabel(/to confirm/).fill("viewer");
     await question.getByRole("button", { name: "Delete application" }).click();
-    await page.getByText("There is no application yet").waitFor();
+    await page.getByText("No applications yet").waitFor();
     assertEquals((await project.call("GET", "/apps/viewer")).status, 404);
   },
 );

@@ -77,7 +77,7 @@ story(
     await openPhotos(scene);
     await entry(page, "album.zip").getByRole("button").click();
     const details = dialog(page, "album.zip");
-    await details.getByText("There is no preview of this kind of file").waitFor();
+    await details.getByText("There is no preview of this type of file").waitFor();
     const bytes = patternBytes(70_000);
     await details.getByText(await sha256Hex(bytes)).waitFor();
     await details.getByText(await project.drive("photos").etag("album.zip")).waitFor();
@@ -114,7 +114,7 @@ story(
     await page.getByRole("checkbox", { name: "Select all loaded" }).click();
     await page.getByRole("button", { name: "Delete…" }).click();
     await dialog(page, "Delete 2 files?").getByRole("button", { name: "Delete 2 files" }).click();
-    await page.getByText("There is nothing here").waitFor();
+    await page.getByText("This folder is empty").waitFor();
   },
 );
 
@@ -172,6 +172,6 @@ story("Whatever a file is called, it is listed, shown and deleted by its name.",
   await page.getByRole("checkbox", { name: "Select all loaded" }).click();
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("button", { name: `Delete ${AWKWARD.length} files` }).click();
-  await page.getByText("There is nothing here").waitFor();
+  await page.getByText("This folder is empty").waitFor();
   assertEquals(await drive.names(), ["/starts.txt", "a//b.txt"]);
 });

@@ -12,7 +12,7 @@ const BYTES = 150_000;
 
 /** They change with every run, so they are made when somebody asks for them. */
 if (Deno.env.get("KVDRIVE_PICTURES") === "1") {
-  const story = stories("The pictures of the README");
+  const story = stories("The pictures of the documentation");
   story("Projects", takeProjects);
   story("Files", takeFiles);
 }

@@ -85,7 +85,7 @@ story("A PDF is shown by the browser's own viewer, and only as a PDF.", async (s
   await scene.project.drive("things").put("fake.pdf", "<script>alert(1)</script>");
   await page.reload();
   await entry(page, "fake.pdf").getByRole("button").click();
-  await dialog(page, "fake.pdf").getByText("This is no PDF.").waitFor();
+  await dialog(page, "fake.pdf").getByText("This is not a PDF file.").waitFor();
 });
 
 story("A text is shown as it stands.", async (scene) => {
@@ -120,5 +120,5 @@ story("What a browser cannot show is told in a sentence.", async (scene) => {
   await project.drive("things").put("broken.txt", patternBytes(2000));
   await page.reload();
   await entry(page, "broken.txt").getByRole("button").click();
-  await dialog(page, "broken.txt").getByText("This is no text").waitFor();
+  await dialog(page, "broken.txt").getByText("This is not a text file").waitFor();
 });

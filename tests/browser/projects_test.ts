@@ -158,7 +158,7 @@ story("A limit is set with a project, changed, seen near its end, and lifted.", 
   await change.click();
   await question.getByLabel("Limit").fill("");
   await question.getByRole("button", { name: "Save" }).click();
-  await page.getByText("It may hold as much as the disk does.").waitFor();
+  await page.getByText("Limited by the disk only.").waitFor();
   const shown = (await project.call("GET", "")).json as { max_bytes: number | null };
   assertEquals(shown.max_bytes, null);
   watch.keepSecret(project.key);
@@ -215,7 +215,7 @@ story("Who revokes the key that they signed in with is told so, and signed out."
   await signInAsOwner(scene);
   await page.getByRole("button", { name: /^Revoke key/ }).click();
   const question = page.getByRole("dialog");
-  await question.getByText("You are signed in with this very key").waitFor();
+  await question.getByText("You are signed in with this key").waitFor();
   await question.getByRole("button", { name: "Revoke key" }).click();
   await page.getByRole("heading", { name: "Sign in to kvdrive" }).waitFor();
 });
@@ -223,11 +223,11 @@ story("Who revokes the key that they signed in with is told so, and signed out."
 story("A project that holds nothing tells what to do.", async (scene) => {
   const { page } = scene;
   await signInAsOwner(scene);
-  await page.getByText("There is no drive yet").waitFor();
+  await page.getByText("No drives yet").waitFor();
   await page.getByRole("link", { name: "Upload a first file" }).click();
   await page.getByText("This project has no files yet").waitFor();
   await openSection(page, "Uploads");
   await page.getByText("No upload is in progress").waitFor();
   await openSection(page, "Applications");
-  await page.getByText("There is no application yet").waitFor();
+  await page.getByText("No applications yet").waitFor();
 });

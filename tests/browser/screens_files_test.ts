@@ -51,7 +51,7 @@ story("An empty folder", async (scene) => {
   const { page } = scene;
   await signInAsOwner(scene);
   await openFolder(scene, "nothing", "here");
-  await page.getByText("There is nothing here").waitFor();
+  await page.getByText("This folder is empty").waitFor();
   await inspect(page, "folder-empty");
 });
 

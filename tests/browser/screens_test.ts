@@ -53,7 +53,7 @@ story("Projects", async (scene) => {
   await page.getByText(/This is shown once/).waitFor();
   await inspect(page, "project-key");
   await page.getByRole("button", { name: "I have copied it" }).click();
-  await page.getByText("There is no drive yet").waitFor();
+  await page.getByText("No drives yet").waitFor();
   await inspect(page, "project-empty");
 });
 
@@ -72,7 +72,7 @@ story("Applications", async (scene) => {
   await signInAsAdministrator(scene);
   await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
   await openSection(page, "Applications");
-  await page.getByText("There is no application yet").waitFor();
+  await page.getByText("No applications yet").waitFor();
   await inspect(page, "applications-empty");
   await page.getByRole("button", { name: "New application" }).click();
   await inspect(page, "application-new");
@@ -107,7 +107,7 @@ story("An application", async (scene) => {
 story("An application that is open to everybody", async (scene) => {
   const { page } = scene;
   await openApplication(scene, () => Promise.resolve());
-  await page.getByText("There is no key yet").waitFor();
+  await page.getByText("No keys yet").waitFor();
   await inspect(page, "application-open");
   await page.getByRole("button", { name: "Change upstream and host" }).click();
   await inspect(page, "application-change");
@@ -128,7 +128,7 @@ story("A view that could not be loaded", async (scene) => {
   await row(page, /signed in with it/).waitFor();
   await page.route("**/views/connect.js", (route) => route.abort());
   await page.getByRole("link", { name: "Connect" }).click();
-  await page.getByRole("heading", { name: "This could not be shown" }).waitFor();
+  await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();
   await page.getByText("The server cannot be reached").waitFor();
   await inspect(page, "not-loaded");
   await page.unroute("**/views/connect.js");

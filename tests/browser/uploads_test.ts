@@ -26,7 +26,7 @@ story("They are listed with their age and what has arrived, and are aborted.", a
   await openSection(page, "Uploads");
   const listed = row(page, "holidays/film.bin");
   assertMatch(await listed.innerText(), /films\s+just now\s+2 parts, 11\.0 MB\s+in \d+ hours/);
-  await listed.getByText("Begun elsewhere").waitFor();
+  await listed.getByText("Started elsewhere").waitFor();
   await listed.getByRole("button", { name: "Abort the upload of holidays/film.bin" }).click();
   const question = dialog(page, "Abort the upload of “holidays/film.bin”?");
   await question.getByText("2 parts with 11.0 MB").waitFor();
@@ -64,7 +64,7 @@ story(
     const parts = notePartsOf(later.page);
     await signInAsOwner(later);
     await openSection(later.page, "Uploads");
-    const button = "Choose the file again to go on with film.bin";
+    const button = "Choose the file again to resume with film.bin";
     await choose(later.page, button, `${folder}/other.bin`);
     await later.page.getByRole("alert").filter({ hasText: "24,999,999 bytes" }).waitFor();
     await choose(later.page, button, `${folder}/film.bin`);

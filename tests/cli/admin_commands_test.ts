@@ -133,7 +133,7 @@ Deno.test("A new administrator's token takes the place of the earlier one.", asy
   await waitUntilKnown(async () => await statusOf(first) === 401);
   assertEquals(await statusOf(admin_token), 200);
   const text = await commands.text("admin-token", "reset", "-y");
-  assertMatch(text, /^Administrator's token: {2}[A-Za-z0-9]{32}\n\n.*shown once.*\n$/);
+  assertMatch(text, /^Administrator's token: {2}[A-Za-z0-9]{32}\n\n.*shown only once.*\n$/);
   assert(!text.includes(admin_token));
 });
 
@@ -143,7 +143,7 @@ Deno.test("An administrator's token can be the first thing in a store.", async (
   await commands.refused(2, /no terminal.*kvdrive admin-token reset/, "admin-token", "reset");
   assert(!await folder.has("data"));
   const { code, stdout, stderr } = await commands.run("admin-token", "reset", "--yes", "--json");
-  assertEquals([code, stderr], [0, `A new store was made in ${commands.data}.\n`]);
+  assertEquals([code, stderr], [0, `Created a new store in ${commands.data}.\n`]);
   const { admin_token } = JSON.parse(stdout) as { admin_token: string };
   await using server = await TestServer.start({ data: commands.data });
   const headers = { Authorization: `Bearer ${admin_token}` };

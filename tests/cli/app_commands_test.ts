@@ -111,13 +111,13 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
     code: 1,
     says: /"a\.example" already/,
   },
-  { args: ["create", "nobody", "wiki", ...UPSTREAM], code: 1, says: /no project "nobody"/ },
+  { args: ["create", "unknown", "wiki", ...UPSTREAM], code: 1, says: /no project "unknown"/ },
   { args: ["list"], code: 2, says: /PROJECT is missing.*kvdrive app list PROJECT/ },
-  { args: ["list", "nobody"], code: 1, says: /no project "nobody"/ },
+  { args: ["list", "unknown"], code: 1, says: /no project "unknown"/ },
   { args: ["delete", "shop", "blog"], code: 2, says: /no terminal.*--yes/ },
   { args: ["delete", "shop", "wiki", "-y"], code: 1, says: /no application "wiki".*app list/ },
   { args: ["delete", "shop", "x".repeat(3000), "-y"], code: 1, says: /no application/ },
-  { args: ["delete", "nobody", "blog", "-y"], code: 1, says: /no project "nobody"/ },
+  { args: ["delete", "unknown", "blog", "-y"], code: 1, says: /no project "unknown"/ },
 ];
 
 Deno.test("What cannot be done is refused, and changes nothing.", async () => {

@@ -56,7 +56,7 @@ Deno.test("A key is shown once, and listed without its secret.", async () => {
   assertEquals(API_KEY.exec(api_key)?.[1], listed.prefix);
   assertMatch(listed.created, TIME);
   const text = await shop.text(...CREATE, "-n", "brief");
-  assertMatch(text, /^API key: {2}[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}\n\n.*shown once.*\n$/);
+  assertMatch(text, /^API key: {2}[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}\n\n.*shown only once.*\n$/);
   const { keys } = await shop.json<{ keys: Key[] }>(...LIST);
   assertEquals(keys[0], listed);
   assertEquals([keys[1]?.name, keys[1]?.description], ["brief", null]);
@@ -104,7 +104,7 @@ Deno.test("A file that is there stays as it is, and no key is made.", async () =
   await Deno.symlink(shop.folder.at("nowhere"), shop.folder.at("link"));
   const outfiles = [path, shop.folder.at("link"), shop.folder.path];
   for (const outfile of outfiles) {
-    await shop.refused(1, /There is a file .* already/, ...CREATE, "-n", "agent", "-o", outfile);
+    await shop.refused(1, /The file .* exists/, ...CREATE, "-n", "agent", "-o", outfile);
   }
   const missing = shop.folder.at("missing/key");
   await shop.refused(1, /Cannot make the file/, ...CREATE, "-n", "agent", "-o", missing);
@@ -162,7 +162,7 @@ const FORM =
 const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["enable", "shop"], code: 2, says: /APP is missing.*kvdrive auth enable PROJECT APP/ },
   { args: ["enable", "shop", "wiki"], code: 1, says: /no application "wiki".*app list/ },
-  { args: ["disable", "nobody", "blog"], code: 1, says: /no project "nobody"/ },
+  { args: ["disable", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
   { args: ["disable", "shop", "blog", "now"], code: 2, says: /too many words/ },
   { args: ["create-api-key", "shop", "blog"], code: 2, says: FORM },
   { args: ["create-api-key", "shop", "blog", "--name", ""], code: 2, says: FORM },
@@ -182,7 +182,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["delete-api-key", "shop", "blog", "-n", "agent"], code: 2, says: /no terminal.*--yes/ },
   { args: ["delete-api-key", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
   { args: ["list-api-keys", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
-  { args: ["list-api-keys", "nobody", "blog"], code: 1, says: /no project "nobody"/ },
+  { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
 ];
 
 Deno.test("What cannot be done is refused, and changes nothing.", async () => {

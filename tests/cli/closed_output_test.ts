@@ -3,7 +3,7 @@ import { ClientWorkspace, someBytes, waitUntil } from "../support/cli/client.ts"
 import { type CommandResult, environment, Folder, programCommand } from "../support/command.ts";
 import { PROJECT_ID } from "../support/server.ts";
 
-/** Runs a command whose standard output or error is a pipe that nobody reads. */
+/** Runs a command whose standard output or error is a pipe without a reader. */
 const CLOSED = `mkfifo "$PIPE"
 exec 3<>"$PIPE" 4>"$PIPE" 3>&-
 case $CLOSES in 1) exec "$@" >&4 4>&- ;; 2) exec "$@" 2>&4 4>&- ;; esac`;
@@ -96,10 +96,10 @@ async function toFullDisk(): Promise<void> {
   );
 }
 
-Deno.test("A server goes on when nobody reads what it says, and shows new secrets on the other stream.", async () => {
+Deno.test("A server with a closed output keeps running and prints new secrets to the other stream.", async () => {
   await using folder = await Folder.make();
   const PIPE = folder.at("pipe");
-  // Chosen before, as nobody reads which one the server takes.
+  // Chosen here, because the output that names the port is closed.
   const port = freePort();
   const args = ["serve", "--port", `${port}`, "--data", folder.at("data"), "--log", "json"];
   const process = new Deno.Command("sh", {

@@ -78,7 +78,7 @@ async function fillAwkwardly(desk: ClientWorkspace): Promise<void> {
   await desk.store("empty", "nothing", "");
 }
 
-Deno.test("Whatever the names, what is exported and imported is the same: to a folder, an archive, past the server.", async () => {
+Deno.test("Export and import keep all names and bytes: to a folder, an archive, or another server.", async () => {
   await using desk = await ClientWorkspace.open();
   await fillAwkwardly(desk);
   const before = await everything(desk);
@@ -239,7 +239,7 @@ Deno.test("Other files of the same names stay, unless they are to be replaced, a
   assertEquals(run.code, 1);
   const { copied, failed } = JSON.parse(run.stdout) as Report;
   assertEquals([copied, failed.map(({ name }) => name)], [1, ["a"]]);
-  assertMatch(run.stderr, /^failed: d:a: There is another file[^\n]*--force[^\n]*\n/);
+  assertMatch(run.stderr, /^failed: d:a: Another file[^\n]*--force[^\n]*\n/);
   assertEquals(await desk.stored("d", "a"), new TextEncoder().encode("later"));
   await desk.text("import", "out", "--force");
   assertEquals(await desk.stored("d", "a"), new TextEncoder().encode("mine"));
@@ -247,7 +247,7 @@ Deno.test("Other files of the same names stay, unless they are to be replaced, a
   await desk.text("rm", "d:b", "--yes");
   const { skipped } = await report(desk, "export", "out");
   assertEquals(skipped.map(({ name }) => name), ["b"]);
-  // Nothing of somebody else is overwritten.
+  // Files of other programs are not overwritten.
   await Deno.mkdir(desk.folder.at("theirs/drives/d"), { recursive: true });
   await desk.folder.write("theirs/drives/d/a", "theirs");
   const refused = await desk.run(["export", "theirs"]);
@@ -271,7 +271,7 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     [["export", "new", "--project", "other"], 2, /another project/],
     [["export", "new", "--data", "nowhere"], 1, /There is no store/],
     [["export", "new", "--data", desk.server.data, "--project", "other"], 1, /no project/],
-    [["import", "new"], 1, /There is no folder new: name/],
+    [["import", "new"], 1, /There is no folder new: give/],
     [["import", "new.zip"], 1, /Cannot read the archive/],
   ];
   for (const [args, code, says] of refusals) {

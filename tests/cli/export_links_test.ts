@@ -26,11 +26,11 @@ Deno.test("An export does not write over links inside its folder, and follows on
   await Deno.symlink(`${path}/d`, at("out/drives/d/deep"));
   const run = await desk.run(["export", "out", "--force"]);
   assertEquals(run.code, 1);
-  assertMatch(run.stderr, /^failed: d:deep\/er\/file: .*out\/drives\/d\/deep is .*symbolic link/);
+  assertMatch(run.stderr, /^failed: d:deep\/er\/file: .*out\/drives\/d\/deep is.*symbolic link/);
   assertEquals(await Deno.readTextFile(at("out/drives/d/secret")), "theirs");
   await Deno.mkdir(at("index/drives"), { recursive: true });
   await Deno.symlink(`${path}/made`, at("index/kvdrive.jsonl"));
-  assertRefused(await desk.run(["export", "index"]), 1, /kvdrive\.jsonl is .*symbolic link/);
+  assertRefused(await desk.run(["export", "index"]), 1, /kvdrive\.jsonl is.*symbolic link/);
   // A link in the place of a file is replaced, not followed.
   await Deno.mkdir(at("file/drives/d"), { recursive: true });
   await Deno.symlink(`${path}/d/secret`, at("file/drives/d/secret"));
@@ -65,7 +65,7 @@ Deno.test("An export in a wrapping folder is imported, and what is none is refus
   }
   await desk.folder.write("none.zip", zipOf([{ path: "photos/cat.jpg", bytes: "cat" }]));
   const refusals: [args: string[], says: RegExp][] = [
-    [["none.zip"], /There is no folder drives in none\.zip: .*drives\/DRIVE\/FILE/],
+    [["none.zip"], /none\.zip has no folder "drives": .*drives\/DRIVE\/FILE/],
     [["wrap", "--drive", "typo"], /There is no file of the drive typo/],
   ];
   for (const [args, says] of refusals) assertRefused(await desk.run(["import", ...args]), 1, says);

@@ -39,7 +39,7 @@ Deno.test("A project gets another key, which is shown once and listed by its pre
 Deno.test("A key without a name is shown for people.", async () => {
   await using shop = await ShopStore.make();
   const text = await shop.text("key", "create", "shop");
-  assertMatch(text, /^Project key: {2}shop_[A-Za-z0-9]{32}\n\n.*shown once.*\n$/);
+  assertMatch(text, /^Project key: {2}shop_[A-Za-z0-9]{32}\n\n.*shown only once.*\n$/);
   const { keys } = await shop.json<Keys>("key", "list", "shop");
   assertEquals(keys.map(({ name }) => name), [null, null]);
 });
@@ -88,16 +88,16 @@ Deno.test("Keys that are made at the same time beside a busy server are all ther
 
 const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["create"], code: 2, says: /PROJECT is missing.*kvdrive key create PROJECT/ },
-  { args: ["create", "nobody"], code: 1, says: /no project "nobody"/ },
+  { args: ["create", "unknown"], code: 1, says: /no project "unknown"/ },
   { args: ["create", "shop", "--name", " "], code: 2, says: /--name is blank/ },
   { args: ["create", "shop", "--name"], code: 2, says: /--name.*kvdrive key create PROJECT/ },
   { args: ["create", "shop", "laptop"], code: 2, says: /too many words/ },
   { args: ["list"], code: 2, says: /PROJECT is missing.*kvdrive key list PROJECT/ },
-  { args: ["list", "nobody"], code: 1, says: /no project "nobody"/ },
+  { args: ["list", "unknown"], code: 1, says: /no project "unknown"/ },
   { args: ["revoke", "shop"], code: 2, says: /PREFIX is missing.*kvdrive key revoke PROJECT/ },
   { args: ["revoke", "shop", "abcdefgh"], code: 2, says: /no terminal.*--yes/ },
   { args: ["revoke", "shop", "abcdefgh", "--yes"], code: 1, says: /no key.*"abcdefgh"/ },
-  { args: ["revoke", "nobody", "abcdefgh", "--yes"], code: 1, says: /no project "nobody"/ },
+  { args: ["revoke", "unknown", "abcdefgh", "--yes"], code: 1, says: /no project "unknown"/ },
   { args: ["revoke", "shop", "abc", "--yes"], code: 2, says: /PREFIX must be the 8 characters/ },
 ];
 

@@ -35,15 +35,15 @@ Deno.test("A place that the server cannot use is told with what helps.", async (
     [
       ["serve", ...data, "--port", `${taken.addr.port}`],
       1,
-      /another program listens there; .*port/,
+      /another program uses the port\. .*--port/,
     ],
-    [["serve", ...data, "--hostname", "192.0.2.1"], 1, /does not have that address; .*--hostname/],
+    [["serve", ...data, "--hostname", "192.0.2.1"], 1, /does not have that address\. .*--hostname/],
     [
       ["serve", ...data, "--tls-cert", folder.at("no"), "--tls-key", pem],
       2,
       /\/no, the file of --tls-cert: No such file/,
     ],
-    [["serve", ...data, "--tls-cert", pem, "--tls-key", pem], 2, /holds no certificate in PEM/],
+    [["serve", ...data, "--tls-cert", pem, "--tls-key", pem], 2, /has no certificate in PEM/],
     [
       ["serve", ...data, "--backup-dir", "/proc/x"],
       1,
@@ -72,26 +72,31 @@ Deno.test("What keeps a command from its server is told with what helps.", async
       at(`http://127.0.0.1:${port}`),
       {},
       1,
-      /Cannot reach .*Connection refused; is the server running/,
+      /Cannot reach .*connection refused\. Is the server running\?/,
     ],
-    [at("http://nohost.invalid"), {}, 1, /there is no host of that name; is the server running/],
-    [at(server.origin.replace("http:", "https:")), {}, 1, /does not speak TLS: .*http:\/\//],
-    [at("127.0.0.1:8000"), {}, 1, /address "127\.0\.0\.1:8000" must be like .*http:\/\/ or https:/],
+    [at("http://nohost.invalid"), {}, 1, /there is no host of that name\. Is the server running\?/],
+    [at(server.origin.replace("http:", "https:")), {}, 1, /does not speak TLS\. .*http:\/\//],
+    [
+      at("127.0.0.1:8000"),
+      {},
+      1,
+      /address "127\.0\.0\.1:8000": it must look like .*http:\/\/ or https:/,
+    ],
     [at(`${server.origin}/wrong`), {}, 1, /nothing at this path/],
     [
       at(server.origin),
       { KVDRIVE_KEY: `${PROJECT_ID}_${"x".repeat(32)}` },
       1,
-      /does not know the project key, .*KVDRIVE_KEY/,
+      /does not accept the project key .*KVDRIVE_KEY/,
     ],
-    [at(server.origin), { KVDRIVE_KEY: "swordfish" }, 1, /not like <project id>_<secret>/],
+    [at(server.origin), { KVDRIVE_KEY: "swordfish" }, 1, /must look like <project id>_<secret>/],
     [
       ["ls", "--url", server.origin, "--retry-for", "soon"],
       {},
       2,
       /Bad value "soon" of --retry-for: it must be a time/,
     ],
-    [at(server.origin, "--cacert", garbage), {}, 2, /garbage\.pem, holds no certificate in PEM/],
+    [at(server.origin, "--cacert", garbage), {}, 2, /garbage\.pem, has no certificate in PEM/],
     [
       at(server.origin, "--cacert", "none"),
       {},
@@ -105,7 +110,7 @@ Deno.test("What keeps a command from its server is told with what helps.", async
       /Cannot read none, the file of --key-file: No such file/,
     ],
     [["get", "d:missing"], {}, 1, /There is no file d:missing/],
-    [["backup", "nowhere/x.db", "--data", server.data], {}, 1, /no folder nowhere; make it/],
+    [["backup", "nowhere/x.db", "--data", server.data], {}, 1, /no folder nowhere\. Create it/],
   ];
   const runs = cases.map(async ([args, env, code, says]) => {
     const run = await desk.run(args, { env });
@@ -116,7 +121,7 @@ Deno.test("What keeps a command from its server is told with what helps.", async
   await Promise.all(runs);
   const empty = await desk.run(["ls", "never"]);
   assertEquals([empty.code, empty.stdout], [0, ""]);
-  assertMatch(empty.stderr, /There is no file in the drive never/);
+  assertMatch(empty.stderr, /There are no files in the drive never/);
 });
 
 Deno.test("An answer that is not kvdrive's is told as that of a proxy or another program.", async () => {
@@ -127,9 +132,12 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
     new Response("<html>", { status, headers: { "Content-Type": "text/html" } });
   const cases: [answer: () => Response, says: RegExp][] = [
     [() => page(413), /refused the size .*client_max_body_size.*request_body max_size.*Traefik/],
-    [() => page(404), /answered 404, and not as kvdrive does: is that its address/],
-    [() => page(403), /answered 403, and not as kvdrive does: is that its address/],
-    [() => page(502), /answered 502, and not as kvdrive does: is kvdrive running behind/],
+    [() => page(404), /answered 404, and the answer is not from kvdrive\. Is the address right/],
+    [() => page(403), /answered 403, and the answer is not from kvdrive\. Is the address right/],
+    [
+      () => page(502),
+      /answered 502, and the answer is not from kvdrive\. Is kvdrive running behind/,
+    ],
     [() => Response.json({ errors: ["Too large"] }, { status: 413 }), /Too large/],
   ];
   for (const [answer, says] of cases) {
@@ -142,9 +150,9 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
   assertRefused(
     await desk.run(["ls"], { url: proxy.origin }),
     1,
-    /does not answer as kvdrive does: is that its address/,
+    /did not answer like kvdrive\. Is the address right/,
   );
-  // A wrong key does not become a right one: the command ends at once, whatever the server asks to wait.
+  // A wrong key stays wrong: the command ends at once, also if the server sends Retry-After.
   const errors = [
     "Too many wrong keys came from this network: send the right one, or wait 30 seconds",
   ];
@@ -152,7 +160,7 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
   proxy.intercept = () => Response.json({ errors }, { status: 429, headers });
   const began = performance.now();
   const refused = await desk.run(["ls"], { url: proxy.origin });
-  assertRefused(refused, 1, /does not know the project key, .*wait 30 seconds/);
+  assertRefused(refused, 1, /does not accept the project key .*wait 30 seconds/);
   assert(performance.now() - began < 25_000);
 });
 
@@ -166,13 +174,13 @@ Deno.test("A certificate that clients will not trust is told when the server sta
     [
       own.certificate,
       other.key,
-      /the key does not belong to the certificate; check --tls-cert and/,
+      /the key does not belong to the certificate\. Check --tls-cert and/,
     ],
-    [nonsense, own.key, /the certificate or its key cannot be read; check --tls-cert and/],
+    [nonsense, own.key, /the certificate or its key cannot be read\. Check --tls-cert and/],
     [
       expired.certificate,
       other.key,
-      /--tls-cert expired at 2020-02-01T00:00:00Z, the clock of this machine says 20\S+Z\.\n/,
+      /--tls-cert expired at 2020-02-01T00:00:00Z; the clock of this machine says 20\S+Z\.\n/,
     ],
   ];
   for (const [certificate, key, says] of cases) {
@@ -185,7 +193,11 @@ Deno.test("A certificate that clients will not trust is told when the server sta
   }
   const cacert = await folder.write("ca.pem", nonsense);
   const env = { KVDRIVE_URL: "https://127.0.0.1:9", KVDRIVE_KEY: `p_${"x".repeat(32)}` };
-  assertRefused(await runCommand(["ls", "--cacert", cacert], env), 1, /--cacert .*cannot be read/);
+  assertRefused(
+    await runCommand(["ls", "--cacert", cacert], env),
+    1,
+    /Cannot read a certificate in the file of --cacert/,
+  );
 });
 
 Deno.test("What is wrong with a certificate is told with what helps.", async () => {

@@ -53,7 +53,7 @@ Deno.test("A bar is drawn on a terminal, follows its size, and is gone at the en
   assertMatch(line, /^film\\n\.mp4 {2}\[#+-+\] {3}50% {2}21 MB of 42 MB/);
   assert(sent.screen.widest < 100, String(sent.screen.widest));
   await sent.program.resize(40);
-  await waitUntil("it is drawn anew", () => {
+  await waitUntil("it is drawn again", () => {
     const now = sent.screen.lines.find((one) => one.includes("50%"));
     return now !== undefined && now.length < 40;
   });
@@ -68,11 +68,11 @@ Deno.test("Ctrl-C takes the bar away, and says how to go on.", async () => {
   await sent.program.type("\x03");
   assertEquals(await sent.program.ended(), 130);
   const left = sent.screen.lines.filter((one) => one !== "");
-  assertMatch(left.join("\n"), /^kvdrive: Interrupted: the same command goes on[^\n]*$/m);
+  assertMatch(left.join("\n"), /^kvdrive: Interrupted: run the same command again[^\n]*$/m);
   assert(!left.join("\n").includes("50%"), left.join("\n"));
 });
 
-Deno.test("Who fails, and who says something meanwhile, leaves lines of their own.", async () => {
+Deno.test("Failures and messages are printed on lines of their own above the bar.", async () => {
   await using sent = await sending();
   await sent.half();
   let busy = true;
@@ -86,7 +86,7 @@ Deno.test("Who fails, and who says something meanwhile, leaves lines of their ow
   // The parts that were held pass; what comes behind them fails.
   assertEquals(status, 1);
   const left = sent.screen.lines.filter((one) => one !== "");
-  assertMatch(left[0] ?? "", /^kvdrive: http\S+ answered 503.*: trying again/);
+  assertMatch(left[0] ?? "", /^kvdrive: http\S+ answered 503.* Retrying/);
   assertEquals(left.slice(1), ["kvdrive: No more of that"]);
 });
 

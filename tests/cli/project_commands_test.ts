@@ -27,11 +27,11 @@ Deno.test("The first project is made with its store, which is told.", async () =
   await using folder = await Folder.make();
   const data = folder.at("deep/data");
   const run = await runCommand(["project", "create", "My shop"], { KVDRIVE_DATA: data });
-  assertEquals([run.code, run.stderr], [0, `A new store was made in ${data}.\n`]);
+  assertEquals([run.code, run.stderr], [0, `Created a new store in ${data}.\n`]);
   const id = /^Project id: +([a-z0-9]{12})$/m.exec(run.stdout)?.[1] ?? "";
   const key = /^Project key: +(\S+)$/m.exec(run.stdout)?.[1] ?? "";
   assertEquals(PROJECT_KEY.exec(key)?.[1], id);
-  assertStringIncludes(run.stdout, "shown once");
+  assertStringIncludes(run.stdout, "shown only once");
   const [row] = await new StoreCommands(data).rows("project", "list");
   assertEquals(row?.slice(0, 4), [id, "My shop", "0", "0 B"]);
 });

@@ -89,7 +89,7 @@ Deno.test("A file that was changed before it goes on is sent as it is now.", asy
   }
 });
 
-Deno.test("An upload that the server does not know any more is begun anew.", async () => {
+Deno.test("An upload that the server no longer knows starts again.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   const bytes = someBytes(2 * PART + 9);
@@ -130,7 +130,7 @@ async function interruptedGet(desk: ClientWorkspace, proxy: Proxy, bytes: number
   const running = desk.start(["get", "d:film", "film"], { url: proxy.origin });
   await waitUntil("the bytes are here", async () => await partialSize(desk) === bytes);
   await running.kill();
-  // The server would wait for somebody to take the rest.
+  // The server would wait for the client to read the rest.
   proxy.intercept = (_request, pass) => pass();
 }
 
@@ -157,7 +157,7 @@ Deno.test("A download that was interrupted goes on where it ended; until then th
   assertEquals(await partialSize(desk), 0);
 });
 
-Deno.test("A file that was replaced meanwhile is fetched from its beginning.", async () => {
+Deno.test("A file that was replaced between two attempts is downloaded from its start.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("d", "film", someBytes(2_000_000, 1));
   await using proxy = Proxy.start(desk.server.origin);

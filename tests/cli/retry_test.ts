@@ -156,12 +156,12 @@ Deno.test("A server that is killed half-way and comes back gets, and gives, ever
   await waitUntil("parts are on their way", () => waiting >= 2);
   await server.kill();
   held.resolve();
-  // They come to nobody, and come again.
-  await waitUntil("somebody tries again", () => server.proxy.count("POST", /\/parts\?/) >= 8);
+  // The requests get no answer and are retried.
+  await waitUntil("a request is retried", () => server.proxy.count("POST", /\/parts\?/) >= 8);
   await server.restart();
   const put = await putting.finished();
   assertEquals(put.code, 0, put.stderr);
-  assertMatch(put.stderr, /trying again for 300 seconds at the most\n/);
+  assertMatch(put.stderr, /Retrying for up to 300 seconds\n/);
 
   server.proxy.seen.length = 0;
   const cut = Promise.withResolvers<void>();
@@ -174,7 +174,7 @@ Deno.test("A server that is killed half-way and comes back gets, and gives, ever
   await waitUntil("it is fetched", () => server.proxy.count("GET", /download/) >= 1);
   await server.kill();
   cut.resolve();
-  await waitUntil("somebody tries again", () => server.proxy.count("GET", /download/) >= 2);
+  await waitUntil("a request is retried", () => server.proxy.count("GET", /download/) >= 2);
   await server.restart();
   const got = await getting.finished();
   assertEquals(got.code, 0, got.stderr);

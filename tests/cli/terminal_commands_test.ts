@@ -38,11 +38,11 @@ function questionsOf(shop: ShopStore): { args: string[]; question: RegExp }[] {
     },
     {
       args: ["key", "revoke", "shop", prefix],
-      question: /^Revoke the key \S+ of the project shop, which has no other\? \[y\/N\] /,
+      question: /^Revoke the key \S+ of the project shop, which has no other key\? \[y\/N\] /,
     },
     {
       args: ["admin-token", "reset"],
-      question: /^Make a new administrator's token, so that the present one ends\? \[y\/N\] /,
+      question: /^Replace the administrator's token\? The current one stops working\. \[y\/N\] /,
     },
     {
       args: ["project", "delete", "shop"],
@@ -86,7 +86,7 @@ Deno.test("With --yes nothing is asked.", async () => {
   }
 });
 
-Deno.test("Where somebody types and cannot see the question, or the other way round, nothing is done.", async () => {
+Deno.test("If input or output is not a terminal, a command that must ask changes nothing.", async () => {
   await using shop = await makeShop();
   const before = await everything(shop);
   const seen = shop.folder.at("seen");
@@ -126,11 +126,11 @@ Deno.test("A store that would be made is asked for.", async () => {
   const args = ["admin-token", "reset", "--data", data];
   const { code, text } = await runOnTerminal(args, { answer: "n\n" });
   assertEquals(code, 1);
-  assertStringIncludes(text, `Make a new store in ${data}, with an administrator's token? [y/N]`);
+  assertStringIncludes(text, `Create a new store in ${data}, with an administrator's token? [y/N]`);
   assert(!await shop.folder.has("new"));
 });
 
-Deno.test("Headings are bold on a terminal, unless it or somebody does not want that.", async () => {
+Deno.test("Headings are bold on a terminal, unless TERM or NO_COLOR says otherwise.", async () => {
   await using shop = await makeShop();
   const args = ["project", "list", "--data", shop.data];
   const isBold = async (env: Record<string, string>) => {

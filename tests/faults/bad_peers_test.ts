@@ -23,26 +23,26 @@ import {
   VICTIM,
 } from "./support/peers/cases.ts";
 import {
-  assertAllThere,
+  assertAllStored,
   beginDownload,
   beginUpload,
   Connection,
   residentBytes,
   trickle,
-  uploadPatiently,
+  uploadWithRetries,
 } from "./support/peers/connection.ts";
 
 const EARLIER = patternBytes(100_000, 7);
 
 const GROUPS: [string, readonly PeerCase[]][] = [
-  ["Heads that are not HTTP, or too long", BAD_HEADS],
-  ["Methods that nobody offers", BAD_METHODS],
-  ["Lengths that lie", BAD_LENGTHS],
-  ["Chunks that are not well formed", BAD_CHUNKS],
+  ["Malformed and too long heads", BAD_HEADS],
+  ["Unknown methods", BAD_METHODS],
+  ["Wrong lengths", BAD_LENGTHS],
+  ["Malformed chunks", BAD_CHUNKS],
 ];
 
 for (const [about, cases] of GROUPS) {
-  Deno.test(`${about} are refused and change nothing.`, async (t) => {
+  Deno.test(`${about} are rejected and change nothing.`, async (t) => {
     await using server = await TestServer.start({ args: ["--idle-timeout", "3s"] });
     const drive = new Drive(server, "peers");
     await drive.put(VICTIM, EARLIER);
@@ -50,10 +50,10 @@ for (const [about, cases] of GROUPS) {
     for (const one of cases) {
       await t.step(
         `${one.what}: ${one.right.map((status) => status || "the end").join(" or ")}`,
-        () => assertRefused(server, one),
+        () => assertRejected(server, one),
       );
     }
-    await t.step("The file, the uploads and the counts are as they were.", async () => {
+    await t.step("The file, the uploads and the counts are unchanged.", async () => {
       assertEquals(await drive.state(), before);
       assertEquals((await drive.get(VICTIM)).expect(200).bytes, EARLIER);
       assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
@@ -62,20 +62,20 @@ for (const [about, cases] of GROUPS) {
   });
 }
 
-async function assertRefused(server: TestServer, one: PeerCase): Promise<void> {
+async function assertRejected(server: TestServer, one: PeerCase): Promise<void> {
   using connection = await Connection.open(server.port);
   await connection.send(one.send);
   if (one.ends) await connection.sendEnd();
   const answer = await connection.answer();
   const status = answer?.status ?? 0;
-  assert(one.right.includes(status), `The status ${status}: ${answer?.text.slice(0, 300)}`);
+  assert(one.right.includes(status), `Status ${status}: ${answer?.text.slice(0, 300)}`);
   if (answer?.headers.has("X-Request-Id")) assertErrorAnswer(answer);
   if (answer !== undefined) await checkRawAnswer(server.port, one.send, answer);
-  await assertAnswers(server);
+  await assertAvailable(server);
 }
 
-/** The server answers others as ever. */
-async function assertAnswers(server: TestServer): Promise<void> {
+/** Asserts that the server still serves other clients. */
+async function assertAvailable(server: TestServer): Promise<void> {
   using connection = await Connection.open(server.port);
   await connection.send(rawRequest("GET", DOWNLOAD, { Range: "bytes=0-9" }));
   const answer = await connection.answer();
@@ -83,7 +83,7 @@ async function assertAnswers(server: TestServer): Promise<void> {
   assertEquals(answer?.bytes, EARLIER.slice(0, 10));
 }
 
-Deno.test("What comes behind the announced length is no part of the file.", async () => {
+Deno.test("Bytes after the announced length are not part of the file.", async () => {
   await using server = await TestServer.start();
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
@@ -95,26 +95,26 @@ Deno.test("What comes behind the announced length is no part of the file.", asyn
   );
   assertEquals((await connection.answer())?.status, 201);
   const status = (await connection.answer())?.status ?? 0;
-  assert([400, 0].includes(status), `The status ${status} for what is no request`);
+  assert([400, 0].includes(status), `Status ${status} for a malformed request`);
   assertEquals(await drive.text("other"), "12345");
-  await assertAnswers(server);
+  await assertAvailable(server);
 });
 
-Deno.test("A length beside chunks leads to one reading of the body or to none.", async () => {
+Deno.test("A request with both length and chunks is parsed in one way or rejected.", async () => {
   await using server = await TestServer.start();
   const drive = new Drive(server, "peers");
   const path = DOWNLOAD.replace("/download", "");
-  // As chunks it is "x", as 11 bytes all of it; another reading would let a request hide there.
+  // Parsed as chunks the body is "x", by length all 11 bytes. Any other parse would allow request smuggling.
   const headers = { "Content-Length": "11", "Transfer-Encoding": "chunked" };
   using connection = await Connection.open(server.port);
   await connection.send(rawRequest("POST", path, headers, "1\r\nx\r\n0\r\n\r\n"));
   const status = (await connection.answer())?.status ?? 0;
-  assert([400, 201, 0].includes(status), `The status ${status}`);
+  assert([400, 201, 0].includes(status), `Status ${status}`);
   if (status === 201) assertEquals(await drive.text(VICTIM), "x");
   else assertEquals((await drive.get(VICTIM)).status, 404);
 });
 
-Deno.test("A body of exactly the limit in chunks is stored, and so is one after it.", async () => {
+Deno.test("A chunked body of exactly the limit is stored.", async () => {
   await using server = await TestServer.start();
   const drive = new Drive(server, "peers");
   const largest = patternBytes(10 * 2 ** 20, 3);
@@ -123,7 +123,7 @@ Deno.test("A body of exactly the limit in chunks is stored, and so is one after 
   assertEquals((await drive.usage())?.bytes, largest.length);
 });
 
-Deno.test("A body that stops coming gets 408 after the idle timeout.", async () => {
+Deno.test("A stalled body gets 408 after the idle timeout.", async () => {
   await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
@@ -144,10 +144,10 @@ Deno.test("A body that stops coming gets 408 after the idle timeout.", async () 
     ))
   );
   assertEquals(await upload.parts(), []);
-  await assertAnswers(server);
+  await assertAvailable(server);
 });
 
-Deno.test("A list of names to delete that stops coming gets 408.", async () => {
+Deno.test("A stalled list of names to delete gets 408.", async () => {
   await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
@@ -156,10 +156,10 @@ Deno.test("A list of names to delete that stops coming gets 408.", async () => {
   const body = `{"names":["${VICTIM}"]`;
   await connection.send(rawRequest("DELETE", target, { "Content-Length": "100" }, body));
   assertEquals((await connection.answer())?.status, 408);
-  await assertAnswers(server);
+  await assertAvailable(server);
 });
 
-Deno.test("A sender that is slow but steady is waited for, and holds up nobody.", async () => {
+Deno.test("A slow but steady sender is served and does not block others.", async () => {
   await using server = await TestServer.start({ args: ["--idle-timeout", "1s"] });
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, EARLIER);
@@ -171,7 +171,7 @@ Deno.test("A sender that is slow but steady is waited for, and holds up nobody."
     trickle(head, request.slice(0, 10), 250).then(() => head.send(request.slice(10))),
   ]);
   for (let times = 0; times < 10; times++) {
-    await assertAnswers(server);
+    await assertAvailable(server);
     await delay(100);
   }
   await slow;
@@ -181,12 +181,12 @@ Deno.test("A sender that is slow but steady is waited for, and holds up nobody."
 });
 
 const FULL = Deno.env.get("KVDRIVE_FAULTS") === "full";
-/** Twenty of these in memory would be 500 MiB. */
+/** Buffering the whole file for 20 of them would take 500 MiB. */
 const READERS = FULL ? 60 : 20;
-const MOST_GROWTH = READERS * 6 * MIB;
+const MAX_GROWTH = READERS * 6 * MIB;
 
-Deno.test(`${READERS} readers that stall cost little memory, and are sent away.`, async () => {
-  // A reader may be silent ten times as long as a sender.
+Deno.test(`${READERS} stalled readers use little memory and are disconnected.`, async () => {
+  // A reader may stall ten times as long as a sender.
   await using server = await TestServer.start({ args: ["--idle-timeout", "400ms"] });
   const drive = new Drive(server, "peers");
   const parts = [patternBytes(10 * MIB, 1), patternBytes(10 * MIB, 2), patternBytes(5 * MIB, 3)];
@@ -200,17 +200,17 @@ Deno.test(`${READERS} readers that stall cost little memory, and are sent away.`
   await delay(1500);
   const after = await residentBytes(server.process.pid);
   const growth = (after ?? 0) - (before ?? 0);
-  assert(growth < MOST_GROWTH, `${growth / MIB} MiB for ${READERS} readers`);
+  assert(growth < MAX_GROWTH, `${growth / MIB} MiB for ${READERS} readers`);
   await delay(4500);
   for (const reader of readers) {
     const { length } = await reader.readToEnd();
-    assert(length < size, `${length} bytes came, so it was not sent away`);
+    assert(length < size, `${length} bytes arrived, so it was not disconnected`);
   }
   assertEquals((await drive.get(VICTIM)).expect(200).bytes.length, size);
   assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
 });
 
-Deno.test("A reader that is slow but steady gets the whole file.", async () => {
+Deno.test("A slow but steady reader receives the whole file.", async () => {
   await using server = await TestServer.start({ args: ["--idle-timeout", "2s"] });
   const drive = new Drive(server, "peers");
   const bytes = patternBytes(10 * MIB, 1);
@@ -227,7 +227,7 @@ Deno.test("A reader that is slow but steady gets the whole file.", async () => {
   assertSameBytes(rest, bytes.slice(bytes.length - rest.length));
 });
 
-Deno.test("An upload beyond --max-uploads waits, and gets 503 where no place is free.", async () => {
+Deno.test("An upload beyond --max-uploads waits and gets 503 if no slot becomes free.", async () => {
   const args = ["--idle-timeout", "1s", "--max-uploads", "2"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "peers");
@@ -242,9 +242,9 @@ Deno.test("An upload beyond --max-uploads waits, and gets 503 where no place is 
   assertErrorAnswer(refused.expect(503));
   assertGreaterOrEqual(performance.now() - began, 900);
   assertMatch(refused.header("Retry-After"), /^[1-9]\d*$/);
-  await assertAnswers(server);
+  await assertAvailable(server);
   await going;
-  // The two are through, or will be in a moment: now there are places.
+  // Both uploads are complete, or about to be: slots are free now.
   await drive.put("fourth", "4");
   assertEquals((await first.answer())?.status, 201);
   assertEquals((await second.answer())?.status, 201);
@@ -252,16 +252,16 @@ Deno.test("An upload beyond --max-uploads waits, and gets 503 where no place is 
   assertEquals(await drive.names(), names);
 });
 
-Deno.test("Of many uploads at once none is lost, whether it waited or was sent away.", async () => {
+Deno.test("Concurrent uploads beyond --max-uploads are all stored in the end.", async () => {
   const args = ["--idle-timeout", "300ms", "--max-uploads", "2"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "peers");
   const target = DOWNLOAD.replace("/download", "");
   using silent = await beginUpload(server.port, target, 1000, "0");
   const count = FULL ? 200 : 50;
-  const uploads = Array.from({ length: count }, (_, index) => uploadPatiently(drive, index));
+  const uploads = Array.from({ length: count }, (_, index) => uploadWithRetries(drive, index));
   await Promise.all(uploads);
   assertEquals((await silent.answer())?.status, 408);
-  await assertAllThere(drive, count);
+  await assertAllStored(drive, count);
   assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
 });

@@ -17,7 +17,7 @@ import { announceSeed, isFull, Random } from "./support/random.ts";
 /** Longer than two sweeps of the server, in milliseconds. */
 const TWO_SWEEPS = 35_000;
 
-/** Runs a test with a server whose clock can be set, where there can be one. */
+/** Runs a test with a server whose clock can be set, if the machine supports that. */
 async function withClock(
   args: string[],
   test: (clocked: ClockedServer, drive: Drive) => Promise<void>,
@@ -27,7 +27,7 @@ async function withClock(
 }
 
 for (const jump of [HOUR, -HOUR]) {
-  Deno.test(`Uploads that run while the clock is set by ${jump / HOUR} h are stored, and nothing is lost.`, async () => {
+  Deno.test(`Running uploads survive a clock change of ${jump / HOUR} h.`, async () => {
     await withClock(["--idle-timeout", "10m"], async (clocked, drive) => {
       const data = patternBytes(5 * MIB, 1);
       const kept = patternBytes(MIB, 2);
@@ -39,7 +39,7 @@ for (const jump of [HOUR, -HOUR]) {
       const put = drive.send("POST", "/files?name=paused", { body: bodies[0].stream });
       const part = upload.send(2, bodies[1].stream);
       await Promise.all(bodies.map(({ halfSent }) => halfSent));
-      // The server takes what was sent: bytes that come later are signs of life.
+      // The server receives the first half; later bytes show that the client is alive.
       await delay(2000);
       await clocked.setClock(jump);
       await delay(TWO_SWEEPS);
@@ -56,7 +56,7 @@ for (const jump of [HOUR, -HOUR]) {
   });
 }
 
-Deno.test("A key that another process revokes opens nothing soon after, also if the clock was set back.", async () => {
+Deno.test("A key revoked by another process stops working even if the clock was set back.", async () => {
   await withClock([], async (clocked) => {
     const { server } = clocked;
     const commands = new StoreCommands(server.data);
@@ -72,13 +72,13 @@ Deno.test("A key that another process revokes opens nothing soon after, also if 
     await commands.text("key", "revoke", PROJECT_ID, prefix, "--yes");
     const end = performance.now() + 20_000;
     while (await status() !== 401) {
-      assert(performance.now() < end, "The revoked key works still");
+      assert(performance.now() < end, "The revoked key still works");
       await delay(100);
     }
   });
 });
 
-Deno.test("An upload that has expired stays so when the clock is set back, and its file stays.", async () => {
+Deno.test("An expired upload stays expired when the clock is set back.", async () => {
   await withClock(["--upload-ttl", "30m"], async (clocked, drive) => {
     const upload = await Upload.start(drive, "a");
     (await upload.send(1, patternBytes(100_000))).expect(200);
@@ -96,28 +96,28 @@ Deno.test("An upload that has expired stays so when the clock is set back, and i
 
 const HOUR_SECONDS = 3600;
 const OFFSETS = [-HOUR_SECONDS, 0, HOUR_SECONDS];
-/** How long clients work, in milliseconds: longer than the time between two sweeps where there is time for that. */
+/** How long clients run, in milliseconds. The full run is longer than the interval of sweeps. */
 const RUN_TIME = isFull() ? 300_000 : 15_000;
-/** The longest time between two jumps, in milliseconds. */
-const LONGEST = 800;
+/** The longest time between two clock changes, in milliseconds. */
+const MAX_PAUSE = 800;
 const CLIENTS = 6;
 
-Deno.test("A clock that jumps by hours changes no answer.", async () => {
+Deno.test("Clock changes by hours do not affect responses.", async () => {
   const seed = announceSeed();
   const random = new Random(seed);
   await using clock = await FakeClock.make();
   await using folder = await Folder.make();
   const world = new World(makeSpots());
   for (const mix of [TRAFFIC, WRITES]) {
-    // Each start sweeps at once, at whatever time it is by then.
+    // Every start sweeps at once, with the current clock.
     await using server = await TestServer.start({ data: folder.path, env: clock.env });
     world.servers = [server];
     await readAll(world);
-    let goesOn = true;
-    const load = runClients(world, { seed, clients: CLIENTS, mix }, () => goesOn);
+    let isRunning = true;
+    const load = runClients(world, { seed, clients: CLIENTS, mix }, () => isRunning);
     const jumps = jump(clock, random, RUN_TIME / 2);
     await Promise.race([load, jumps]);
-    goesOn = false;
+    isRunning = false;
     await Promise.all([load, jumps]);
     await readAll(world);
     await assertCounts(world);
@@ -125,13 +125,13 @@ Deno.test("A clock that jumps by hours changes no answer.", async () => {
     await server.stop();
   }
   await auditStore(folder.path, false);
-  // Deadlines that were set while the clock was ahead are an hour later.
+  // Deadlines set while the clock was ahead are an hour later.
   await clock.set(2 * HOUR_SECONDS);
   await sweepStore(folder.path, clock.env);
   await auditStore(folder.path, true);
 });
 
-Deno.test("A second server whose clock is hours off loses nothing that the first acknowledged.", async () => {
+Deno.test("A second server with a wrong clock keeps writes that the first acknowledged.", async () => {
   const seed = announceSeed();
   const random = new Random(seed);
   await using clock = await FakeClock.make();
@@ -139,20 +139,20 @@ Deno.test("A second server whose clock is hours off loses nothing that the first
   const world = new World(makeSpots());
   await using server = await TestServer.start({ data: folder.path });
   world.servers = [server];
-  // An upload that runs may be given up and answered with 503. What was acknowledged stays.
+  // A running upload may be aborted with 503. Acknowledged writes must stay.
   world.mayFail = true;
-  let goesOn = true;
-  const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => goesOn);
-  load.catch(() => goesOn = false);
+  let isRunning = true;
+  const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => isRunning);
+  load.catch(() => isRunning = false);
   const end = performance.now() + RUN_TIME;
-  while (goesOn && performance.now() < end) {
+  while (isRunning && performance.now() < end) {
     await clock.set(random.pick(OFFSETS));
-    // It sweeps when it starts.
+    // It sweeps at its start.
     await using other = await TestServer.start({ data: folder.path, env: clock.env });
-    await delay(random.below(2 * LONGEST));
+    await delay(random.below(2 * MAX_PAUSE));
     await other.stop();
   }
-  goesOn = false;
+  isRunning = false;
   await load;
   world.mayFail = false;
   await readAll(world);
@@ -165,6 +165,6 @@ async function jump(clock: FakeClock, random: Random, time: number): Promise<voi
   const end = performance.now() + time;
   while (performance.now() < end) {
     await clock.set(random.pick(OFFSETS));
-    await delay(random.below(LONGEST));
+    await delay(random.below(MAX_PAUSE));
   }
 }

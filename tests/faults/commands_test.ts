@@ -16,13 +16,13 @@ const MAX_OPEN_UPLOADS = 8;
 const MAX_BYTES = 60_000_000;
 const PART = patternBytes(MIN_PART, 1);
 
-/** What an upload may be refused with: the quota, or that too many are open. */
-const REFUSED = [507, 409];
+/** Expected rejections of an upload: the quota, or too many open uploads. */
+const REJECTED = [507, 409];
 
-/** A client with names of its own, which knows what they have to hold. */
+/** A client with its own names, which tracks their expected content. */
 class Writer {
   readonly files = new Map<string, Uint8Array<ArrayBuffer>>();
-  refused = 0;
+  rejected = 0;
 
   constructor(readonly id: number, readonly random: Random, readonly drives: readonly Drive[]) {}
 
@@ -43,36 +43,36 @@ class Writer {
 
   private async upload(drive: Drive, name: string, last: Uint8Array<ArrayBuffer>): Promise<void> {
     const started = await drive.send("POST", `/uploads${query({ name })}`);
-    if (this.isRefused(started)) return;
+    if (this.isRejected(started)) return;
     const { upload_id: id } = started.expect(202).json as { upload_id: string };
     const upload = new Upload(drive, name, id);
     for (const [i, part] of [PART.subarray(0, 10), PART, last].entries()) {
       const sent = await upload.send(Math.max(1, i), part as Uint8Array<ArrayBuffer>);
-      if (this.isRefused(sent)) return void (await upload.abort()).expect(200);
+      if (this.isRejected(sent)) return void (await upload.abort()).expect(200);
       sent.expect(200);
     }
     if (this.random.below(3) === 0) return void (await upload.abort()).expect(200);
     this.note(await upload.complete(), name, new Uint8Array([...PART, ...last]));
   }
 
-  private isRefused({ status }: Answer): boolean {
-    const isRefused = REFUSED.includes(status);
-    if (isRefused) this.refused++;
-    return isRefused;
+  private isRejected({ status }: Answer): boolean {
+    const isRejected = REJECTED.includes(status);
+    if (isRejected) this.rejected++;
+    return isRejected;
   }
 
   private note(answer: Answer, name: string, bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.isRefused(answer)) return;
+    if (this.isRejected(answer)) return;
     assert(answer.status < 300, answer.text);
     this.files.set(name, bytes);
   }
 }
 
-/** What the people do who run the server, while it is busy. */
+/** Runs commands of an administrator against busy servers. */
 async function administrate(first: Project, folder: Folder, round: number): Promise<void> {
   const commands = new StoreCommands(folder.at("data"));
-  assertMatch(await commands.text("verify"), /^All is well/);
-  assertMatch(await commands.text("verify", "--repair"), /^All is well/);
+  assertMatch(await commands.text("verify"), /^No problems found/);
+  assertMatch(await commands.text("verify", "--repair"), /^No problems found/);
   const other = await Project.make(first.server, { max_bytes: MAX_BYTES });
   const drive = other.drive("other");
   await drive.put("large", patternBytes(3_000_000, round));
@@ -84,17 +84,17 @@ async function administrate(first: Project, folder: Folder, round: number): Prom
     const path = `${other.path}/drives/other`;
     (await administer(first.server, "DELETE", path)).expect(202);
   }
-  assertMatch(await commands.text("verify", "--repair"), /^All is well/);
+  assertMatch(await commands.text("verify", "--repair"), /^No problems found/);
   const copy = folder.at(`backup-${round}.db`);
   await commands.text("backup", copy);
   const restored = folder.at(`restored-${round}`);
   const { code, stderr } = await runCommand(["restore", copy, "--data", restored]);
   assertEquals(code, 0, stderr);
-  assertMatch(await new StoreCommands(restored).text("verify"), /^All is well/);
+  assertMatch(await new StoreCommands(restored).text("verify"), /^No problems found/);
   await auditStore(restored, false);
 }
 
-Deno.test("Beside two busy servers commands find nothing wrong, and a repair removes nothing.", async () => {
+Deno.test("Verification and repair beside two busy servers find no problems.", async () => {
   const seed = announceSeed();
   await using folder = await Folder.make();
   const options = {

@@ -10,41 +10,41 @@ import { PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 import { TlsFiles } from "../support/tls.ts";
 
 /** "answers a new client within 10 s" */
-const PROMISED = 10_000;
+const LIMIT = 10_000;
 const DESCRIPTORS = 256;
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const LIST =
   `GET /v1/${PROJECT_ID}/drive/files HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${PROJECT_KEY}\r\n\r\n`;
-/** Over a connection of its own: one that is kept between requests may be closed for others at any moment. */
+/** Sent over a new connection, as an idle one may be closed at any time to make room for others. */
 const UPLOAD =
   `POST /v1/${PROJECT_ID}/drive/files?name=b HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${PROJECT_KEY}\r\n` +
   "Content-Length: 7\r\n\r\ncontent";
 const DOWNLOAD = LIST.replace("/files", "/files/download?name=large");
 
-/** Connects so many clients that say nothing. Those that the system holds back are given up. */
+/** Connects `count` clients that send nothing. */
 async function crowd(port: number, count: number): Promise<Disposable> {
   const clients: RawClient[] = [];
   for (let i = 0; i < count; i++) {
-    clients.push(await deadline(RawClient.connect(port), PROMISED));
+    clients.push(await deadline(RawClient.connect(port), LIMIT));
   }
   return { [Symbol.dispose]: () => clients.forEach((one) => one[Symbol.dispose]()) };
 }
 
 /**
- * Whether a new client has its answer in time. While connections are closed to make room, its own may be among them before
- * its request was read: then it connects again, as HTTP clients do.
+ * Asserts that a new client gets a response in time. The server may close its connection to make room for others before it
+ * reads the request: then the client connects again, as HTTP clients do.
  */
-async function isAnswered(port: number, request: string, status = 200): Promise<void> {
-  const end = performance.now() + PROMISED;
+async function assertAnswered(port: number, request: string, status = 200): Promise<void> {
+  const end = performance.now() + LIMIT;
   for (;;) {
-    const answer = await deadline(ask(port, request), PROMISED);
+    const answer = await deadline(ask(port, request), LIMIT);
     if (answer !== undefined) return assertEquals(answer, status);
     assert(performance.now() < end, "A new client was not answered in time");
     await delay(50);
   }
 }
 
-/** The status of the answer; `undefined` where the connection is closed without one. */
+/** Returns the status of the response, or `undefined` if the connection is closed without one. */
 async function ask(port: number, request: string): Promise<number | undefined> {
   using client = await RawClient.connect(port);
   try {
@@ -59,29 +59,29 @@ async function ask(port: number, request: string): Promise<number | undefined> {
   }
 }
 
-Deno.test("Idle connections make room for new clients where descriptors are few.", async () => {
+Deno.test("Idle connections make room for new clients when descriptors are scarce.", async () => {
   await using server = await TestServer.start({ descriptors: DESCRIPTORS });
   const drive = new Drive(server, "drive");
   await drive.put("a", "content");
   assertMatch(server.text, /Warning: only \d+ more files and connections .*ulimit -n/);
   for (let round = 0; round < 3; round++) {
     using _ = await crowd(server.port, 2 * DESCRIPTORS);
-    await isAnswered(server.port, LIST);
+    await assertAnswered(server.port, LIST);
     await uploadParts(drive, "large", [patternBytes(6 * MIB, round), patternBytes(10, round)]);
     (await drive.get("large")).expect(200);
   }
-  await isAnswered(server.port, LIST);
+  await assertAnswered(server.port, LIST);
   assertNotMatch(server.text, /\berror\b/i);
 });
 
-Deno.test("Handshakes that stall leave room for new clients where descriptors are few.", async () => {
+Deno.test("Stalled handshakes make room for new clients when descriptors are scarce.", async () => {
   await using files = await TlsFiles.make();
   await using server = await TestServer.start({ descriptors: DESCRIPTORS, args: files.args });
   const root = `https://localhost:${server.port}`;
   const headers = { "X-Api-Key": PROJECT_KEY };
   const ask = async (path: string, init: RequestInit = {}) => {
     using client = files.client();
-    const answer = await deadline(fetch(root + path, { ...init, headers, client }), PROMISED);
+    const answer = await deadline(fetch(root + path, { ...init, headers, client }), LIMIT);
     await answer.body?.cancel();
     return answer.status;
   };
@@ -94,7 +94,7 @@ Deno.test("Handshakes that stall leave room for new clients where descriptors ar
   assertNotMatch(server.text, /no file descriptors/);
 });
 
-Deno.test("A server that runs out of descriptors meanwhile goes on, and says so.", async () => {
+Deno.test("A server that runs out of descriptors logs a warning and recovers.", async () => {
   await using upstream = new RawUpstream(answerEach(OK));
   await using gate = await Gate.start();
   await gate.open(upstream.origin);
@@ -109,17 +109,17 @@ Deno.test("A server that runs out of descriptors meanwhile goes on, and says so.
   const ask = `GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   for (const port of [server.port, gate.port]) {
     using _ = await crowd(port, 2 * DESCRIPTORS);
-    await isAnswered(server.port, LIST);
-    await isAnswered(gate.port, ask);
-    await isAnswered(server.port, UPLOAD, 201);
+    await assertAnswered(server.port, LIST);
+    await assertAnswered(gate.port, ask);
+    await assertAnswered(server.port, UPLOAD, 201);
   }
-  await isAnswered(server.port, LIST);
-  await isAnswered(gate.port, ask);
+  await assertAnswered(server.port, LIST);
+  await assertAnswered(gate.port, ask);
   assertMatch(server.text, /warning: no file descriptors are left/);
   assertNotMatch(server.text, /Uncaught|^\s+at /m);
 });
 
-Deno.test("Connections that keep the server waiting are closed in time.", async (t) => {
+Deno.test("Stalled connections are closed in time.", async (t) => {
   await using files = await TlsFiles.make();
   await using server = await TestServer.start();
   await using secure = await TestServer.start({ args: files.args });
@@ -149,16 +149,16 @@ Deno.test("Connections that keep the server waiting are closed in time.", async 
       sanitizeExit: false,
       async fn() {
         const seconds = await lifetime(port, send, trickle);
-        assert(seconds >= time - 1 && seconds < time + 15, `It lasted ${seconds} s`);
+        assert(seconds >= time - 1 && seconds < time + 15, `Closed after ${seconds} s`);
       },
     })
   );
   await Promise.all(steps);
   await gate.get("/", { "X-Api-Key": key }).then((answer) => answer.expect(200));
-  await isAnswered(server.port, LIST);
+  await assertAnswered(server.port, LIST);
 });
 
-/** How many seconds a connection lasts that sends this, and then a byte each so many seconds. */
+/** Returns the seconds until the server closes a connection that sends a text, then a byte every `trickle` seconds. */
 async function lifetime(port: number, send: string, trickle?: number): Promise<number> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   const began = performance.now();
@@ -186,7 +186,7 @@ function latin1(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-Deno.test("Readers that stall make room where all connections are theirs.", async () => {
+Deno.test("Stalled readers make room when they hold all connections.", async () => {
   await using server = await TestServer.start({
     descriptors: DESCRIPTORS,
     args: ["--idle-timeout", "2s"],
@@ -201,16 +201,16 @@ Deno.test("Readers that stall make room where all connections are theirs.", asyn
       await client.send(DOWNLOAD);
     }
     await delay(3000);
-    await isAnsweredInTime(server.port);
+    await assertAnsweredInTime(server.port);
   } finally {
     stalled.forEach((one) => one[Symbol.dispose]());
   }
-  await isAnswered(server.port, LIST);
+  await assertAnswered(server.port, LIST);
 });
 
-/** A new client gets its answer within the time, if not at once. */
-async function isAnsweredInTime(port: number): Promise<void> {
-  const end = performance.now() + PROMISED;
+/** Asserts that one of repeated requests is answered in time. */
+async function assertAnsweredInTime(port: number): Promise<void> {
+  const end = performance.now() + LIMIT;
   for (;;) {
     using client = await RawClient.connect(port);
     const status = await client.send(LIST).then(() => client.readAnswer()).then(
@@ -218,7 +218,7 @@ async function isAnsweredInTime(port: number): Promise<void> {
       () => 0,
     );
     if (status === 200) return;
-    assert(performance.now() < end, `The last answer was ${status}`);
+    assert(performance.now() < end, `The last status was ${status}`);
     await delay(200);
   }
 }

@@ -18,32 +18,39 @@ import { World } from "./support/model/world.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const ROUNDS = isFull() ? 200 : 8;
-/** How often the store itself is looked at, in rounds. */
+/** Rounds between two audits of the store. */
 const AUDIT_EVERY = 4;
 /** The longest time under load before a server is killed, in milliseconds. */
-const LONGEST = 1200;
-/** The same of a sweep, once the program has started, which takes some time. */
-const LONGEST_SWEEP = 300;
+const MAX_LOAD_TIME = 1200;
+/** The longest time before a sweep is killed, and the start-up time before it, in milliseconds. */
+const MAX_SWEEP_TIME = 300;
 const SWEEP_START = 40;
 const CLIENTS = 8;
 
-Deno.test("Whatever a server was doing when it was killed, each write is there whole or not at all.", async () => {
+Deno.test("After a kill under load every write is stored completely or not stored.", async () => {
   const seed = announceSeed();
   await using folder = await Folder.make();
   const random = new Random(seed);
   const world = new World(makeSpots());
   world.refusals = LIMITS;
   for (let round = 1; round <= ROUNDS; round++) {
-    await killUnderLoad(world, folder.path, { seed: seed + round, after: random.below(LONGEST) });
+    await killUnderLoad(world, folder.path, {
+      seed: seed + round,
+      after: random.below(MAX_LOAD_TIME),
+    });
     if (round % AUDIT_EVERY !== 0) continue;
     await auditStore(folder.path, false);
     await breakSweeps(folder.path, random, 1);
   }
   await endAll(world, folder.path, random);
-  assertGreater(world.unanswered, ROUNDS, "Hardly anything was running when the server was killed");
+  assertGreater(
+    world.unanswered,
+    ROUNDS,
+    "Too few requests were running when the server was killed",
+  );
 });
 
-/** Restarts the server, looks whether everything is as it must be, and kills it while clients write. */
+/** Restarts the server, checks the stored files, and kills it while clients write. */
 async function killUnderLoad(
   world: World,
   data: string,
@@ -68,7 +75,7 @@ async function check(world: World, server: TestServer): Promise<void> {
   await assertCounts(world);
 }
 
-/** After a stop in peace a sweep leaves nothing but files and open uploads, and without those only files. */
+/** After a clean stop a sweep leaves only files and open uploads, and after their abort only files. */
 async function endAll(world: World, data: string, random: Random): Promise<void> {
   {
     await using server = await TestServer.start({ data });
@@ -89,11 +96,11 @@ async function endAll(world: World, data: string, random: Random): Promise<void>
   await auditStore(data, true);
 }
 
-/** Nothing is lost where a sweep is killed: the next one goes on. */
+/** Kills sweeps, which must lose nothing: the next one resumes. */
 async function breakSweeps(data: string, random: Random, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
-    // Most sweeps take but a few milliseconds.
-    const after = LONGEST_SWEEP * random.fraction() ** 3;
+    // Most sweeps take only a few milliseconds.
+    const after = MAX_SWEEP_TIME * random.fraction() ** 3;
     await breakSweep(data, SWEEP_START + after);
     await auditStore(data, false);
   }

@@ -17,7 +17,7 @@ const WHOLE = joinBytes(PARTS);
 /** The chunk of a large file that is damaged: the third from its end. */
 const CHUNK = -3;
 
-/** Stores files with a server, damages them while it is stopped, and goes on with another. */
+/** Stores files with a server, stops it, damages the store, and starts another server. */
 async function withDamage(
   store: (drive: Drive) => Promise<unknown>,
   damage: (store: StoppedStore) => Promise<void>,
@@ -44,7 +44,7 @@ async function withDamage(
   assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
 }
 
-/** The file was told of in the log, and can be replaced and deleted like others. */
+/** Asserts that the log names the file, and that it can be replaced and deleted. */
 async function assertRepairable(drive: Drive, name: string): Promise<void> {
   assert(drive.server.text.includes(name), `The log does not name ${name}: ${drive.server.text}`);
   await drive.put(name, LARGE);
@@ -53,7 +53,7 @@ async function assertRepairable(drive: Drive, name: string): Promise<void> {
   assertEquals(await drive.usage(), { files: 2, bytes: SMALL.length + LARGE.length });
 }
 
-/** Downloads a file and gives what came of it, which is less than was promised; nothing where it was refused. */
+/** Downloads a damaged file. Returns the bytes that arrived: fewer than Content-Length, and none after a status of 500. */
 async function readBroken(
   drive: Drive,
   name: string,
@@ -63,18 +63,21 @@ async function readBroken(
   const path = `/v1/${PROJECT_ID}/${DRIVE}/files/download${query({ name })}`;
   await connection.send(rawRequest("GET", path, range === undefined ? {} : { Range: range }));
   const answer = await connection.answer();
-  assert(answer !== undefined, "The connection ended without a head");
+  assert(answer !== undefined, "The connection ended without a response");
   if (answer.status === 500) {
     assertErrorAnswer(answer);
     return new Uint8Array();
   }
   const { bytes } = answer.expect(range === undefined ? 200 : 206);
-  assert(bytes.length < Number(answer.header("Content-Length")), "All that was promised came");
+  assert(
+    bytes.length < Number(answer.header("Content-Length")),
+    "All bytes of Content-Length arrived",
+  );
   return bytes;
 }
 
 for (const [what, damage] of Object.entries(DAMAGES)) {
-  Deno.test(`A small file whose content was ${what} is refused before a byte leaves.`, async () => {
+  Deno.test(`A small file whose content was ${what} is not sent.`, async () => {
     const name = `small-${what}`;
     await withDamage(
       (drive) => drive.put(name, SMALL),
@@ -91,7 +94,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
 }
 
 for (const [what, damage] of Object.entries(DAMAGES)) {
-  Deno.test(`A large file of which a chunk was ${what} breaks before that.`, async () => {
+  Deno.test(`A large file with a chunk that was ${what} breaks before that chunk.`, async () => {
     const name = `large-${what}`;
     await withDamage(
       (drive) => drive.put(name, LARGE),
@@ -106,7 +109,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     );
   });
 
-  Deno.test(`A file from parts of which a chunk was ${what} breaks before that.`, async () => {
+  Deno.test(`A multipart file with a chunk that was ${what} breaks before that chunk.`, async () => {
     const name = `parts-${what}`;
     await withDamage(
       (drive) => uploadParts(drive, name, PARTS),
@@ -123,7 +126,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
 }
 
 for (const [what, damage] of Object.entries(DAMAGES)) {
-  Deno.test(`A file whose checksums were ${what} gives no byte.`, async () => {
+  Deno.test(`A file whose checksums were ${what} is not sent.`, async () => {
     const name = `checksums-${what}`;
     await withDamage(
       (drive) => drive.put(name, LARGE),

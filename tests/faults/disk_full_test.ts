@@ -12,14 +12,14 @@ import {
   fillDisk,
   LongReader,
   SmallDisk,
-  uploadAsSoonAsPossible,
+  uploadOnceAccepted,
 } from "./support/disk.ts";
 
 const RESERVE = ["--disk-reserve", String(8 * MIB)];
 const MORE_THAN_ANY_DISK = ["--disk-reserve", String(2 ** 52)];
 const STACK_TRACE = /^\s+at .*:\d+:\d+/m;
 
-Deno.test("Below its reserve the server takes no uploads, and all else goes on.", async () => {
+Deno.test("Below the disk reserve only uploads are rejected.", async () => {
   await using folder = await Folder.make();
   const files: Files = { small: patternBytes(100, 1), large: patternBytes(MIB, 2) };
   let id = "";
@@ -43,7 +43,7 @@ Deno.test("Below its reserve the server takes no uploads, and all else goes on."
   assertNotMatch(server.text, STACK_TRACE);
 });
 
-/** Runs a test on a small disk of its own; where there can be none, the test above has to do. */
+/** Runs a test on a small disk. Without the right to mount one, only the test above runs. */
 async function onSmallDisk(
   run: (data: string, disk: SmallDisk) => Promise<void>,
   size?: number,
@@ -53,7 +53,7 @@ async function onSmallDisk(
 }
 
 for (const size of [100_000, MIB]) {
-  Deno.test(`A disk filled with files of ${size} bytes loses none of them.`, () => {
+  Deno.test(`A disk filled with files of ${size} bytes keeps all of them.`, () => {
     return onSmallDisk(async (data) => {
       let files: Files;
       {
@@ -67,7 +67,7 @@ for (const size of [100_000, MIB]) {
   });
 }
 
-/** Fills the disk, sees that only uploads suffer, and makes room; gives what must be there. */
+/** Fills the disk, asserts that only uploads fail, and makes room. Returns the expected files. */
 async function fillAndEmpty(drive: Drive, size: number): Promise<Files> {
   const upload = await Upload.start(drive, "open");
   (await upload.send(1, patternBytes(10))).expect(200);
@@ -81,13 +81,13 @@ async function fillAndEmpty(drive: Drive, size: number): Promise<Files> {
   for (const name of gone) delete files[name];
   await assertFiles(drive, files);
   const bytes = patternBytes(5 * MIB, 9);
-  await uploadAsSoonAsPossible(drive, "new", bytes);
+  await uploadOnceAccepted(drive, "new", bytes);
   (await upload.send(1, patternBytes(5))).expect(200);
   (await upload.complete()).expect(200);
   return { ...files, new: bytes, open: patternBytes(5) };
 }
 
-Deno.test("Parts that find no room are refused, and an abort makes room again.", () => {
+Deno.test("Parts without room are rejected, and an abort makes room.", () => {
   return onSmallDisk(async (data) => {
     await using server = await TestServer.start({ data, args: RESERVE });
     const drive = new Drive(server, "disk");
@@ -101,15 +101,15 @@ Deno.test("Parts that find no room are refused, and an abort makes room again.",
     assertEquals((await upload.parts()).length, stored);
     (await upload.abort()).expect(200);
     const parts = Array.from({ length: 3 }, (_, i) => patternBytes(5 * MIB, 40 + i));
-    await uploadAsSoonAsPossible(drive, "probe", patternBytes(10 * MIB, 5));
+    await uploadOnceAccepted(drive, "probe", patternBytes(10 * MIB, 5));
     await drive.delete(["probe"]);
-    await uploadAsSoonAsPossible(drive, "probe", new Uint8Array());
+    await uploadOnceAccepted(drive, "probe", new Uint8Array());
     await uploadParts(drive, "whole", parts);
     assertSameBytes((await drive.get("kept")).expect(200).bytes, kept);
   });
 });
 
-Deno.test("Slow uploads side by side never take the last of the disk.", () => {
+Deno.test("Concurrent slow uploads leave the disk reserve free.", () => {
   return onSmallDisk(async (data) => {
     await using server = await TestServer.start({ data, args: RESERVE });
     const drive = new Drive(server, "disk");
@@ -120,11 +120,11 @@ Deno.test("Slow uploads side by side never take the last of the disk.", () => {
     const answers = gates.map(({ stream }, i) => {
       return drive.send("POST", `/files?name=slow-${i}`, { body: stream });
     });
-    // Longer than the server may believe what it knew of the disk.
+    // Longer than the server caches the free space.
     await delay(2500);
     for (const gate of gates) gate.open();
     for (const [i, answer] of (await Promise.all(answers)).entries()) {
-      assert([201, 507].includes(answer.status), `The status ${answer.status}: ${answer.text}`);
+      assert([201, 507].includes(answer.status), `Status ${answer.status}: ${answer.text}`);
       const bytes = bodies[i];
       if (answer.status === 201 && bytes !== undefined) kept[`slow-${i}`] = bytes;
     }
@@ -134,13 +134,13 @@ Deno.test("Slow uploads side by side never take the last of the disk.", () => {
       assertEquals(await drive.delete(gone), { deleted: gone, failed: [] });
     }
     const again = patternBytes(2 * MIB, 99);
-    await uploadAsSoonAsPossible(drive, "again", again);
+    await uploadOnceAccepted(drive, "again", again);
     await assertFiles(drive, { kept: patternBytes(MIB, 1), again });
     assertNotMatch(server.text, STACK_TRACE);
   });
 });
 
-Deno.test("A disk that somebody else has filled works again once there is room.", () => {
+Deno.test("A store on a full disk works again when there is room.", () => {
   return onSmallDisk(async (data) => {
     const files: Files = { small: patternBytes(100, 1), large: patternBytes(MIB, 2) };
     {
@@ -151,14 +151,14 @@ Deno.test("A disk that somebody else has filled works again once there is room."
       await fillDisk(ballast);
       for (const size of [10_000, MIB, 10 * MIB]) {
         const answer = await drive.send("POST", "/files?name=new", { body: patternBytes(size) });
-        // What is small may still find a place in the store's file.
+        // Small files may fit into free pages of the store's file.
         assert(answer.status === 507 || size < MIB && answer.status === 201, answer.text);
         if (answer.status === 201) files["new"] = patternBytes(size);
       }
       await assertFiles(drive, files);
       await Deno.remove(ballast);
       files["new"] = patternBytes(2 * MIB, 3);
-      await uploadAsSoonAsPossible(drive, "new", files["new"]);
+      await uploadOnceAccepted(drive, "new", files["new"]);
       await assertFiles(drive, files);
       assertNotMatch(server.text, STACK_TRACE);
     }
@@ -167,10 +167,10 @@ Deno.test("A disk that somebody else has filled works again once there is room."
   });
 });
 
-/** How long an upload may take to be answered on a full disk, in milliseconds. */
+/** Time for a response to an upload on a full disk, in milliseconds. */
 const ANSWER_TIME = 30_000;
 
-/** Uploads eight files at a time, each answered in time; gives those that were taken. */
+/** Uploads eight files at a time, each answered in time. Returns the accepted ones. */
 async function uploadMany(drive: Drive, count: number, size: number): Promise<Files> {
   const files: Files = {};
   let next = 0;
@@ -181,7 +181,7 @@ async function uploadMany(drive: Drive, count: number, size: number): Promise<Fi
       const began = performance.now();
       const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
       assert(performance.now() - began < ANSWER_TIME, `${name} was answered too late`);
-      assert([201, 507].includes(answer.status), `The status ${answer.status}: ${answer.text}`);
+      assert([201, 507].includes(answer.status), `Status ${answer.status}: ${answer.text}`);
       if (answer.status === 201) files[name] = bytes;
     }
   };
@@ -196,21 +196,21 @@ const READER_CASES = [
 ];
 
 for (const { disk, count, size } of READER_CASES) {
-  Deno.test(`On ${disk} MiB beside a long reader files of ${size} bytes leave room for a checkpoint.`, () => {
+  Deno.test(`On a disk of ${disk} MiB, files of ${size} bytes leave room for a checkpoint after a long read.`, () => {
     return onSmallDisk(async (data, { path }) => {
       let kept: Files;
       {
         await using server = await TestServer.start({ data, args: RESERVE });
         const drive = new Drive(server, "disk");
         await drive.put("first", patternBytes(100));
-        await ballastIsWhole(data);
+        await untilBallastIsComplete(data);
         {
           await using _reader = await LongReader.open(data);
           kept = await uploadMany(drive, count, size);
           assertGreater(Object.keys(kept).length, 1);
         }
         const gone = Object.keys(kept).slice(1);
-        // Commits make SQLite checkpoint the whole log, which must find room for all of it.
+        // Commits make SQLite checkpoint the whole log, for which there must be room.
         for (const name of gone) {
           assertEquals(await drive.delete([name]), { deleted: [name], failed: [] });
           delete kept[name];
@@ -218,7 +218,7 @@ for (const { disk, count, size } of READER_CASES) {
         kept["first"] = patternBytes(100);
         await assertFiles(drive, kept);
         kept["new"] = patternBytes(5 * MIB, 7);
-        await uploadAsSoonAsPossible(drive, "new", kept["new"]);
+        await uploadOnceAccepted(drive, "new", kept["new"]);
         assertNotMatch(server.text, STACK_TRACE);
       }
       await using server = await TestServer.start({ data, args: RESERVE });
@@ -230,7 +230,7 @@ for (const { disk, count, size } of READER_CASES) {
 
 const BALLAST = 16 * MIB;
 
-/** Bytes of the disk that the ballast really takes. */
+/** Returns the disk space that the ballast uses, in bytes. */
 async function ballastSize(data: string): Promise<number> {
   let size = 0;
   for (const path of await ballastFiles(data)) {
@@ -246,15 +246,15 @@ async function ballastFiles(data: string): Promise<string[]> {
   return entries.filter((path) => path.includes("/kvdrive.ballast-"));
 }
 
-async function ballastIsWhole(data: string): Promise<void> {
+async function untilBallastIsComplete(data: string): Promise<void> {
   const until = performance.now() + 30_000;
   while (await ballastSize(data) < BALLAST) {
-    assert(performance.now() < until, "The ballast did not come back");
+    assert(performance.now() < until, "The ballast was not restored");
     await delay(50);
   }
 }
 
-Deno.test("Deletions work on a disk that another program has filled, also after kill -9.", () => {
+Deno.test("Deletions work on a full disk, also after kill -9.", () => {
   return onSmallDisk(async (data, disk) => {
     const files: Files = {};
     const foreign = `${disk.path}/foreign`;
@@ -270,13 +270,13 @@ Deno.test("Deletions work on a disk that another program has filled, also after 
       for (let i = 0; i < 25; i++) {
         await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
       }
-      await ballastIsWhole(data);
+      await untilBallastIsComplete(data);
       await fillDisk(foreign);
       assertEquals(await disk.free(), 0);
       await remove(drive, ["f0", "f1", "f2"]);
       await fillDisk(`${foreign}-2`);
       await remove(drive, ["f3", "f4"]);
-      // Longer than the server may believe what it knew of the disk.
+      // Longer than the server caches the free space.
       await delay(1500);
       assertEquals(
         (await drive.send("POST", "/files?name=new", { body: new Uint8Array(9) })).status,
@@ -293,37 +293,37 @@ Deno.test("Deletions work on a disk that another program has filled, also after 
     await assertFiles(drive, files);
     await remove(drive, Object.keys(files).slice(0, 3));
     await Deno.remove(foreign);
-    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
-    await ballastIsWhole(data);
+    await uploadOnceAccepted(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await untilBallastIsComplete(data);
     await assertFiles(drive, files);
     assertNotMatch(server.text, STACK_TRACE);
   }, 100 * MIB);
 });
 
-Deno.test("Deletions alone make room again on a disk that another program keeps full.", () => {
+Deno.test("Deletions make room on a disk that another program keeps full.", () => {
   return onSmallDisk(async (data, disk) => {
     await using server = await TestServer.start({ data, args: RESERVE });
     const drive = new Drive(server, "disk");
     const files: Files = {};
     for (let i = 0; i < 60; i++) await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
-    await ballastIsWhole(data);
+    await untilBallastIsComplete(data);
     await fillDisk(`${disk.path}/foreign`);
     for (let i = 0; i < 50; i++) {
       assertEquals(await drive.delete([`f${i}`]), { deleted: [`f${i}`], failed: [] });
       delete files[`f${i}`];
     }
-    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
-    await ballastIsWhole(data);
+    await uploadOnceAccepted(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await untilBallastIsComplete(data);
     await assertFiles(drive, files);
   }, 150 * MIB);
 });
 
-Deno.test("Another program that fills the disk beside a long reader takes nothing of a checkpoint.", () => {
+Deno.test("A disk filled by another program during a long read leaves room for a checkpoint.", () => {
   return onSmallDisk(async (data, disk) => {
     await using server = await TestServer.start({ data, args: RESERVE });
     const drive = new Drive(server, "disk");
     const files: Files = {};
-    await ballastIsWhole(data);
+    await untilBallastIsComplete(data);
     {
       await using _reader = await LongReader.open(data);
       for (let i = 0; i < 60; i++) await drive.put(`f${i}`, files[`f${i}`] = patternBytes(MIB, i));
@@ -340,30 +340,30 @@ Deno.test("Another program that fills the disk beside a long reader takes nothin
       assertEquals(await drive.delete([`f${i}`]), { deleted: [`f${i}`], failed: [] });
       delete files[`f${i}`];
     }
-    await uploadAsSoonAsPossible(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
-    await ballastIsWhole(data);
+    await uploadOnceAccepted(drive, "new", files["new"] = patternBytes(2 * MIB, 99));
+    await untilBallastIsComplete(data);
     await assertFiles(drive, files);
   }, 300 * MIB);
 });
 
-Deno.test("Ballast that is deleted, cut or made read-only is whole again soon.", () => {
+Deno.test("Deleted, truncated or read-only ballast is restored.", () => {
   return onSmallDisk(async (data) => {
     await using server = await TestServer.start({ data, args: RESERVE });
-    await ballastIsWhole(data);
+    await untilBallastIsComplete(data);
     for (const path of await ballastFiles(data)) await Deno.remove(path);
-    await ballastIsWhole(data);
+    await untilBallastIsComplete(data);
     await Deno.truncate(`${data}/kvdrive.ballast-3`, 10);
     await Deno.chmod(`${data}/kvdrive.ballast-3`, 0o400);
     await until(async () => (await Deno.stat(`${data}/kvdrive.ballast-3`)).size > 10);
-    await ballastIsWhole(data);
+    await untilBallastIsComplete(data);
     assertEquals((await server.stop()).code, 0);
   });
 });
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+async function until(condition: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000;
-  while (!await isSo().catch(() => false)) {
-    assert(performance.now() < end, "It never happened");
+  while (!await condition().catch(() => false)) {
+    assert(performance.now() < end, "The condition was not met in time");
     await delay(50);
   }
 }

@@ -5,11 +5,11 @@ import { Drive, uploadParts } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
 import { fillDisk, SmallDisk } from "./support/disk.ts";
 
-/** How long uploads live here, and how often Deno KV looks for expired entries at least, in milliseconds. */
+/** Lifetime of uploads, and the longest interval at which Deno KV removes expired entries, in milliseconds. */
 const UPLOAD_TTL = 10_000;
 const KV_EXPIRY_INTERVAL = 61_000;
 
-Deno.test("What expires while another program has filled the disk does not end the server.", async () => {
+Deno.test("The server survives expiring entries on a full disk.", async () => {
   await using disk = await SmallDisk.mount();
   if (disk === undefined) return;
   const data = `${disk.path}/data`;
@@ -20,7 +20,7 @@ Deno.test("What expires while another program has filled the disk does not end t
   await delay(UPLOAD_TTL);
   const filler = `${disk.path}/filler`;
   await fillDisk(filler);
-  // Where it ends the server, waiting for the answer fails.
+  // If the server ended, the next request fails.
   await delay(KV_EXPIRY_INTERVAL);
   assertEquals(await drive.names(), ["a", "b", "c"]);
   assertEquals(await drive.delete(["a"]), { deleted: ["a"], failed: [] });

@@ -14,19 +14,19 @@ import { assertCounts, makeSpots, readAll, runClients } from "./support/model/ru
 import { World } from "./support/model/world.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
-/** How often each fault is injected. */
+/** Rounds in which each fault is injected. */
 const ROUNDS = isFull() ? 20 : 1;
-/** How long a disk fails in one round, in milliseconds. */
-const SHORTEST = 500;
-const LONGEST = 1500;
-/** How long a server may take to work again once its disk does, in milliseconds. */
+/** Bounds of the time in which a disk fails, in milliseconds. */
+const MIN_FAILURE_TIME = 500;
+const MAX_FAILURE_TIME = 1500;
+/** Time for a server to recover after its disk did, in milliseconds. */
 const RECOVERY = 15_000;
 const CLIENTS = 6;
-/** The time after which a file is read again that could not be read twice, in milliseconds. */
+/** The interval at which the scrub reads a damaged file again, in milliseconds. */
 const RECHECK = 60_000;
 
-Deno.test("A disk that fails below the database costs answers, and no acknowledged byte.", async (t) => {
-  assert(await canInject(), "These tests need strace, and the right to trace a process");
+Deno.test("A failing disk loses no acknowledged write.", async (t) => {
+  assert(await canInject(), "These tests need strace and the right to trace a process");
   const seed = announceSeed();
   const random = new Random(seed);
   await using folder = await Folder.make();
@@ -39,7 +39,7 @@ Deno.test("A disk that fails below the database costs answers, and no acknowledg
           await failUnderLoad(world, folder.path, fault, random, seed + round * 100 + i);
         },
       );
-      // What the model knows is not what the store holds then.
+      // After a failure the model no longer matches the store.
       if (!passed) return;
     }
   }
@@ -51,8 +51,8 @@ Deno.test("A disk that fails below the database costs answers, and no acknowledg
   await auditStore(folder.path, true);
 });
 
-Deno.test("A read that fails once is no damage, neither to verify nor to the scrub.", async (t) => {
-  assert(await canInject(), "These tests need strace, and the right to trace a process");
+Deno.test("A read that fails once is not reported as damage by verify or the scrub.", async (t) => {
+  assert(await canInject(), "These tests need strace and the right to trace a process");
   await using folder = await Folder.make();
   const data = folder.path;
   await using server = await TestServer.start({
@@ -67,15 +67,15 @@ Deno.test("A read that fails once is no damage, neither to verify nor to the scr
     const disk = await FailingDisk.begin(server.process.pid, data, fault, { first: 1, every: 3 });
     const end = performance.now() + RECOVERY;
     while (await disk.failed() < 30 && performance.now() < end) {
-      // Each answer is the file or none.
+      // A download succeeds or fails.
       await drive.get("file 1").catch(() => {});
       await delay(20);
     }
     assert(await disk.failed() > 0, "The disk never failed");
     await disk.end();
-    const patience = performance.now() + 3 * RECHECK;
+    const recheckEnd = performance.now() + 3 * RECHECK;
     while (await damagedFiles(server) > 0) {
-      assert(performance.now() < patience, "Whole files are still called damaged");
+      assert(performance.now() < recheckEnd, "Undamaged files are still reported as damaged");
       await delay(500);
     }
   });
@@ -99,7 +99,7 @@ Deno.test("A read that fails once is no damage, neither to verify nor to the scr
       const [text, error] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
       assertMatch(await Deno.readTextFile(folder.at("trace")), /INJECTED/);
       assertEquals([code, error], [0, ""], text);
-      assertMatch(text ?? "", /^All is well/);
+      assertMatch(text ?? "", /^No problems found/);
     });
   }
 });
@@ -109,7 +109,7 @@ async function damagedFiles(server: TestServer): Promise<number> {
   return (answer.json as { integrity: { damaged_files: number } }).integrity.damaged_files;
 }
 
-/** Starts a server on what is there, lets its disk fail while clients work, and sees that it recovers by itself. */
+/** Starts a server, makes its disk fail under load, and asserts that it recovers without a restart. */
 async function failUnderLoad(
   world: World,
   data: string,
@@ -119,27 +119,27 @@ async function failUnderLoad(
 ): Promise<void> {
   await using server = await TestServer.start({ data });
   await check(world, server);
-  let goesOn = true;
+  let isRunning = true;
   const mix = fault.call === "pread64" ? TRAFFIC : WRITES;
-  const load = runClients(world, { seed, clients: CLIENTS, mix }, () => goesOn);
-  // It is waited for below, where its failure is thrown.
+  const load = runClients(world, { seed, clients: CLIENTS, mix }, () => isRunning);
+  // A failure is thrown below, where the load is awaited.
   load.catch(() => {});
   await delay(random.below(300));
   world.mayFail = true;
   const times = { first: 1 + random.below(20), every: 1 + random.below(12) };
   const disk = await FailingDisk.begin(server.process.pid, data, fault, times);
-  await delay(SHORTEST + random.below(LONGEST - SHORTEST));
-  // Under load by others the first of these calls may come late; files are seldom cut to a length at all.
+  await delay(MIN_FAILURE_TIME + random.below(MAX_FAILURE_TIME - MIN_FAILURE_TIME));
+  // On a busy machine the first of these calls may be late. Files are rarely truncated.
   const isRare = fault.call === "ftruncate";
   while (!isRare && await disk.failed() === 0) await delay(50);
   await disk.end();
-  goesOn = false;
+  isRunning = false;
   await load.catch((cause: unknown) => {
     throw new Error(`The server printed:\n${errorsIn(server.text)}`, { cause });
   });
   await recover(server);
   await check(world, server);
-  // Half of the servers end by a crash: what their disk refused must not come back with the next start.
+  // Half of the servers crash: writes that the disk rejected must not reappear after the next start.
   await server.stop(random.below(2) === 0 ? "SIGKILL" : "SIGTERM");
 }
 
@@ -159,7 +159,7 @@ async function recover(server: TestServer): Promise<void> {
   }
 }
 
-/** Everything is what the model says, and the server answers as ever. */
+/** Asserts that the server has exactly the files of the model. */
 async function check(world: World, server: TestServer): Promise<void> {
   world.mayFail = false;
   world.servers = [server];
@@ -167,7 +167,7 @@ async function check(world: World, server: TestServer): Promise<void> {
   await assertCounts(world);
 }
 
-/** The last lines that a server printed besides its log of requests. */
+/** Returns the last lines that a server printed besides its request log. */
 function errorsIn(text: string): string {
   return text.split("\n").filter((line) => !/"status":(?!500)|is malformed|disk I/.test(line))
     .slice(-20).join("\n");

@@ -6,10 +6,10 @@ import { GatedBody } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
 import { StoreLock } from "./support/store_file.ts";
 
-/** Milliseconds in which each of many uploads is answered: the lock is waited for 5 s, once for all of them. */
+/** Time for the responses to all uploads, in milliseconds. They share one wait of 5 s for the lock. */
 const ANSWER_TIME = 30_000;
 
-Deno.test("Uploads that are under way are all answered soon when another process keeps the lock.", async () => {
+Deno.test("Running uploads are answered in time while another process holds the lock.", async () => {
   await using server = await TestServer.start();
   const drive = new Drive(server, "locked");
   const gates = Array.from({ length: 32 }, (_, i) => {
@@ -18,7 +18,7 @@ Deno.test("Uploads that are under way are all answered soon when another process
   const answers = gates.map(({ stream }, i) => {
     return drive.send("POST", `/files?name=f${i}`, { body: stream });
   });
-  // Their first chunks are in the store by then, or soon after: both ways they are answered.
+  // By now the first chunks are stored, or about to be. Both cases must be answered.
   await delay(2000);
   {
     using _lock = new StoreLock(server.data);
@@ -26,7 +26,7 @@ Deno.test("Uploads that are under way are all answered soon when another process
     for (const gate of gates) gate.open();
     for (const { status, text } of await Promise.all(answers)) assertEquals(status, 503, text);
     const lasted = performance.now() - began;
-    assert(lasted < ANSWER_TIME, `The last answer came after ${lasted} ms`);
+    assert(lasted < ANSWER_TIME, `The last response took ${lasted} ms`);
   }
   const bytes = patternBytes(MIB, 99);
   (await drive.send("POST", "/files?name=after", { body: bytes })).expect(201);

@@ -9,33 +9,33 @@ import { assertErrorAnswer } from "../support/suite.ts";
 import { DOWNLOAD, VICTIM } from "./support/peers/cases.ts";
 import { Connection } from "./support/peers/connection.ts";
 
-/** The smallest budget: 24 MiB for uploads and as much for downloads, 8 MiB for JSON and as much for caches. */
+/** The smallest budget: 24 MiB each for uploads and downloads, 8 MiB each for JSON and caches. */
 const BUDGET = ["--memory-budget", "64MiB"];
 
 /**
- * What the runtime may take on top: 64 KiB for each read of a body until they are collected, and 256 KiB of each answer that
- * is not read. Without a budget each of these attacks takes from 450 MiB to several GiB.
+ * Growth that the runtime may add: 64 KiB per read of a body until garbage collection, and 256 KiB per unread response.
+ * Without a budget each of these attacks takes 450 MiB to several GiB.
  */
-const RUNTIME = 400 * MIB;
+const MAX_GROWTH = 400 * MIB;
 
-/** The same for messages in JSON, of which the runtime keeps less. */
-const MESSAGES = 250 * MIB;
+/** The same for JSON bodies, of which the runtime buffers less. */
+const MAX_JSON_GROWTH = 250 * MIB;
 
 async function start(...args: string[]): Promise<TestServer> {
   return await TestServer.start({ ...ADMINISTERED, args: [...BUDGET, ...args] });
 }
 
-/** How many bytes the server grows by, at the most, while something is done to it. */
+/** Returns the largest growth of the server during some work, in bytes. */
 async function growthWhile(server: TestServer, work: () => Promise<void>): Promise<number> {
   const before = await residentBytes(server.process.pid);
-  let most = before;
-  const look = async () => {
-    most = Math.max(most, await residentBytes(server.process.pid));
+  let max = before;
+  const measure = async () => {
+    max = Math.max(max, await residentBytes(server.process.pid));
   };
   let isOver = false;
-  const looking = (async () => {
+  const measuring = (async () => {
     while (!isOver) {
-      await look();
+      await measure();
       await delay(50);
     }
   })();
@@ -43,10 +43,10 @@ async function growthWhile(server: TestServer, work: () => Promise<void>): Promi
     await work();
   } finally {
     isOver = true;
-    await looking;
+    await measuring;
   }
-  await look();
-  return most - before;
+  await measure();
+  return max - before;
 }
 
 async function metric(server: TestServer, name: string, part: string): Promise<number> {
@@ -54,16 +54,16 @@ async function metric(server: TestServer, name: string, part: string): Promise<n
   return Number(new RegExp(`^${name}\\{part="${part}"\\} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
-/** Waits until nothing of a part is in use any more. */
-async function assertComesBack(server: TestServer, part: string): Promise<void> {
+/** Waits until a part of the budget is unused. */
+async function assertReleased(server: TestServer, part: string): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (await metric(server, "kvdrive_memory_used_bytes", part) > 0) {
-    assert(performance.now() < deadline, `Memory of ${part} did not come back`);
+    assert(performance.now() < deadline, `Memory of ${part} was not released`);
     await delay(100);
   }
 }
 
-/** How many names a drive lists, and on how many pages. */
+/** Returns the number of names that a drive lists, and of the pages. */
 async function countPages(drive: Drive): Promise<{ names: number; pages: number }> {
   let names = 0;
   for (let pages = 1, last = "";; pages++) {
@@ -74,13 +74,13 @@ async function countPages(drive: Drive): Promise<{ names: number; pages: number 
   }
 }
 
-/** A project of its own, which has done nothing to anybody. */
-async function neighbour(server: TestServer): Promise<Drive> {
+/** Returns a drive of another project. */
+async function otherProjectDrive(server: TestServer): Promise<Drive> {
   return (await Project.make(server)).drive("own");
 }
 
 for (const method of ["POST", "DELETE"]) {
-  Deno.test(`Bodies of ${method} that come byte by byte cost no more memory than others.`, async () => {
+  Deno.test(`${method} bodies in one-byte chunks stay within the memory budget.`, async () => {
     await using server = await start();
     const target = `/v1/test-project/peers/files${method === "POST" ? "?name=drip" : ""}`;
     const growth = await growthWhile(server, async () => {
@@ -94,18 +94,18 @@ for (const method of ["POST", "DELETE"]) {
         }
       }));
     });
-    assert(growth < RUNTIME, `${growth / MIB} MiB`);
-    await assertComesBack(server, "uploads");
-    await assertComesBack(server, "json");
+    assert(growth < MAX_GROWTH, `${growth / MIB} MiB`);
+    await assertReleased(server, "uploads");
+    await assertReleased(server, "json");
   });
 }
 
-Deno.test("400 readers that take nothing are bounded, and hold up nobody of another project.", async () => {
+Deno.test("400 stalled readers stay within the memory budget and do not block other projects.", async () => {
   await using server = await start("--idle-timeout", "2s");
   const drive = new Drive(server, "peers");
   const bytes = patternBytes(10 * MIB, 1);
   await drive.put(VICTIM, bytes);
-  const other = await neighbour(server);
+  const other = await otherProjectDrive(server);
   await other.put("mine", bytes);
   const readers: Connection[] = [];
   const growth = await growthWhile(server, async () => {
@@ -116,19 +116,19 @@ Deno.test("400 readers that take nothing are bounded, and hold up nobody of anot
     }
     await delay(1000);
     assertEquals((await other.get("mine")).expect(200).bytes, bytes);
-    // What waits in vain is told so.
+    // A download without memory is rejected.
     assertErrorAnswer((await drive.get(VICTIM)).expect(503));
     assertGreater(await metric(server, "kvdrive_memory_refused_total", "downloads"), 0);
   });
-  assert(growth < RUNTIME, `${growth / MIB} MiB`);
+  assert(growth < MAX_GROWTH, `${growth / MIB} MiB`);
   for (const reader of readers) reader[Symbol.dispose]();
-  await assertComesBack(server, "downloads");
+  await assertReleased(server, "downloads");
   assertEquals((await drive.get(VICTIM)).expect(200).bytes, bytes);
 });
 
-Deno.test("Large bodies in JSON wait for memory before they are read, each project for its own.", async () => {
+Deno.test("Large JSON bodies stay within the memory budget and do not block other projects.", async () => {
   await using server = await start("--idle-timeout", "2s");
-  const other = await neighbour(server);
+  const other = await otherProjectDrive(server);
   await other.put("mine", patternBytes(10, 1));
   const size = 6_000_000;
   const senders: Connection[] = [];
@@ -138,26 +138,26 @@ Deno.test("Large bodies in JSON wait for memory before they are read, each proje
       senders.push(sender);
       const headers = { "Content-Length": String(size) };
       await sender.send(rawRequest("DELETE", "/v1/test-project/peers/files", headers));
-      // Who is not read cannot send more than what lies between.
+      // While the server does not read, the client can only fill the socket buffers.
       await Promise.race([sender.send(new Uint8Array(size - 1).fill(0x41)), delay(1000)]);
     }));
     assertEquals(await other.delete(["mine"]), { deleted: ["mine"], failed: [] });
   });
-  assert(growth < MESSAGES, `${growth / MIB} MiB`);
+  assert(growth < MAX_JSON_GROWTH, `${growth / MIB} MiB`);
   for (const sender of senders) sender[Symbol.dispose]();
-  await assertComesBack(server, "json");
+  await assertReleased(server, "json");
 });
 
-Deno.test("Listings that nobody reads are bounded, and hold up nobody of another project.", async () => {
+Deno.test("Unread listings stay within the memory budget and do not block other projects.", async () => {
   await using server = await start("--idle-timeout", "2s");
   const drive = new Drive(server, "peers");
-  // In JSON such a name has six bytes for each of its own.
+  // In JSON each byte of such a name is escaped as six bytes.
   const name = (i: number) => `${"\u0001".repeat(1000)}${i}`;
   const numbers = Array.from({ length: 1000 }, (_, i) => i);
   while (numbers.length > 0) {
     await Promise.all(numbers.splice(0, 50).map((i) => drive.put(name(i), patternBytes(1, i))));
   }
-  const other = await neighbour(server);
+  const other = await otherProjectDrive(server);
   await other.put("mine", patternBytes(10, 1));
   const readers: Connection[] = [];
   const growth = await growthWhile(server, async () => {
@@ -169,13 +169,13 @@ Deno.test("Listings that nobody reads are bounded, and hold up nobody of another
     await delay(1000);
     assertEquals((await other.list()).names, ["mine"]);
   });
-  assert(growth < MESSAGES, `${growth / MIB} MiB`);
+  assert(growth < MAX_JSON_GROWTH, `${growth / MIB} MiB`);
   for (const reader of readers) reader[Symbol.dispose]();
-  await assertComesBack(server, "json");
+  await assertReleased(server, "json");
   assertEquals(await countPages(drive), { names: 1000, pages: 3 });
 });
 
-Deno.test("Who asks and leaves at once leaves no memory in use.", async () => {
+Deno.test("Clients that disconnect at once leave no memory in use.", async () => {
   await using server = await start("--idle-timeout", "60s");
   const drive = new Drive(server, "peers");
   await drive.put(VICTIM, patternBytes(2 * MIB, 1));
@@ -188,5 +188,5 @@ Deno.test("Who asks and leaves at once leaves no memory in use.", async () => {
     await connection.send(rawRequest("GET", target));
     if (i % 3 === 0) await delay(i % 20);
   }));
-  for (const part of ["downloads", "json", "uploads"]) await assertComesBack(server, part);
+  for (const part of ["downloads", "json", "uploads"]) await assertReleased(server, part);
 });

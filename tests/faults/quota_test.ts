@@ -14,10 +14,10 @@ const CLIENTS = 16;
 const LOW = 400_000;
 const HIGH = 600_000;
 
-/** One client: nobody else writes its names, so it knows what they have to hold. */
+/** A client with its own names, which tracks their expected sizes. */
 class Writer {
   readonly sizes = new Map<string, number>();
-  refused = 0;
+  rejected = 0;
 
   constructor(
     readonly id: number,
@@ -28,7 +28,7 @@ class Writer {
   async step(): Promise<void> {
     const drive = this.random.pick(this.drives);
     const name = `${this.id}-${this.random.below(8)}`;
-    // Small ones lie beside their records, large ones in chunks.
+    // Small files are stored next to their records, large ones in chunks.
     const size = this.random.below(this.random.below(4) === 0 ? 150_000 : 20_000);
     switch (this.random.weighted({ put: 6, upload: 2, delete: 3 })) {
       case "put": {
@@ -49,18 +49,18 @@ class Writer {
 
   private async upload(drive: Drive, name: string, size: number): Promise<void> {
     const upload = await Upload.start(drive, name);
-    // Sent twice, in two sizes: the difference counts.
+    // The part is sent twice in two sizes, of which only the second counts.
     const first = await upload.send(1, patternBytes(this.random.below(20_000), this.id));
     if (first.status !== 507) first.expect(200);
     const part = await upload.send(1, patternBytes(size, this.id));
-    if (part.status === 507) this.refused++;
-    // What was received fits, whatever others did meanwhile.
+    if (part.status === 507) this.rejected++;
+    // Received parts have reserved their bytes, so that the completion fits.
     else this.note(part.expect(200) && (await upload.complete()).expect(200), name, size);
     if (part.status === 507 && this.random.below(2) === 0) (await upload.abort()).expect(200);
   }
 
   private note(answer: Answer, name: string, size: number): void {
-    if (answer.status === 507) this.refused++;
+    if (answer.status === 507) this.rejected++;
     else {
       assert(answer.status < 300, answer.text);
       this.sizes.set(name, size);
@@ -68,7 +68,7 @@ class Writer {
   }
 }
 
-/** All that runs is stopped before a failure is told. */
+/** Runs all writers to their end before the first failure is thrown. */
 async function runAll(writers: readonly Writer[], steps: number): Promise<void> {
   const outcomes = await Promise.allSettled(writers.map(async (writer) => {
     for (let i = 0; i < steps; i++) await writer.step();
@@ -76,7 +76,7 @@ async function runAll(writers: readonly Writer[], steps: number): Promise<void> 
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
-Deno.test("A quota holds whatever many do at once through two servers, and its sum is right.", async () => {
+Deno.test("A quota holds under concurrent writes through two servers.", async () => {
   const seed = announceSeed();
   await using folder = await Folder.make();
   {
@@ -91,18 +91,18 @@ Deno.test("A quota holds whatever many do at once through two servers, and its s
     });
     let isRunning = true;
     const sums: number[] = [];
-    const watching = watch(places, () => isRunning, sums);
+    const changing = changeQuota(places, () => isRunning, sums);
     try {
       await runAll(writers, isFull() ? 400 : 40);
     } finally {
       isRunning = false;
-      await watching;
+      await changing;
     }
     const sizes = new Map(writers.flatMap((writer) => [...writer.sizes]));
     const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
     assertEquals(await drives[0]?.usage(), { files: sizes.size, bytes });
     const open = (await project.call("GET", "")).expect(200).json as { open_upload_bytes: number };
-    assert(writers.some(({ refused }) => refused > 0), "Nothing was ever refused");
+    assert(writers.some(({ rejected }) => rejected > 0), "No write was rejected");
     assert(sums.length > 1 && sums.every((sum) => sum <= HIGH), `${Math.max(...sums)} bytes`);
     await fill(places, bytes + open.open_upload_bytes);
     for (const server of [first, second]) {
@@ -115,8 +115,8 @@ Deno.test("A quota holds whatever many do at once through two servers, and its s
   await auditStore(folder.path, true);
 });
 
-/** Changes the limit and looks at the sum, on either server, while others write. */
-async function watch(
+/** Changes the quota and records the usage through both servers while others write. */
+async function changeQuota(
   places: readonly Project[],
   isRunning: () => boolean,
   sums: number[],
@@ -131,7 +131,7 @@ async function watch(
   }
 }
 
-/** Not a byte of room was lost: what is left can be filled to the last one. */
+/** Asserts that the rest of the quota can be filled to the last byte. */
 async function fill([first, second]: readonly Project[], used: number): Promise<void> {
   assert(first !== undefined && second !== undefined);
   const max_bytes = used + 1000;
@@ -145,9 +145,9 @@ async function fill([first, second]: readonly Project[], used: number): Promise<
 
 const KILLS = isFull() ? 60 : 6;
 /** The longest time under load before a server is killed, in milliseconds. */
-const LONGEST = 800;
+const MAX_LOAD_TIME = 800;
 
-Deno.test("Wherever a server is killed, open uploads count for what they hold.", async () => {
+Deno.test("After a kill open uploads count with the bytes they hold.", async () => {
   const random = new Random(announceSeed());
   await using folder = await Folder.make();
   const options = { ...ADMINISTERED, data: folder.path, args: ["--max-open-uploads", "24"] };
@@ -166,7 +166,7 @@ Deno.test("Wherever a server is killed, open uploads count for what they hold.",
   await fillAfterAborts(new Project(server, project?.id ?? "", project?.key ?? ""));
 });
 
-/** Starts uploads, sends parts, completes and aborts, until the server is gone. */
+/** Starts uploads, sends parts, completes and aborts until the server is killed. */
 async function loadUntilKilled(server: TestServer, drive: Drive, random: Random): Promise<void> {
   let isKilled = false;
   const client = async (id: number) => {
@@ -184,15 +184,15 @@ async function loadUntilKilled(server: TestServer, drive: Drive, random: Random)
       if (random.below(4) === 0) await (random.below(2) === 0 ? one?.complete() : one?.abort());
     }
   };
-  // Calls that were under way fail when the server does.
+  // Running requests fail with the kill.
   const clients = Array.from({ length: CLIENTS }, (_, id) => client(id).catch(() => {}));
-  await delay(100 + random.below(LONGEST));
+  await delay(100 + random.below(MAX_LOAD_TIME));
   await server.stop("SIGKILL");
   isKilled = true;
   await Promise.all(clients);
 }
 
-/** Where all uploads have ended, every byte of the limit is there for files. */
+/** Aborts all uploads, and asserts that the whole quota is available for files. */
 async function fillAfterAborts(project: Project): Promise<void> {
   const drive = project.drive("drive");
   const { uploads } = (await drive.send("GET", "/uploads")).json as {

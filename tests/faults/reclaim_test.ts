@@ -13,19 +13,19 @@ const RECLAIMED_WITHIN = 90_000;
 /** "Removing a small drive takes at most 5 s", in milliseconds. */
 const REMOVED_WITHIN = 5000;
 
-/** Longer than the lease of a dead process and the next sweep take, in milliseconds. */
+/** Longer than a dead process's lease and the next sweep, in milliseconds. */
 const LONG_PAUSE = 150_000;
 
-/** Waits until reclaiming has freed some pages. */
+/** Waits until a number of pages is free. */
 async function untilFreed(data: string, pages: number): Promise<void> {
   const end = performance.now() + 60_000;
   while (pagesIn(data).free < pages) {
-    assert(performance.now() < end, "Nothing is reclaimed");
+    assert(performance.now() < end, "Too few pages were reclaimed");
     await delay(10);
   }
 }
 
-/** Uploads parts that are given up at once: their bytes are reclaimed by the next sweep. */
+/** Uploads parts and aborts: the next sweep reclaims their bytes. */
 async function abortUpload(drive: Drive, parts: number): Promise<void> {
   const upload = await Upload.start(drive, "aborted");
   const bytes = patternBytes(10 * MIB, 1);
@@ -33,7 +33,7 @@ async function abortUpload(drive: Drive, parts: number): Promise<void> {
   (await upload.abort()).expect(200);
 }
 
-Deno.test("Under full load replaced bytes are reclaimed within 90 s, and an upload that pauses is stored.", async () => {
+Deno.test("Under full load replaced bytes are reclaimed within 90 s, and a paused upload is stored.", async () => {
   await using server = await TestServer.start({ args: ["--idle-timeout", "10m"] });
   const began = performance.now();
   const paused = new GatedBody(patternBytes(MIB, 3));
@@ -44,7 +44,7 @@ Deno.test("Under full load replaced bytes are reclaimed within 90 s, and an uplo
   const versions = 1000;
   let end = Infinity;
   const load = Array.from({ length: 8 }, async (_, i) => {
-    // New names: what this writes is not reclaimed.
+    // New names, so that nothing of this load is reclaimed.
     for (let n = 0; performance.now() < end; n++) {
       await busy.put(`${i}/${n}`, bytes);
       if (n % 20 === 0) await delay(20);
@@ -56,8 +56,8 @@ Deno.test("Under full load replaced bytes are reclaimed within 90 s, and an uplo
   end = performance.now() + RECLAIMED_WITHIN;
   await Promise.all(load);
   const files = (await busy.usage())?.files ?? 0;
-  assert(files > 500, `There were but ${files} writes`);
-  // A chunk of 64 KiB has 17 pages, and the rest of each file as many as it needs.
+  assert(files > 500, `Only ${files} writes`);
+  // A chunk of 64 KiB takes 17 pages, the last one of a file as many as it needs.
   const { total, free } = pagesIn(server.data);
   const pagesOfFiles = (files + 8) * Math.ceil(bytes.length / 4096 + 2);
   const kept = total - free - pagesOfFiles;
@@ -67,7 +67,7 @@ Deno.test("Under full load replaced bytes are reclaimed within 90 s, and an uplo
   (await slow).expect(201);
 });
 
-Deno.test("Removing a small drive takes no 5 s, whatever else is reclaimed and removed.", async () => {
+Deno.test("A small drive is removed within 5 s while much else is reclaimed.", async () => {
   await using server = await TestServer.start(ADMINISTERED);
   const [large, project] = [await Project.make(server), await Project.make(server)];
   await large.drive("many").putAll(Array.from({ length: 8000 }, (_, i) => `${i}`));
@@ -77,7 +77,7 @@ Deno.test("Removing a small drive takes no 5 s, whatever else is reclaimed and r
   await untilFreed(server.data, 1000);
   (await large.call("DELETE", "")).expect(202);
   await removeWithin(project, "first");
-  // When all is reclaimed it is the same.
+  // The same while the rest is reclaimed.
   await untilFreed(server.data, 90_000);
   await removeWithin(project, "second");
 });
@@ -86,14 +86,14 @@ async function removeWithin(project: Project, name: string): Promise<void> {
   const drive = project.drive(name);
   const began = performance.now();
   (await project.call("DELETE", `/drives/${name}`)).expect(202);
-  // While a drive is removed nothing can be written to it.
+  // Writes to a drive that is being removed get 409.
   while ((await drive.send("POST", "/files?name=b", { body: "b" })).status === 409) await delay(20);
   const took = performance.now() - began;
   assert(took < REMOVED_WITHIN, `It took ${took} ms`);
   assertEquals(await drive.names(), ["b"]);
 }
 
-Deno.test("A server that is stopped while it reclaims a large upload ends at once.", async () => {
+Deno.test("A server that is reclaiming a large upload stops at once.", async () => {
   const args = ["--shutdown-timeout", "1s"];
   await using server = await TestServer.start({ args });
   await abortUpload(new Drive(server, "aborted"), 60);
@@ -102,6 +102,6 @@ Deno.test("A server that is stopped while it reclaims a large upload ends at onc
   assertEquals((await server.stop("SIGTERM")).code, 0);
   const took = performance.now() - began;
   const { free } = pagesIn(server.data);
-  assert(free < 140_000, "All was reclaimed before the server was stopped");
+  assert(free < 140_000, "Everything was reclaimed before the server was stopped");
   assert(took < 2000, `It took ${took} ms`);
 });

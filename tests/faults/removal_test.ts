@@ -17,7 +17,7 @@ const NAMES = Array.from({ length: 900 }, (_, i) => `many/${i}`);
 
 for (const what of ["project", "drive"] as const) {
   for (const time of DELAYS) {
-    Deno.test(`A ${what} whose removal was killed after ${time} ms is removed by the next server.`, async () => {
+    Deno.test(`The removal of a ${what}, killed after ${time} ms, is completed by the next server.`, async () => {
       const data = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
       try {
         const { doomed, other } = await killDuringRemoval(data, what, time);
@@ -47,7 +47,7 @@ async function killDuringRemoval(data: string, what: string, time: number): Prom
   return { doomed, other };
 }
 
-/** A project with many files of every layout, an open upload, and an application with a key. */
+/** Creates files of every layout, an open upload, and an application with a key. */
 async function fill(project: Project): Promise<void> {
   const drive = project.drive("photos");
   await drive.putAll(NAMES);
@@ -57,7 +57,7 @@ async function fill(project: Project): Promise<void> {
   await project.makeAppKey(await project.makeProtectedApp("notes"), { name: "ci" });
 }
 
-/** The next server finishes by itself, and what does not go stays as it was. */
+/** Asserts that the next server completes the removal, and keeps everything else. */
 async function finishRemoval(
   data: string,
   what: string,
@@ -89,12 +89,12 @@ async function finishRemoval(
   assertEquals((await server.stop()).code, 0);
 }
 
-/** Asks again while the answer is that something is being removed; a server does it without being asked. */
+/** Repeats a request until it is not rejected because of a running removal. */
 async function onceRemoved(ask: () => Promise<Answer>): Promise<Answer> {
   const end = Date.now() + 30_000;
   for (;;) {
     const answer = await ask();
     if (answer.status !== 409) return answer;
-    assert(Date.now() < end, `It is still being removed: ${answer.text}`);
+    assert(Date.now() < end, `The removal is still running: ${answer.text}`);
   }
 }

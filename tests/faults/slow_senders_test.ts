@@ -6,14 +6,14 @@ import { PROJECT_ID, TestServer } from "../support/server.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
 import { Connection } from "./support/peers/connection.ts";
 
-/** How long an upload may be below its rate, and how long a body in JSON may take, in milliseconds. */
+/** How long an upload may stay below the minimum rate, and the time for a JSON body, in milliseconds. */
 const GRACE = 30_000;
 const JSON_TIME = 60_000;
 
-/** Milliseconds between two pieces: the idle time of the server is never over. */
+/** Time between two pieces, in milliseconds: less than the idle timeout. */
 const PAUSE = 500;
 
-/** Sends a body in pieces; gives its connection and when it began. */
+/** Starts to send a body in pieces. */
 async function begin(
   server: TestServer,
   method: string,
@@ -44,12 +44,12 @@ async function assertTooSlow(
   assertErrorAnswer(answer.expect(408));
   assertEquals(answer.errors, ["The body came too slowly: nothing was stored, send it again"]);
   const took = performance.now() - began;
-  assert(took > time - 1000, `The answer came after ${took} ms`);
+  assert(took > time - 1000, `The response took ${took} ms`);
   connection[Symbol.dispose]();
   await sending.catch(() => {});
 }
 
-async function withoutLeastRate(): Promise<void> {
+async function checkWithoutMinimumRate(): Promise<void> {
   const args = ["--idle-timeout", "2s", "--min-upload-rate", "0"];
   await using server = await TestServer.start({ args });
   const pieces = Array.from({ length: 66 }, () => "x");
@@ -59,7 +59,7 @@ async function withoutLeastRate(): Promise<void> {
   connection[Symbol.dispose]();
 }
 
-async function withLeastRate(): Promise<void> {
+async function checkWithMinimumRate(): Promise<void> {
   const args = ["--idle-timeout", "2s", "--min-upload-rate", "1000"];
   await using server = await TestServer.start({ args });
   const drive = new Drive(server, "slow");
@@ -67,7 +67,7 @@ async function withLeastRate(): Promise<void> {
   const [, , fast] = await Promise.all([
     begin(server, "POST", "?name=slow", bytes).then((it) => assertTooSlow(it, GRACE)),
     begin(server, "DELETE", "", bytes).then((it) => assertTooSlow(it, JSON_TIME)),
-    // Twice as fast as it has to be, for longer than the grace.
+    // Twice the minimum rate, for longer than the grace period.
     begin(server, "POST", "?name=fast", Array.from({ length: 80 }, () => "x".repeat(1000))),
   ]);
   await fast.sending;
@@ -76,6 +76,6 @@ async function withLeastRate(): Promise<void> {
   assertEquals(await drive.names(), ["fast"]);
 }
 
-Deno.test("A sender that trickles is sent away, unless there is no least rate.", async () => {
-  await Promise.all([withLeastRate(), withoutLeastRate()]);
+Deno.test("A sender below the minimum rate is disconnected.", async () => {
+  await Promise.all([checkWithMinimumRate(), checkWithoutMinimumRate()]);
 });

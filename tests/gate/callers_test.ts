@@ -38,7 +38,7 @@ async function callersOf(gate: Gate, key: string): Promise<(way: Way) => Promise
   const namesake = await otherProject.makeAppKey("/apps/app", { name: "first" });
   const [prefix = "", secret = ""] = key.split(".");
   return async (way) => [
-    { name: "nobody", headers: {}, isAllowed: false },
+    { name: "unknown", headers: {}, isAllowed: false },
     {
       name: "a wrong key",
       headers: withKey(`${"a".repeat(8)}.${"b".repeat(32)}`),
@@ -106,7 +106,7 @@ async function call(
 for (const way of ["path", "host", "forward-auth"] as const) {
   for (const access of [false, true]) {
     const state = access ? "on" : "off";
-    Deno.test(`By ${way}, with access control ${state}, exactly who may is let in.`, async (t) => {
+    Deno.test(`By ${way}, with access control ${state}, exactly the authorized callers get in.`, async (t) => {
       await using upstream = new RawUpstream(
         answerEach("HTTP/1.1 209 Mine\r\nContent-Length: 0\r\n\r\n"),
       );
@@ -248,14 +248,14 @@ Deno.test("A preflight without a key brings the application its question and not
   assertEquals((await ask({ ...PREFLIGHT, ...withKey("wrong") })).status, 401);
 });
 
-Deno.test("Without a key nobody learns which applications and projects exist.", async (t) => {
+Deno.test("Answers without a key do not tell which applications and projects exist.", async (t) => {
   await using gate = await Gate.start();
   await gate.protect("http://127.0.0.1:1", "whole-1");
   await gate.open(undefined, "bare-1");
   await gate.switchAccess(true, "bare-1");
   const { id } = gate.project;
   const places = [[id, "whole-1"], [id, "bare-1"], [id, "none-1"], [
-    "nobody-1",
+    "unknown-1",
     "whole-1",
   ]] as const;
   for (const { name, method = "GET", path = "/x", lines = [], body = "" } of STRANGERS) {
@@ -288,17 +288,17 @@ Deno.test("The forward-auth endpoint does not tell either, and a key of the proj
   };
   const { id, owner } = gate.project;
   for (
-    const headers of [{}, withKey("wrong"), withKey("nobody_0123456789012345678901"), PREFLIGHT]
+    const headers of [{}, withKey("wrong"), withKey("unknown_0123456789012345678901"), PREFLIGHT]
   ) {
     for (const query of ["", "?method=OPTIONS"]) {
       const known = await ask(`${id}/app${query}`, headers);
-      for (const path of [`${id}/none`, "nobody/app", `${id}/a%20b`, "%ff/x"]) {
+      for (const path of [`${id}/none`, "unknown/app", `${id}/a%20b`, "%ff/x"]) {
         assertEquals(await ask(path + query, headers), known, path);
       }
     }
   }
   assertEquals((await ask(`${id}/none`, owner))[0], 404);
-  assertEquals((await ask("nobody/app", owner))[0], 401);
+  assertEquals((await ask("unknown/app", owner))[0], 401);
   (await gate.get("/x", owner)).expect(502);
   (await Answer.of(await gate.fetch("/x", { app: "none", headers: owner }))).expect(404);
 });

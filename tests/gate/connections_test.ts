@@ -74,7 +74,7 @@ Deno.test("Connection: close ends the connection behind the answer.", async () =
   assertEquals(await client.readToEnd(), "");
 });
 
-Deno.test("A connection that the application closes meanwhile costs nobody an answer.", async () => {
+Deno.test("A connection that the application closes between requests loses no answer.", async () => {
   await using upstream = new RawUpstream(async (connection) => {
     await connection.send(OK);
     // As an application does whose time for idle connections is over just now.
@@ -110,7 +110,7 @@ Deno.test("A request is sent again over a new connection only where that can do 
   assertEquals(upstream.received.match(/^POST /gm)?.length, 1);
 });
 
-Deno.test("Bytes that an application sends unasked are nobody's answer.", async () => {
+Deno.test("Bytes that an application sends without a request are discarded.", async () => {
   await using upstream = new RawUpstream(async (connection, received) => {
     await connection.send(`${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`);
     if (received.includes("/2")) connection.close();

@@ -36,7 +36,7 @@ class Hosted implements AsyncDisposable {
     return new Hosted(platform, deployed, app, api_key);
   }
 
-  /** Sends a request as it stands, and gives the answer. */
+  /** Sends a request unchanged and returns the answer. */
   async ask(
     method: string,
     target: string,

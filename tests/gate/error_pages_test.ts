@@ -12,7 +12,7 @@ Deno.test("A browser that navigates gets an error of the gate as a page, a progr
   await gate.open(silent.origin, "slow");
   await gate.open(undefined, "none");
   const cases: [path: string, status: number, says: RegExp][] = [
-    ["/", 404, /<h1>There is no application here<\/h1>\n<p>One is at/],
+    ["/", 404, /<h1>There is no application here<\/h1>\n<p>An application has/],
     [`${gate.prefix("dead")}/`, 502, /<h1>The application cannot be reached<\/h1>\n<p>Try again/],
     [`${gate.prefix("none")}/`, 502, /<h1>The application has no upstream yet<\/h1>/],
     [`${gate.prefix("slow")}/`, 504, /<h1>The application did not answer in time<\/h1>/],

@@ -8,7 +8,7 @@ import { assertErrorAnswer } from "../support/suite.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** Nobody is believed what they say of a caller's address. */
+/** The gate trusts no header with a caller's address. */
 const NO_PROXY = { env: { KVDRIVE_TRUSTED_PROXY: "" } };
 
 Deno.test("A request reaches the application byte for byte, less what is the gate's.", async () => {
@@ -265,7 +265,7 @@ Deno.test("Applications that cannot answer are told so, with nothing of their in
   const cases: [string, string | undefined][] = [
     ["no upstream yet", undefined],
     ["a closed port", `http://127.0.0.1:${port}`],
-    ["a name that nobody has", "http://nobody.invalid:3000"],
+    ["a name that does not resolve", "http://unknown.invalid:3000"],
     ["a connection that ends before an answer", mute.origin],
     ["TLS where there is none", mute.origin.replace("http:", "https:")],
   ];

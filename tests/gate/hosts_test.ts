@@ -67,7 +67,7 @@ async function hostOf(project: Project): Promise<string | null> {
   return host;
 }
 
-Deno.test("Nobody can claim the server's names, addresses, localhost or public suffixes.", async () => {
+Deno.test("An application cannot take the server's names, addresses, localhost or public suffixes.", async () => {
   await using gate = await Gate.start({ args: OWN_NAMES });
   const { project } = gate;
   await project.makeApp({ name: "app" });
@@ -135,7 +135,7 @@ Deno.test("An owner chooses hosts below the project's suffix and nowhere else.",
   assertEquals([await hostOf(project), await statusAt(gate, mine)], [null, 404]);
   (await setHost(project, mine.toUpperCase(), owner)).expect(200);
   assertEquals([await hostOf(project), await statusAt(gate, mine)], [mine, 200]);
-  // Whoever else is allowed the same suffix takes nothing of it away.
+  // Another project with the same suffix does not take names away.
   const other = await Project.make(gate.server);
   await allow(other, SUFFIX);
   const taken = { as: other.owner, body: { name: "app", host: mine } };

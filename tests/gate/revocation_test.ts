@@ -9,7 +9,7 @@ import { TestServer } from "../support/server.ts";
 
 const SOON = 20_000;
 
-/** What is believed for 5 s is judged anew each second. */
+/** A cached decision lives 5 s and is checked every second. */
 const OTHER_PROCESS = 7000;
 
 async function openSocket(gate: Gate, key: string): Promise<WebSocket> {
@@ -75,7 +75,7 @@ Deno.test("Revoking one key leaves those of others open.", async () => {
   const socket = await openSocket(gate, key);
   await gate.revoke("second");
   const answer = new Promise<MessageEvent>((resolve) => socket.onmessage = resolve);
-  // Long enough to have been judged anew a few times.
+  // Long enough for several checks.
   await new Promise((resolve) => setTimeout(resolve, 2500));
   socket.send("still here");
   assertEquals((await deadline(answer, SOON)).data, "still here");

@@ -64,7 +64,7 @@ Deno.test("A port of the gate that is taken is told.", async () => {
   assertRefused(await runCommand(args), 1, new RegExp(`Cannot listen on 127.0.0.1:${port}`));
 });
 
-Deno.test("A usual port of the gate that is taken keeps nobody from storing files.", async () => {
+Deno.test("The server stores files although the default port of the gate is in use.", async () => {
   using _taken = takeUsualPort();
   await using server = await TestServer.start({ env: { KVDRIVE_APPS_PORT: "" } });
   assertMatch(server.text, /^Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
@@ -73,7 +73,7 @@ Deno.test("A usual port of the gate that is taken keeps nobody from storing file
   assertEquals(listed.status, 200, await listed.text());
 });
 
-/** Makes sure that the usual port is taken, by this test if it is by nobody else. */
+/** Makes sure that the default port is in use: binds it if it is free. */
 function takeUsualPort(): Disposable {
   try {
     return Deno.listen({ hostname: "127.0.0.1", port: 8001 });

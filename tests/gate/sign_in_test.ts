@@ -36,7 +36,7 @@ function cookieOf(answer: Answer): string {
   return answer.header("Set-Cookie").split(";")[0] ?? "";
 }
 
-Deno.test("A browser that navigates gets the form; everybody else the error.", async () => {
+Deno.test("A browser that navigates gets the form, other clients the error.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.start();
   await gate.protect(upstream.origin);
@@ -61,7 +61,7 @@ Deno.test("A browser that navigates gets the form; everybody else the error.", a
   }
 });
 
-Deno.test("The page may load nothing, be framed by nobody, and send its form only here.", async () => {
+Deno.test("The page may not load anything or be framed, and its form may only be sent to this host.", async () => {
   await using gate = await Gate.start();
   await gate.protect("http://127.0.0.1:1");
   const page = (await gate.get("/.kvdrive/sign-in", BROWSER)).expect(200);
@@ -97,7 +97,7 @@ Deno.test("The project's key signs in, to the page that was asked for and this a
   (await Answer.of(await gate.fetch("/", { app: "other", headers }))).expect(401);
 });
 
-Deno.test("Whoever signs out is out, and so is who signed in with a key that is revoked.", async () => {
+Deno.test("Signing out ends the session, and revoking the key ends it too.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   await gate.protect(upstream.origin);
@@ -166,7 +166,7 @@ Deno.test("The browser is led to a path of the application and nowhere else.", a
   }
 });
 
-Deno.test("No other site can sign somebody in or out.", async () => {
+Deno.test("Another site cannot sign a user in or out.", async () => {
   await using gate = await Gate.start();
   await gate.protect("http://127.0.0.1:1");
   const { key } = gate.project;

@@ -118,7 +118,7 @@ Deno.test("Of a request that two could read in two ways nothing reaches an appli
       const answer = await client.readAnswer();
       assertEquals(answer.status, status, answer.body);
       assertEquals(Object.keys(JSON.parse(answer.body)), ["errors"]);
-      // Whoever is refused here is not heard any further.
+      // After this refusal the connection is closed.
       assertEquals(await client.readToEnd(), "");
       assertNotMatch(upstream.received, /smuggled/);
     });

@@ -74,7 +74,7 @@ Deno.test("A reader who takes nothing holds the sender up, and no memory.", asyn
       await client.send(`GET ${gate.prefix()}/endless HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await client.readHead();
     }
-    // Others are served meanwhile, often enough for much to pass if nothing held it up.
+    // Other requests run, long enough for much data to pass if nothing stopped it.
     for (let i = 0; i < 300; i++) (await gate.get("/")).expect(200);
     clients.forEach((client) => client[Symbol.dispose]());
   });

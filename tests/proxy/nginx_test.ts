@@ -1,16 +1,26 @@
 import { assert, assertEquals } from "@std/assert";
+import { equals } from "@std/bytes/equals";
 import { withKey } from "../support/admin.ts";
 import { Answer } from "../support/answer.ts";
 import { Gate } from "../support/gate/gate.ts";
 import { Nginx } from "../support/gate/nginx.ts";
 import { type Echo, UpstreamApp } from "../support/gate/upstream_app.ts";
-import { newAddress } from "../support/server.ts";
+import { newAddress, PROJECT_ID, PROJECT_KEY, TestServer } from "../support/server.ts";
 
-/** The configuration that the README gives to paste, for these servers. */
+const PAGE = new URL("../../docs/reverse-proxy.md", import.meta.url);
+
+/** The first nginx configuration in docs/reverse-proxy.md that contains a text. */
+async function documentedConfiguration(text: string): Promise<string> {
+  const page = await Deno.readTextFile(PAGE);
+  const blocks = [...page.matchAll(/```nginx\n([^]*?)```/g)].map(([, block = ""]) => block);
+  const found = blocks.find((block) => block.includes(text));
+  assert(found !== undefined, `docs/reverse-proxy.md has no nginx configuration with ${text}`);
+  return found;
+}
+
+/** The documented `auth_request` configuration, with the addresses of these servers. */
 async function configurationFor(gate: Gate, upstream: UpstreamApp): Promise<string> {
-  const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
-  const [, block] = /```nginx\n([^]*?)```/.exec(readme) ?? [];
-  assert(block !== undefined, "The README has no configuration of nginx");
+  const block = await documentedConfiguration("auth_request");
   return block.replace("http://127.0.0.1:3000", upstream.origin)
     .replace("http://127.0.0.1:8000", gate.server.origin)
     .replace("album/viewer", `${gate.project.id}/app`)
@@ -40,7 +50,7 @@ const BELIEVED = [
   "X-Rewrite-URL",
 ];
 
-Deno.test("nginx lets in whom the server lets in, as the README configures it.", async () => {
+Deno.test("nginx with the documented auth_request configuration lets in the callers that the server lets in.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
@@ -82,7 +92,7 @@ Deno.test("nginx lets in whom the server lets in, as the README configures it.",
   (await ask({})).expect(200);
 });
 
-Deno.test("The README's configuration hides the question itself from callers.", async () => {
+Deno.test("The documented auth_request configuration hides its subrequest from callers.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
@@ -90,4 +100,37 @@ Deno.test("The README's configuration hides the question itself from callers.", 
   const response = await nginx.fetch("/.kvdrive-auth", { headers: withKey(key) });
   await response.body?.cancel();
   assertEquals(response.status, 404);
+});
+
+Deno.test("nginx with the documented configuration passes 10 MiB uploads to the server.", async () => {
+  await using server = await TestServer.start();
+  const block = await documentedConfiguration("client_max_body_size 11m");
+  const { host } = new URL(server.origin);
+  await using nginx = await Nginx.start(block.replace("127.0.0.1:8000", host));
+  const path = `/v1/${PROJECT_ID}/photos/files`;
+  const bytes = crypto.getRandomValues(new Uint8Array(65_536));
+  const body = new Uint8Array(10 * 2 ** 20);
+  for (let at = 0; at < body.length; at += bytes.length) body.set(bytes, at);
+  const headers = withKey(PROJECT_KEY);
+  const sent = await nginx.fetch(`${path}?name=large`, { method: "POST", headers, body });
+  assertEquals([sent.status, await sent.json()], [201, {
+    name: "large",
+    project_id: PROJECT_ID,
+    drive_name: "photos",
+  }]);
+  const received = await nginx.fetch(`${path}/download?name=large`, { headers });
+  assert(equals(new Uint8Array(await received.arrayBuffer()), body), "The bytes differ");
+});
+
+Deno.test("nginx with the documented gate configuration passes requests to an application.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.start({ env: { KVDRIVE_APPS_HOST: "viewer.example.com" } });
+  const key = await gate.protect(upstream.origin);
+  const block = await documentedConfiguration("$connection_upgrade");
+  await using nginx = await Nginx.start(block.replace("127.0.0.1:8001", new URL(gate.origin).host));
+  const response = await nginx.fetch(gate.prefix() + "/page", { headers: withKey(key) });
+  const echo = (await Answer.of(response)).expect(200).json as Echo;
+  const headers = Object.fromEntries(echo.headers);
+  assertEquals(echo.target, "/page");
+  assertEquals(headers["x-forwarded-host"], "viewer.example.com");
 });

@@ -54,7 +54,7 @@ for (const how of ["ends", "is cut off", "is silent"] as const) {
         () => upload.complete(),
       ];
       await Promise.all(calls.map((call) => assertAway(call)));
-      // From then on nobody waits.
+      // From then on no request waits.
       const begun = Date.now();
       for (let i = 0; i < 10; i++) await Promise.all(calls.map((call) => assertAway(call)));
       assert(Date.now() - begun < DEADLINE, "Requests wait for a store that is away");
@@ -78,7 +78,7 @@ for (const how of ["ends", "is cut off", "is silent"] as const) {
   });
 }
 
-Deno.test("A store that is back in time is noticed by nobody, uploads that are running least of all.", async () => {
+Deno.test("A store that returns in time causes no error, and running uploads continue.", async () => {
   await using shared = await SharedStore.start();
   await using server = await shared.serve();
   const drive = new Drive(server, "photos");

@@ -17,7 +17,7 @@ Deno.test("Writes whose answers are lost on the way from the store are answered 
     assertEquals(await drive.usage(), { files: 6, bytes: 30 });
   });
 
-  await t.step("A file is replaced by who knows its tag, and by nobody else.", async () => {
+  await t.step("A file is replaced only with its current ETag.", async () => {
     for (let i = 0; i < 6; i++) {
       const tag = await drive.etag("new 0");
       await drive.put("new 0", "1".repeat(5 + i), { "If-Match": tag });

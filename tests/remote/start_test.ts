@@ -6,7 +6,7 @@ import { SharedStore, StoreLink } from "./support.ts";
 
 const TOKEN = { DENO_KV_ACCESS_TOKEN: DENOKV_TOKEN };
 
-/** An address where nobody listens. */
+/** An address without a listener. */
 function nowhere(): string {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return `http://127.0.0.1:${listener.addr.port}`;

@@ -6,7 +6,7 @@ import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
 /** What happens to what passes. */
 export type LinkState =
   | "whole"
-  /** What is sent arrives nowhere, and nobody is told. */
+  /** Drops everything sent, without an error. */
   | "silent"
   /** Connections end, and new ones too. */
   | "cut";
@@ -113,10 +113,10 @@ export class SharedStore implements AsyncDisposable {
   }
 
   /** The store goes away, as in a crash, and comes back at the same address. */
-  async restart(meanwhile: () => Promise<void>): Promise<void> {
+  async restart(whileStopped: () => Promise<void>): Promise<void> {
     const { port } = this.denokv;
     await this.denokv.stop();
-    await meanwhile();
+    await whileStopped();
     this.denokv = await Denokv.start(this.folder.at("kvdrive.db"), port);
   }
 

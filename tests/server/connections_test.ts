@@ -245,7 +245,7 @@ Deno.test("A server on an IPv6 address answers, and says where it is.", async ()
   assertEquals((await server.fetch("drive", "/files")).status, 200);
 });
 
-Deno.test("A shutdown lets an answer over TLS come to its end.", async () => {
+Deno.test("A shutdown lets an answer over TLS finish.", async () => {
   await using files = await TlsFiles.make();
   await using server = await TestServer.start({ args: files.args });
   using client = files.client();

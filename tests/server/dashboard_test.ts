@@ -42,7 +42,7 @@ test("Nothing of it may be framed, read by other origins, or run what is not its
   }
 });
 
-test("A preflight for it lets nobody call.", async ({ server }) => {
+test("A preflight for it allows no call.", async ({ server }) => {
   const headers = { Origin: "https://other.example", "Access-Control-Request-Method": "GET" };
   for (const path of ["/", "/dashboard/core/main.js"]) {
     const response = await fetch(server.origin + path, { method: "OPTIONS", headers });

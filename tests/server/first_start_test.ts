@@ -24,7 +24,7 @@ Deno.test("The first start prints the project, its key, the token and a curl lin
   assert(token !== key.split("_")[1], "The token is the project's secret");
 });
 
-Deno.test("The printed curl line uploads a file as it stands.", async () => {
+Deno.test("The printed curl line uploads a file without changes.", async () => {
   await using folder = await Folder.make();
   await using server = await start(folder);
   const { id, key } = findSecrets(server.text);

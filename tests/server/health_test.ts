@@ -52,7 +52,7 @@ Deno.test("While another process holds the store, the server is healthy and not 
   await (await reach(server, "/readyz", 200)).body?.cancel();
 });
 
-Deno.test("A server that comes to its end is healthy and not ready.", async () => {
+Deno.test("A server that shuts down is healthy and not ready.", async () => {
   await using server = await TestServer.start();
   const gated = new GatedBody(patternBytes(6 * MIB, 1));
   const drive = new Drive(server, "drive");

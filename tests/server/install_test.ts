@@ -43,7 +43,7 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   assertEquals((await runCommand([...toFile, "--force"])).code, 0);
   assertEquals(await Deno.readTextFile(file), `# mine\n\nKVDRIVE_PORT=1\n${line}`);
   const other = [...args, "another-0123456789abcdef", "--path", folder.at("other.service")];
-  assertRefused(await runCommand(other), 1, /has another KVDRIVE_METRICS_TOKEN already: --force/);
+  assertRefused(await runCommand(other), 1, /has another value of KVDRIVE_METRICS_TOKEN: --force/);
   assert(!await folder.has("other.service"));
   assertEquals((await runCommand([...other, "--force"])).code, 0);
   const names = [...Deno.readDirSync(folder.at("etc"))].map(({ name }) => name);
@@ -69,7 +69,7 @@ Deno.test("A unit that cannot be written, or would not start, is refused.", asyn
 
 Deno.test({
   name: "systemd understands every line of the unit, and finds little that it exposes.",
-  // Where systemd is not installed there is nobody to ask.
+  // Without systemd there is nothing to check with.
   ignore: !await hasSystemd(),
   async fn() {
     await using folder = await Folder.make();

@@ -34,7 +34,7 @@ async function reach(server: { origin: string }, series: string, wanted: number)
   }
 }
 
-Deno.test("The administrator and the token for metrics see them, and nobody else.", async () => {
+Deno.test("Only the administrator token and the metrics token can read metrics.", async () => {
   await using server = await TestServer.start(OPTIONS);
   const ask = (headers: Record<string, string>) => fetch(`${server.origin}/metrics`, { headers });
   for (const headers of [administrator, bearer(METRICS_TOKEN)]) {

@@ -25,7 +25,7 @@ for (const signal of SIGNALS) {
     await assertFiles(new Drive(server, "drive"), { a: utf8("what was stored") });
   });
 
-  Deno.test(`${signal} lets a download that is running come to its end.`, async () => {
+  Deno.test(`${signal} lets a running download finish.`, async () => {
     await using server = await TestServer.start();
     const drive = new Drive(server, "drive");
     await storeLarge(drive);
@@ -36,7 +36,7 @@ for (const signal of SIGNALS) {
     assertEquals((await deadline(server.process.status, SOON)).code, 0);
   });
 
-  Deno.test(`${signal} lets an upload that is running come to its end.`, async () => {
+  Deno.test(`${signal} lets a running upload finish.`, async () => {
     await using folder = await Folder.make();
     const body = patternBytes(6 * MIB, 2);
     {
@@ -56,7 +56,7 @@ for (const signal of SIGNALS) {
   });
 }
 
-Deno.test("While an upload comes to its end, other requests get 503 with Retry-After", async () => {
+Deno.test("During shutdown, other requests get 503 with Retry-After while an upload finishes", async () => {
   await using server = await TestServer.start();
   const drive = new Drive(server, "drive");
   const gated = new GatedBody(patternBytes(6 * MIB, 5));
@@ -77,7 +77,7 @@ const TIMEOUTS: readonly { what: string; args: string[]; env: Record<string, str
   { what: "--shutdown-timeout", args: ["--shutdown-timeout", "1s"], env: {} },
   { what: "KVDRIVE_SHUTDOWN_TIMEOUT", args: [], env: { KVDRIVE_SHUTDOWN_TIMEOUT: "1s" } },
   {
-    what: "--shutdown-timeout, whatever the variable says,",
+    what: "--shutdown-timeout, which overrides the variable,",
     args: ["--shutdown-timeout", "1s"],
     env: { KVDRIVE_SHUTDOWN_TIMEOUT: "1h" },
   },

@@ -66,7 +66,7 @@ async function assertConsistent(folder: Folder, file: string): Promise<void> {
   const data = `${file}.data`;
   const restored = new StoreCommands(data);
   await restored.text("restore", file);
-  assertMatch(await restored.text("verify"), /^All is well/);
+  assertMatch(await restored.text("verify"), /^No problems found/);
   await using server = await TestServer.start({ data });
   const drive = new Drive(server, DRIVE);
   const names = new Set(await drive.names());
@@ -88,9 +88,9 @@ Deno.test("A store without a server is backed up, and what is there is not overw
   const file = stock.at("copy.db");
   const { size } = await commands.json<{ file: string; size: number }>("backup", file);
   assertEquals(size, await sizeOf(file));
-  await commands.refused(1, /copy\.db is there already.*--force/, "backup", file);
+  await commands.refused(1, /copy\.db already exists.*--force/, "backup", file);
   await Deno.writeTextFile(file, "something else");
-  await commands.refused(1, /is there already/, "backup", file);
+  await commands.refused(1, /already exists/, "backup", file);
   assertEquals(await Deno.readTextFile(file), "something else");
   await commands.text("backup", file, "--force");
   assertEquals(await sizeOf(file), size);
@@ -148,7 +148,7 @@ Deno.test("A backup that is ended before its end leaves nothing under its name."
   const commands = new StoreCommands(folder.at("data"));
   await commands.text("backup", file);
   assertEquals(await namesIn(folder.path), ["copy.db", "data"]);
-  assertMatch(await commands.text("verify"), /^All is well: 8 files/);
+  assertMatch(await commands.text("verify"), /^No problems found: 8 files/);
 });
 
 Deno.test("On a terminal it shows how far it is.", async () => {
@@ -185,7 +185,7 @@ Deno.test("A server makes backups by itself and keeps the newest.", async () => 
   const newest = names.filter((name) => NAMED.test(name)).at(-1);
   const restored = new StoreCommands(folder.at("restored"));
   await restored.text("restore", `${backups}/${newest}`);
-  assertMatch(await restored.text("verify"), /^All is well: 1 files/);
+  assertMatch(await restored.text("verify"), /^No problems found: 1 files/);
 });
 
 Deno.test("Neither a restart nor a second server makes a backup that is not due.", async () => {
@@ -326,7 +326,7 @@ Deno.test("verify warns of backups that are missing or too old, and is content w
     await commands.run("verify", "--backup-dir", folder, ...args);
   const none = await verify("--json");
   assertEquals([none.code, JSON.parse(none.stdout).backups.newest], [0, null]);
-  assertMatch(none.stderr, /^Warning: There is no whole backup in .*backups\.\n$/);
+  assertMatch(none.stderr, /^Warning: There is no complete backup in .*backups\.\n$/);
   await commands.text("backup", `${folder}/kvdrive-2020-01-01T00-00-00Z.db`);
   assertMatch((await verify("--every", "7d")).stderr, /newest backup .* is of 2020-01-01/);
   const now = new Date().toISOString().slice(0, 19).replaceAll(":", "-");

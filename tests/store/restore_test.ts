@@ -56,10 +56,10 @@ Deno.test("A restored store has what the backup had, and the earlier one is kept
   const name = replaced.slice(data.length + 1);
   assertMatch(name, /^kvdrive\.db\.replaced-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/);
   assertEquals(await namesIn(data), ["kvdrive.db", name]);
-  assertMatch(await commands.text("verify"), /^All is well: 1 files, 6 bytes/);
+  assertMatch(await commands.text("verify"), /^No problems found: 1 files, 6 bytes/);
   assertEquals(await readAll(data, ["note", "late"]), ["before", 404]);
   const text = await commands.text("restore", replaced, "--force");
-  assertMatch(text, /is the store in .* now\.\nThe earlier one is /);
+  assertMatch(text, /^Restored .* to .*\.\nThe previous store was kept as /);
   assertEquals(await readAll(data, ["note", "late"]), ["after", "late"]);
 });
 
@@ -124,8 +124,8 @@ Deno.test("What is no whole backup is refused, and nothing changes.", async () =
   };
   await refuse(/is no backup of a store/, stock.at("text.db"));
   await refuse(/is no backup of a store/, stock.at("empty.db"));
-  await refuse(/no backup of a store|is not whole/, stock.at("short.db"));
-  await refuse(/no backup of a store|is not whole/, stock.at("damaged.db"));
+  await refuse(/not a backup of a store|is damaged/, stock.at("short.db"));
+  await refuse(/not a backup of a store|is damaged/, stock.at("damaged.db"));
   await refuse(/damaged|no backup|not whole/, stock.at("damaged.db"), "--damaged");
   await refuse(/not complete without .*logged\.db-wal/, stock.at("logged.db"));
   await refuse(/There is no backup/, stock.at("none.db"));
@@ -133,7 +133,7 @@ Deno.test("What is no whole backup is refused, and nothing changes.", async () =
   await elsewhere.refused(1, /There is no backup/, "restore", stock.at("none.db"));
   assert(!await stock.has("elsewhere"));
   await refuse(/is the store itself/, `${data}/kvdrive.db`);
-  assertMatch(await commands.text("verify"), /^All is well: 3 files/);
+  assertMatch(await commands.text("verify"), /^No problems found: 3 files/);
 });
 
 Deno.test("A store that another program has open is not replaced.", async () => {
@@ -145,11 +145,11 @@ Deno.test("A store that another program has open is not replaced.", async () => 
     await commands.refused(1, /stop it first/, "restore", stock.at("copy.db"), "--force");
     await kv.delete(["open"]);
   });
-  assertMatch(await commands.text("verify"), /^All is well/);
+  assertMatch(await commands.text("verify"), /^No problems found/);
   await commands.text("restore", stock.at("copy.db"), "--force");
 });
 
-Deno.test("A backup with a damaged file is restored where somebody wants that.", async () => {
+Deno.test("A backup with a damaged file is restored with --force.", async () => {
   await using stock = await makeStock();
   const damaged = stock.at("damaged");
   await editStore(stock.at("data"), (kv) => deleteFirst(kv, "content"));
@@ -202,7 +202,7 @@ Deno.test("A restoring that is killed leaves the earlier store or the new one.",
     }
     if ((await process.output()).code === 137) killed++;
     assertEquals((await Deno.stat(`${data}/kvdrive.db`)).isFile, true);
-    assertMatch(await commands.text("verify"), /^All is well: 4 files/);
+    assertMatch(await commands.text("verify"), /^No problems found: 4 files/);
     const [note = ""] = await readAll(data, ["note"]);
     assert(note === "new" || note === "old", String(note));
   }

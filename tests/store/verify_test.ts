@@ -32,7 +32,7 @@ Deno.test("A store to which nothing has happened is well.", async () => {
   await using stock = await makeStock();
   const commands = new StoreCommands(stock.at("data"));
   const text = await commands.text("verify");
-  assertEquals(text, "All is well: 3 files, 11403001 bytes.\n");
+  assertEquals(text, "No problems found: 3 files, 11403001 bytes.\n");
   const { code, problems } = await verdictOf(commands, "--repair");
   assertEquals([code, problems], [0, []]);
 });
@@ -60,7 +60,7 @@ Deno.test("Damage is listed and left as it is.", async (t) => {
   }
 });
 
-Deno.test("What nobody needs is removed, and counters and lists are put right.", async (t) => {
+Deno.test("Repair removes orphans and corrects counters and lists.", async (t) => {
   await using stock = await makeStock();
   for (const [what, { damage, says }] of Object.entries(WRONGS)) {
     await t.step(what, async () => {
@@ -73,8 +73,8 @@ Deno.test("What nobody needs is removed, and counters and lists are put right.",
       assertMatch(stderr, /--repair puts \d+ of them right/);
       const repaired = await commands.text("verify", "--repair");
       assertMatch(repaired, says);
-      assertMatch(repaired, /All is well: 3 files/);
-      assertMatch(await commands.text("verify"), /^All is well: 3 files/);
+      assertMatch(repaired, /No problems found: 3 files/);
+      assertMatch(await commands.text("verify"), /^No problems found: 3 files/);
     });
   }
 });
@@ -129,7 +129,7 @@ Deno.test("Beside a busy server there is no false alarm.", async () => {
     over = true;
     await load;
   }
-  assertMatch(await commands.text("verify"), /^All is well/);
+  assertMatch(await commands.text("verify"), /^No problems found/);
 });
 
 Deno.test("What a killed server leaves is not wrong, and repairing it changes nothing.", async () => {
@@ -146,7 +146,7 @@ Deno.test("What a killed server leaves is not wrong, and repairing it changes no
     over = true;
     await load;
     const text = await commands.text("verify");
-    assertMatch(text, /^All is well/);
+    assertMatch(text, /^No problems found/);
     assertEquals(await commands.text("verify", "--repair"), text);
   }
 });
@@ -170,9 +170,9 @@ Deno.test("Drives and projects that are being removed are not wrong.", async () 
     }
   }
   await server.stop();
-  // Nobody goes on with this removal before the next start.
+  // This deletion is not resumed before the next start.
   await commands.text("project", "delete", PROJECT_ID, "--yes");
-  assertMatch(await commands.text("verify"), /^All is well/);
+  assertMatch(await commands.text("verify"), /^No problems found/);
 });
 
 Deno.test("Beside a busy server everything is put right, and no write is lost.", async () => {
@@ -196,7 +196,7 @@ Deno.test("Beside a busy server everything is put right, and no write is lost.",
     });
     const { code, stdout } = await commands.run("verify", "--repair");
     assertEquals(code, 0, stdout);
-    assertMatch(stdout, /The counters were put right/);
+    assertMatch(stdout, /The counters were corrected/);
     assertMatch(stdout, /The chunks were removed/);
   } finally {
     over = true;
@@ -206,7 +206,7 @@ Deno.test("Beside a busy server everything is put right, and no write is lost.",
   const bytes = details.reduce((sum, { size }) => sum + size, 0);
   assertEquals(await drive.usage(), { files: details.length, bytes });
   assertSameBytes((await drive.get("large")).expect(200).bytes, FILES.large);
-  assertMatch(await commands.text("verify"), /^All is well/);
+  assertMatch(await commands.text("verify"), /^No problems found/);
 });
 
 Deno.test("Names in the list do nothing to a terminal.", async () => {
@@ -227,5 +227,5 @@ Deno.test("On a terminal it shows how far it is.", async () => {
   const { code, text } = await runOnTerminal(["verify", "--data", stock.at("data")], { env });
   assertEquals(code, 0, text);
   assertMatch(text, /Verify/);
-  assertMatch(text, /All is well/);
+  assertMatch(text, /No problems found/);
 });

@@ -119,9 +119,9 @@ export function withoutDate<T extends { created: string }>(value: T): Omit<T, "c
   return rest;
 }
 
-/** Fails unless an answer may be kept by nobody and read by no page of another origin. */
+/** Fails unless no cache may store an answer and no page of another origin may read it. */
 export function assertPrivate(answer: Answer): void {
-  // On older runtimes it says as well that nobody may pack it.
+  // Older runtimes also add no-transform.
   assertMatch(answer.header("Cache-Control") ?? "", /^no-store(, no-transform)?$/);
   for (const [name] of answer.headers) assert(!name.startsWith("access-control-"), name);
   assert(answer.headers.has("X-Request-Id"));

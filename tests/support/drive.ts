@@ -82,7 +82,7 @@ export class Drive {
     }
   }
 
-  /** Answers whatever the server says: the caller expects a status. */
+  /** Returns the answer with any status; the caller checks it. */
   async get(name: string, headers: Record<string, string> = {}): Promise<Answer> {
     return await this.send("GET", `/files/download${query({ name })}`, { headers });
   }
@@ -169,7 +169,7 @@ export interface UploadDetails {
   parts: { part: number; size: number }[];
 }
 
-/** One upload in parts. The calls answer whatever the server says: the caller expects a status. */
+/** One upload in parts. The calls return answers with any status; the caller checks it. */
 export class Upload {
   constructor(readonly drive: Drive, readonly name: string, readonly id: string) {}
 
@@ -269,6 +269,6 @@ export async function findContent(
 ): Promise<Uint8Array> {
   const { bytes } = (await drive.get(name)).expect(200);
   const found = candidates.find((one) => equals(one, bytes));
-  assert(found !== undefined, `${bytes.length} bytes that nobody has sent as a whole`);
+  assert(found !== undefined, `${bytes.length} bytes that were never sent as one body`);
   return found;
 }

@@ -30,7 +30,7 @@ export class GatedBody {
     this.gate.resolve();
   }
 
-  /** The sender leaves: the request fails, and so must whoever awaits it. */
+  /** Disconnects the sender: the request fails, and its promise rejects. */
   breakOff(): void {
     this.gate.reject(new Error("The sender left"));
   }

@@ -3,14 +3,14 @@ import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
 import { joinStore, type StoreMembership } from "./store/denokv.ts";
 
 /**
- * An address that nobody has called from. The servers of the tests believe it of this machine, so that wrong keys of
+ * An address without earlier calls. The test servers trust it from this machine, so that wrong keys of
  * one test are not counted with those of another.
  */
 export function newAddress(): string {
   return `10.${crypto.getRandomValues(new Uint8Array(3)).join(".")}`;
 }
 
-/** The header that makes a stranger of whoever sends another key than that of the tests' project. */
+/** The header that gives each wrong key an address of its own. */
 export function newAddressHeader(key: string | null | undefined): Record<string, string> {
   if (key === undefined || key === null || key === PROJECT_KEY) return {};
   return { "X-Forwarded-For": newAddress() };

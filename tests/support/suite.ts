@@ -22,7 +22,7 @@ export function suite(about: string, options: ServerOptions = {}): AddStep {
       for (const [index, [sentence, run]] of steps.entries()) {
         await t.step(sentence, () => run(new Drive(server, `drive-${index}`)));
       }
-      await t.step("The server printed no stack trace meanwhile.", () => {
+      await t.step("The server printed no stack trace.", () => {
         assertNotMatch(server.text, /^\s+at .*:\d+:\d+/m);
       });
     },

@@ -8,7 +8,7 @@ const SMALL_SIZE = 4096;
 const CONNECTIONS = 64;
 const OVERWRITTEN = 100;
 
-/** Small uploads to names that nobody used, beside the same records put straight into the store. */
+/** Small uploads to new names, compared with the same records written directly to the store. */
 export const uploadSmall: Experiment = {
   rows: [{
     name: "upload 4 KiB, 64 connections, new names",

@@ -1,78 +1,126 @@
 import { authenticateCaller, type Caller } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
+import { MAX_ADMIN_BODY } from "../../http/json_body.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../../http/request_target.ts";
+import { forAdministrator, forOwner } from "../../openapi/info.ts";
+import type { Access, Failures, OperationDescription } from "../../openapi/operation.ts";
 import { isProjectId } from "../../rules/names.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
-import type { Deps, Handler, RoutedRequest } from "../router.ts";
+import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
-/** A request to the administration on its way to its handler, whose sender may do this. */
+/** A request to the administration API, whose sender is authorized. */
 export interface AdminCall {
   request: Request;
-  visit: RequestContext;
-  /** Whether it is the administrator who asks, and not the project's owner. */
+  context: RequestContext;
+  /** Whether the sender is the administrator, not the project's owner. */
   isAdministrator: boolean;
-  /** What stands in the path for the route's names, decoded. */
+  /** The parameters of the path, decoded. */
   params: Record<string, string>;
 }
 
-/** The same below one project, which exists. */
+/** The same for a path below a project that exists. */
 export interface ProjectCall extends AdminCall {
   project: string;
   info: ProjectInfo;
 }
 
-/** What only the administrator may ask for. */
-export function forAdministrator(
-  handler: (call: AdminCall, deps: Deps) => Promise<Response>,
-): Handler {
-  return async (incoming, deps) => {
-    const caller = await authenticateIncoming(incoming, deps);
-    if (!caller.isAdministrator) throw errors.administratorOnly();
-    return await handler(adminCallOf(incoming, caller), deps);
+const authenticationFailures: Failures = {
+  Unauthorized: "The credentials are missing or unknown.",
+  TooManyWrongKeys: "Too many wrong keys came from this network.",
+};
+
+const ADMINISTRATOR_ACCESS: Access = {
+  security: forAdministrator,
+  noStore: true,
+  failures: {
+    ...authenticationFailures,
+    Forbidden: "A project key does not allow this: only the administrator's token does.",
+  },
+};
+
+export const NO_PROJECT = "The project does not exist.";
+
+const PROJECT_ACCESS: Access = {
+  security: forOwner,
+  noStore: true,
+  failures: {
+    ...authenticationFailures,
+    Forbidden: "The key is of another project.",
+    NotFound: NO_PROJECT,
+  },
+};
+
+/** The errors of an operation that changes something. */
+export const changeFailures: Failures = { StorageFull: "The disk is full: nothing was changed." };
+
+/** The errors of an operation with a JSON body. */
+export const jsonFailures: Failures = {
+  ...changeFailures,
+  BadRequest: "The body is not such a JSON object: the error names the wrong field.",
+  BodyTimeout: "The body stopped coming.",
+  TooLarge: `The body is larger than ${MAX_ADMIN_BODY} bytes.`,
+};
+
+/** An endpoint for the administrator only. */
+export function administratorEndpoint(
+  operation: OperationDescription,
+  handle: (call: AdminCall, deps: Deps) => Promise<Response>,
+): Endpoint {
+  return {
+    operation,
+    access: ADMINISTRATOR_ACCESS,
+    async handle(routed, deps) {
+      const caller = await authenticate(routed, deps);
+      if (!caller.isAdministrator) throw errors.administratorOnly();
+      return await handle(adminCallOf(routed, caller), deps);
+    },
   };
 }
 
-/** What the administrator and the owner of the project in the path may ask for. */
-export function forOwner(
-  handler: (call: ProjectCall, deps: Deps) => Promise<Response>,
-): Handler {
-  return async (incoming, deps) => {
-    const caller = await authenticateIncoming(incoming, deps);
-    const asked = decodeLeniently(incoming.params["project"] ?? "");
-    if (!caller.isAdministrator && caller.project !== asked) throw errors.wrongProject();
-    const call = adminCallOf(incoming, caller);
-    const project = call.params["project"] ?? "";
-    const info = isProjectId(project) ? await deps.store.projects.get(project) : undefined;
-    // To an owner it is a key that opens nothing any more: it was believed a moment longer than the project was there.
-    const gone = () =>
-      caller.isAdministrator ? errors.projectNotFound(project) : errors.unknownKey();
-    if (info === undefined) throw gone();
-    try {
-      return await handler({ ...call, project, info }, deps);
-    } catch (error) {
-      throw error instanceof NoSuchProject ? gone() : error;
-    }
+/** An endpoint for the administrator and the owner of the project in the path. */
+export function projectEndpoint(
+  operation: OperationDescription,
+  handle: (call: ProjectCall, deps: Deps) => Promise<Response>,
+): Endpoint {
+  return {
+    operation,
+    access: PROJECT_ACCESS,
+    async handle(routed, deps) {
+      const caller = await authenticate(routed, deps);
+      const requested = decodeLeniently(routed.params["project"] ?? "");
+      if (!caller.isAdministrator && caller.project !== requested) throw errors.wrongProject();
+      const call = adminCallOf(routed, caller);
+      const project = call.params["project"] ?? "";
+      const info = isProjectId(project) ? await deps.store.projects.get(project) : undefined;
+      // The owner's key may have come from the cache although the project was just deleted.
+      const notFound = () =>
+        caller.isAdministrator ? errors.projectNotFound(project) : errors.unknownKey();
+      if (info === undefined) throw notFound();
+      try {
+        return await handle({ ...call, project, info }, deps);
+      } catch (error) {
+        throw error instanceof NoSuchProject ? notFound() : error;
+      }
+    },
   };
 }
 
-async function authenticateIncoming(
-  { request, address, visit }: RoutedRequest,
-  deps: Deps,
+async function authenticate(
+  { request, address, context }: RoutedRequest,
+  { store: { projects, keys }, wrongKeys }: Deps,
 ): Promise<Caller> {
-  const { projects, keys } = deps.store;
-  const entrance = { keys, wrongKeys: deps.wrongKeys, address, visit };
-  return await authenticateCaller(request.headers, projects, entrance);
+  return await authenticateCaller(request.headers, projects, { keys, wrongKeys, address, context });
 }
 
-/** @throws {HttpError} 400 where path or query are not percent-encoded UTF-8. */
+/** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
 function adminCallOf(
-  { request, visit, params, query }: RoutedRequest,
+  { request, context, params, query }: RoutedRequest,
   { isAdministrator }: Caller,
 ): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
-  // No call here has parameters, and unknown ones are ignored, unless they are malformed.
+  // These endpoints have no query parameters, but a malformed query is 400 here as well.
   new Query(query);
-  return { request, visit, isAdministrator, params: Object.fromEntries(decoded) };
+  return { request, context, isAdministrator, params: Object.fromEntries(decoded) };
 }

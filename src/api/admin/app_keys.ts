@@ -1,25 +1,79 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, listOf, orNull } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
 import { descriptionProblem, keyNameProblem } from "../../rules/names.ts";
-import type { Deps } from "../router.ts";
-import type { ProjectCall } from "./admin_call.ts";
-import { appKeyAnswer, appOf } from "./apps.ts";
+import { APP_KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
+import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
+import { appKeyAnswer } from "./answers.ts";
+import { appNameOf, NO_APP, requireApp } from "./apps.ts";
+
+const keyFields = {
+  name: schema("Label"),
+  description: orNull(schema("Description")),
+  prefix: schema("AppKeyPrefix"),
+  created: schema("Second"),
+};
 
 /** `GET …/apps/{app}/keys`: the keys of an application, without their secrets. */
-export async function listAppKeys(call: ProjectCall, { store }: Deps): Promise<Response> {
-  const app = await store.apps.get(call.project, appOf(call));
-  if (app === undefined) throw errors.appNotFound(appOf(call));
-  const keys = await store.appKeys.list(call.project, app.app);
+export const listAppKeys = projectEndpoint({
+  id: "listAppKeys",
+  tag: TAGS.applications,
+  summary: "List keys of an application",
+  success: { 200: jsonAnswer("All keys, without their secrets.", "AppKeyList") },
+  failures: { NotFound: NO_APP },
+  schemas: { AppKeyList: closed({ keys: listOf(closed(keyFields)) }) },
+}, async (call, deps) => {
+  const { app } = await requireApp(call, deps);
+  const keys = await deps.store.appKeys.list(call.project, app);
   return json(200, { keys: keys.map(appKeyAnswer) });
-}
+});
 
 /** `POST …/apps/{app}/keys`: "The `api_key` value is returned only once, at creation." */
-export async function createAppKey(
-  call: ProjectCall,
-  { store, idleTimeout }: Deps,
-): Promise<Response> {
-  const app = appOf(call);
+export const createAppKey = projectEndpoint({
+  id: "createAppKey",
+  tag: TAGS.applications,
+  summary: "Create a key of an application",
+  description: "The key is returned only in this answer.",
+  body: jsonBody("Its name and its purpose.", schema("CreateAppKeyRequest"), {
+    example: { name: "ci", description: "nightly run" },
+  }),
+  success: {
+    201: jsonAnswer("The key.", "NewAppKey", {
+      example: {
+        name: "ci",
+        description: "nightly run",
+        prefix: "9fKq2LmX",
+        created: "2021-04-22T11:50:08Z",
+        api_key: "9fKq2LmX.s7Wd9Zp2Lm4Nr8Tv1Yc5Eg6Hb3Jk0Qx8",
+      },
+    }),
+  },
+  failures: {
+    ...jsonFailures,
+    NotFound: NO_APP,
+    Conflict: "Access control is off, or the name is taken.",
+  },
+  schemas: {
+    CreateAppKeyRequest: closed({
+      name: schema("Label"),
+      description: orNull(schema("Description")),
+    }, { optional: ["description"] }),
+    NewAppKey: closed({
+      ...keyFields,
+      api_key: {
+        type: "string",
+        description: "The key, `<prefix>.<secret>`. It is returned only once, in this answer.",
+        pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX_LENGTH}}\\.[A-Za-z0-9]+$`,
+      },
+    }),
+  },
+}, async (call, { store, idleTimeout }) => {
+  const app = appNameOf(call);
   const fields = await Fields.read(call, idleTimeout, ["name", "description"]);
   const name = fields.text("name", keyNameProblem);
   const description = fields.optionalText("description", descriptionProblem);
@@ -28,14 +82,26 @@ export async function createAppKey(
     ...(description === undefined ? {} : { description }),
   });
   return json(201, { ...appKeyAnswer(made), api_key: made.text });
-}
+});
 
-/** `DELETE …/apps/{app}/keys/{name}`: from now on that key opens nothing. */
-export async function revokeAppKey(call: ProjectCall, { store }: Deps): Promise<Response> {
-  const app = appOf(call);
+/** `DELETE …/apps/{app}/keys/{name}`: revokes a key. */
+export const revokeAppKey = projectEndpoint({
+  id: "revokeAppKey",
+  tag: TAGS.applications,
+  summary: "Revoke a key of an application",
+  description:
+    "The key is invalid once this is answered; in other server processes within 5 seconds.",
+  success: { 200: jsonAnswer("The key was revoked.", "AppKeyNamed") },
+  failures: {
+    ...changeFailures,
+    NotFound: "The key, the application or the project does not exist.",
+  },
+  schemas: { AppKeyNamed: closed({ name: schema("Label") }) },
+}, async (call, { store }) => {
+  const app = appNameOf(call);
   const name = call.params["name"] ?? "";
-  const isGone = keyNameProblem(name) === undefined &&
+  const isRevoked = keyNameProblem(name) === undefined &&
     await store.appKeys.revoke(call.project, app, name);
-  if (!isGone) throw errors.appKeyNotFound(name);
+  if (!isRevoked) throw errors.appKeyNotFound(name);
   return json(200, { name });
-}
+});

@@ -1,100 +1,182 @@
 import { errors } from "../../http/http_error.ts";
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
-import { isoSeconds } from "../../rules/dates.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, listOf, orNull } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
 import { hostnameOf, isSubdomain, upstreamProblem } from "../../rules/hosts.ts";
 import { appNameProblem } from "../../rules/names.ts";
-import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
-import type { Deps } from "../router.ts";
-import type { ProjectCall } from "./admin_call.ts";
+import type { Deps } from "../endpoint.ts";
+import { changeFailures, jsonFailures, type ProjectCall, projectEndpoint } from "./admin_call.ts";
+import { appAnswer } from "./answers.ts";
 
-/** What every answer on an application is. */
-export interface AppAnswer {
-  name: string;
-  project_id: string;
-  upstream: string | null;
-  host: string | null;
-  access: { enabled: boolean };
-  created: string;
-}
+export const NO_APP = "The application or the project does not exist.";
 
-export function appAnswer({ app, project, upstream, host, access, created }: AppInfo): AppAnswer {
-  return {
-    name: app,
-    project_id: project,
-    upstream: upstream ?? null,
-    host: host ?? null,
-    access: { enabled: access },
-    created: isoSeconds(created),
-  };
-}
+const FORBIDDEN =
+  "The key is of another project, or an owner sets an upstream, or a host that is not below the project's suffix.";
 
-/** What every answer on a key of an application has. */
-export interface AppKeyAnswer {
-  name: string;
-  description: string | null;
-  prefix: string;
-  created: string;
-}
+const OWNERS_HOSTS =
+  "Only the administrator sets the upstream and the host name; an owner may choose a host name below the project's " +
+  "`host_suffix`.";
 
-export function appKeyAnswer({ name, description, prefix, created }: AppKeyInfo): AppKeyAnswer {
-  return { name, description: description ?? null, prefix, created: isoSeconds(created) };
-}
+const example = {
+  name: "viewer",
+  project_id: "album",
+  upstream: "http://127.0.0.1:3000",
+  host: null,
+  access: { enabled: true },
+  created: "2021-04-22T11:50:08Z",
+};
 
-/** `GET …/apps`: the applications of a project, and where the gate to them is. */
-export async function listApps({ project }: ProjectCall, { store, gate }: Deps): Promise<Response> {
+/** `GET …/apps`: the applications of a project, and the address of the gate. */
+export const listApps = projectEndpoint({
+  id: "listApps",
+  tag: TAGS.applications,
+  summary: "List applications",
+  success: {
+    200: jsonAnswer("All applications of the project, and the address of the gate.", "AppList", {
+      example: { apps: [example], gate: { port: 8001, scheme: "http" } },
+    }),
+  },
+  schemas: {
+    AppList: closed({
+      apps: listOf(schema("App")),
+      gate: orNull(closed({
+        port: { type: "integer", minimum: 1, maximum: 65_535 },
+        scheme: { type: "string", enum: ["http", "https"] },
+      }, { description: "The port of the gate to the applications; `null` without a gate." })),
+    }),
+  },
+}, async ({ project }, { store, gate }) => {
   const apps = await store.apps.list(project);
   return json(200, { apps: apps.map(appAnswer), gate: gate ?? null });
-}
+});
 
-/** `POST …/apps`: makes an application; its access control is off, unless `access` says something else. */
-export async function createApp(call: ProjectCall, deps: Deps): Promise<Response> {
+/** `POST …/apps`: creates an application; its access control is off unless `access` enables it. */
+export const createApp = projectEndpoint({
+  id: "createApp",
+  tag: TAGS.applications,
+  summary: "Create an application",
+  description: `Its access control is off unless \`access\` enables it. ${OWNERS_HOSTS}`,
+  body: jsonBody("Its name, upstream and host name.", schema("CreateAppRequest"), {
+    example: { name: "viewer", upstream: "http://127.0.0.1:3000" },
+  }),
+  success: { 201: jsonAnswer("The application.", "App") },
+  failures: {
+    ...jsonFailures,
+    Forbidden: FORBIDDEN,
+    Conflict:
+      "The name or the host name is taken, or an application of this name is still being removed.",
+  },
+  schemas: {
+    CreateAppRequest: closed({
+      name: schema("AppName"),
+      upstream: orNull(schema("Upstream")),
+      host: orNull(schema("HostName")),
+      access: schema("Access"),
+    }, { optional: ["upstream", "host", "access"] }),
+  },
+}, async (call, deps) => {
   const { store, idleTimeout } = deps;
   const fields = await Fields.read(call, idleTimeout, ["name", "upstream", "host", "access"]);
   const name = fields.text("name", appNameProblem);
   const upstream = upstreamOf(fields, call, deps) ?? undefined;
-  // There is no host yet that null could take away.
   const host = hostOf(fields, call, deps) ?? undefined;
   const access = fields.object("access", ["enabled"])?.flag("enabled");
   const isOwnersHost = !call.isAdministrator;
   const app = await store.apps.create(call.project, name, { upstream, host, isOwnersHost, access });
   return json(201, appAnswer(app));
-}
+});
 
 /** `GET …/apps/{app}`. */
-export async function showApp(call: ProjectCall, { store }: Deps): Promise<Response> {
-  const app = await store.apps.get(call.project, appOf(call));
-  if (app === undefined) throw errors.appNotFound(appOf(call));
-  return json(200, appAnswer(app));
-}
+export const showApp = projectEndpoint({
+  id: "showApp",
+  tag: TAGS.applications,
+  summary: "Show an application",
+  success: { 200: jsonAnswer("The application.", "App", { example }) },
+  failures: { NotFound: NO_APP },
+  schemas: {
+    App: closed({
+      name: schema("AppName"),
+      project_id: schema("ProjectId"),
+      upstream: orNull(schema("Upstream")),
+      host: orNull(schema("HostName")),
+      access: schema("Access"),
+      created: schema("Second"),
+    }),
+  },
+}, async (call, deps) => json(200, appAnswer(await requireApp(call, deps))));
 
-/** `PATCH …/apps/{app}`: sets what is named; `null` takes it away. */
-export async function changeApp(call: ProjectCall, deps: Deps): Promise<Response> {
+/** `PATCH …/apps/{app}`: sets the fields of the body; `null` removes a value. */
+export const changeApp = projectEndpoint({
+  id: "changeApp",
+  tag: TAGS.applications,
+  summary: "Change an application",
+  description: `Sets the fields of the body. ${OWNERS_HOSTS}`,
+  body: jsonBody("The fields to set.", schema("ChangeAppRequest"), {
+    required: false,
+    example: { host: "viewer.example.com" },
+  }),
+  success: { 200: jsonAnswer("The changed application.", "App") },
+  failures: {
+    ...jsonFailures,
+    Forbidden: FORBIDDEN,
+    NotFound: NO_APP,
+    Conflict: "The host name is taken.",
+  },
+  schemas: {
+    ChangeAppRequest: closed({
+      upstream: orNull(schema("Upstream")),
+      host: orNull(schema("HostName")),
+    }, {
+      optional: ["upstream", "host"],
+      description: "A field is set to its value; `null` removes the value.",
+    }),
+  },
+}, async (call, deps) => {
   const { store, idleTimeout } = deps;
-  const name = appOf(call);
+  const name = appNameOf(call);
   const fields = await Fields.read(call, idleTimeout, ["upstream", "host"]);
   const upstream = upstreamOf(fields, call, deps);
   const host = hostOf(fields, call, deps);
   const isOwnersHost = !call.isAdministrator;
-  if (host === null && isOwnersHost) await requireHostSuffix(call, name, deps);
+  if (host === null && isOwnersHost) await requireOwnHost(call, name, deps);
   const app = await store.apps.update(call.project, name, { upstream, host, isOwnersHost });
   if (app === undefined) throw errors.appNotFound(name);
   return json(200, appAnswer(app));
-}
+});
 
-/** `DELETE …/apps/{app}`: with its keys. */
-export async function deleteApp(call: ProjectCall, { store }: Deps): Promise<Response> {
-  const name = appOf(call);
+/** `DELETE …/apps/{app}`: deletes an application and its keys. */
+export const deleteApp = projectEndpoint({
+  id: "deleteApp",
+  tag: TAGS.applications,
+  summary: "Delete an application",
+  description: "Deletes its keys as well. Open connections to it are closed at once.",
+  success: { 200: jsonAnswer("The application was deleted.", "AppNamed") },
+  failures: { ...changeFailures, NotFound: NO_APP },
+  schemas: { AppNamed: closed({ name: schema("AppName") }) },
+}, async (call, { store }) => {
+  const name = appNameOf(call);
   if (!await store.apps.delete(call.project, name)) throw errors.appNotFound(name);
   return json(200, { name });
-}
+});
 
-/** The application in the path. @throws {HttpError} 404 where it can be the name of none. */
-export function appOf({ params }: ProjectCall): string {
+/** The application's name from the path. @throws {HttpError} 404 if it is not a valid one. */
+export function appNameOf({ params }: ProjectCall): string {
   const name = params["app"] ?? "";
   if (appNameProblem(name) !== undefined) throw errors.appNotFound(name);
   return name;
+}
+
+/** The application in the path. @throws {HttpError} 404 if it does not exist. */
+export async function requireApp(call: ProjectCall, { store }: Deps): Promise<AppInfo> {
+  const name = appNameOf(call);
+  const app = await store.apps.get(call.project, name);
+  if (app === undefined) throw errors.appNotFound(name);
+  return app;
 }
 
 /** "The upstream is the administrator's to set, as it says where this server connects to." */
@@ -110,8 +192,9 @@ function upstreamOf(
 }
 
 /**
- * The host that a call names, in lower case as host names have no case. Only the administrator sets it; an owner chooses
- * one below the project's suffix.
+ * The host name to set, in lower case, as host names are not case-sensitive. `null` removes it, `undefined` keeps it.
+ *
+ * @throws {HttpError} 403 if an owner may not set it, 400 if no application may have it.
  */
 function hostOf(
   fields: Fields,
@@ -120,22 +203,22 @@ function hostOf(
 ): string | null | undefined {
   const host = fields.textOrNull("host", () => undefined)?.toLowerCase();
   if (host === undefined) return fields.has("host") ? null : undefined;
-  const isChosen = hostSuffix !== undefined && isSubdomain(host, hostSuffix);
-  if (!isAdministrator && !isChosen) throw errors.hostNotAllowed(hostSuffix);
-  // By the name by which the administration itself is called the server would be lost to its administrator.
+  const isBelowSuffix = hostSuffix !== undefined && isSubdomain(host, hostSuffix);
+  if (!isAdministrator && !isBelowSuffix) throw errors.hostNotAllowed(hostSuffix);
+  // The name under which this API was called must keep leading to the server itself.
   const called = hostnameOf(headers.get("host") ?? "");
   const problem = host === called ? "is a name of this server itself" : hosts.problemOf(host);
   if (problem !== undefined) throw errors.badField("host", problem);
   return host;
 }
 
-/** An owner who may choose no host takes none away either. @throws {HttpError} 403 */
-async function requireHostSuffix(
+/** An owner who may not choose host names may not remove one either. @throws {HttpError} 403 */
+async function requireOwnHost(
   { project, info }: ProjectCall,
   app: string,
   { store }: Deps,
 ): Promise<void> {
   if (info.hostSuffix !== undefined) return;
-  const present = await store.apps.get(project, app);
-  if (present?.host !== undefined) throw errors.hostNotAllowed(undefined);
+  const current = await store.apps.get(project, app);
+  if (current?.host !== undefined) throw errors.hostNotAllowed(undefined);
 }

@@ -1,38 +1,139 @@
 import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
 import { isProjectId, keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix } from "../../rules/secrets.ts";
-import type { Deps } from "../router.ts";
-import type { AdminCall } from "./admin_call.ts";
-import { backupsAnswer, diskAnswer, integrityAnswer, projectAnswer, sumOf } from "./project.ts";
+import { administratorEndpoint, jsonFailures } from "./admin_call.ts";
+import {
+  backupsAnswer,
+  diskAnswer,
+  integrityAnswer,
+  MAX_LISTED_DAMAGES,
+  projectAnswer,
+  usageOf,
+} from "./answers.ts";
+import { projectFields, usageFields } from "./project.ts";
 
-/** `GET /admin/v1/projects`: every project and what it holds. */
-export async function listProjects(
-  _call: AdminCall,
-  { store, volume, backups }: Deps,
-): Promise<Response> {
+/** `GET /admin/v1/projects`: every project with its usage. */
+export const listProjects = administratorEndpoint({
+  id: "listProjects",
+  tag: TAGS.projects,
+  summary: "List projects",
+  description: "Lists every project with its usage. For the administrator only.",
+  success: { 200: jsonAnswer("All projects, and the disk that they share.", "ProjectList") },
+  schemas: {
+    ProjectList: closed({
+      projects: listOf(schema("ProjectUsage")),
+      disk: schema("Disk"),
+      integrity: schema("Integrity"),
+      backups: schema("Backups"),
+    }, { optional: ["backups"] }),
+    ProjectUsage: closed({ ...projectFields, ...usageFields }),
+    Integrity: closed({
+      damaged_files: count("The number of files known to be damaged.", 0),
+      damaged: listOf(schema("DamagedFile")),
+      last_check_began: orNull(schema("Second")),
+      last_check_ended: orNull(schema("Second")),
+      progress: {
+        type: "number",
+        description: "The share of all bytes that the running or the last check has read.",
+        minimum: 0,
+        maximum: 1,
+      },
+    }, {
+      description:
+        `The damaged files, the first ${MAX_LISTED_DAMAGES} of them, and the start and the end of the last check of ` +
+        "all files; `null` before the first one, and the end also while one is running.",
+    }),
+    DamagedFile: closed({
+      project_id: schema("ProjectId"),
+      drive_name: schema("DriveName"),
+      name: schema("FileName"),
+      problem: { type: "string", description: "The damage, as the end of a sentence." },
+      found: schema("Second"),
+    }, { description: "A file whose bytes are missing or differ from those that were stored." }),
+    Backups: closed({
+      newest: orNull(schema("Second")),
+      every: { type: "number", description: "Seconds between two backups.", examples: [86_400] },
+      failures: count("The number of failed backups since the server was started.", 0),
+      problem: orNull({
+        type: "string",
+        description: "The problem with the backups, as a sentence; `null` if there is none.",
+        examples: ["There is no backup in /backups"],
+      }),
+    }, {
+      description:
+        "The state of the server's backups: the time of the newest complete one, and a problem, if any. " +
+        "Absent if the server makes no backups.",
+    }),
+  },
+}, async (_call, { store, volume, backups }) => {
   const integrity = integrityAnswer(await store.integrity());
   const projects = [];
   for (const info of await store.projects.list()) {
-    projects.push({ ...projectAnswer(info), ...sumOf(await store.drives(info.project)) });
+    projects.push({ ...projectAnswer(info), ...usageOf(await store.drives(info.project)) });
   }
   const disk = diskAnswer(await volume());
   const optional = backups === undefined ? {} : { backups: backupsAnswer(backups()) };
   return json(200, { projects, disk, integrity, ...optional });
-}
+});
 
-/** `POST /admin/v1/projects`: makes a project and its first key, which is told in this answer only. */
-export async function createProject(
-  call: AdminCall,
-  { store, idleTimeout }: Deps,
-): Promise<Response> {
+/** `POST /admin/v1/projects`: creates a project and its first key, which is returned only once. */
+export const createProject = administratorEndpoint({
+  id: "createProject",
+  tag: TAGS.projects,
+  summary: "Create a project",
+  description:
+    "Creates a project and its first key, which is returned only in this answer. For the administrator only.",
+  body: jsonBody(
+    "Its name and id. Without an id the server chooses one.",
+    schema("CreateProjectRequest"),
+    { required: false, example: { name: "Photo album", project_id: "album" } },
+  ),
+  success: {
+    201: jsonAnswer("The project and its key.", "NewProject", {
+      example: {
+        project_id: "album",
+        name: "Photo album",
+        created: "2021-04-22T11:50:08Z",
+        max_bytes: null,
+        host_suffix: null,
+        project_key: "album_k3JxQ0aBs7Wd9Zp2Lm4Nr8Tv1Yc5Eg6H",
+        prefix: "k3JxQ0aB",
+      },
+    }),
+  },
+  failures: {
+    ...jsonFailures,
+    Conflict: "A project with this id exists, or one is still being removed.",
+  },
+  schemas: {
+    CreateProjectRequest: closed({
+      name: orNull(schema("Label")),
+      project_id: orNull(schema("ProjectId")),
+      max_bytes: orNull(schema("ByteLimit")),
+    }, {
+      optional: ["name", "project_id", "max_bytes"],
+      description: "All fields are optional.",
+    }),
+    NewProject: closed({
+      ...projectFields,
+      project_key: schema("ProjectSecret"),
+      prefix: schema("KeyPrefix"),
+    }),
+  },
+}, async (call, { store, idleTimeout }) => {
   const fields = await Fields.read(call, idleTimeout, ["name", "project_id", "max_bytes"]);
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
   const { info, key } = await store.projects.create(id, name, maxBytes);
   return json(201, { ...projectAnswer(info), project_key: key.text, prefix: keyPrefix(key) });
-}
+});
 
 function projectIdProblem(id: string): string | undefined {
   return isProjectId(id) ? undefined : "must be 1 to 64 of A-Z a-z 0-9 -";

@@ -1,49 +1,113 @@
 import { errors } from "../../http/http_error.ts";
 import { readJson } from "../../http/json_body.ts";
 import { boundedJson } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, listOf, NOT_BLANK } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
 import { fileNameProblem, MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
 
-/** A JSON body: 1000 names of 1024 bytes, each written as a `\u` escape of six bytes, and their quotes. */
+/** The largest body: 1000 names of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
 export const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
 
+const names = { maxItems: MAX_DELETE_NAMES, uniqueItems: true };
+
 /** `DELETE /files`: "A name that did not exist is reported under `deleted`." */
-export async function deleteFiles(call: DriveCall, deps: Deps): Promise<Response> {
-  // The answer repeats the names, so the memory of the body is enough for it.
-  return await boundedJson(
-    call,
-    deps,
-    { isRepeatable: false },
-    (memory) => deleteNamed(call, deps, memory),
-  );
+export const deleteFiles = driveEndpoint({
+  id: "deleteFiles",
+  tag: TAGS.files,
+  summary: "Delete files",
+  description:
+    `Deletes 1 to ${MAX_DELETE_NAMES} files, named either in the body or in the query, not in both.`,
+  parameters: [parameter("Names"), parameter("ContentDigest")],
+  body: jsonBody(
+    "The names to delete, if the query has none.",
+    schema("NamesToDelete"),
+    { required: false },
+  ),
+  success: {
+    200: jsonAnswer("The names that were deleted, and those that could not be.", "Deletion", {
+      example: { deleted: ["pets/cat.jpg", "old.txt"], failed: [] },
+    }),
+  },
+  failures: {
+    BadRequest:
+      "No names, too many names, only blank names, names in both query and body, or a body that is not such JSON.",
+    BodyTimeout: "The body stopped coming, or came too slowly: nothing was deleted.",
+    TooLarge: "The body is larger than any valid list of names.",
+  },
+  schemas: {
+    NamesToDelete: {
+      type: "object",
+      properties: {
+        names: listOf({ type: "string" }, {
+          minItems: 1,
+          maxItems: MAX_DELETE_NAMES,
+          contains: { pattern: NOT_BLANK },
+          description: "Not all of them blank. A repeated name counts once.",
+        }),
+      },
+      required: ["names"],
+      examples: [{ names: ["pets/cat.jpg", "old.txt"] }],
+    },
+    Deletion: closed({
+      deleted: listOf({ type: "string" }, {
+        ...names,
+        description: "In the order of the request, including names that did not exist.",
+      }),
+      failed: {
+        description:
+          "Existing files that could not be deleted: their names, or with the server's setting " +
+          "`--failed-reasons` an object of name and reason.",
+        oneOf: [
+          listOf({ type: "string" }, names),
+          { type: "object", additionalProperties: { type: "string" } },
+        ],
+      },
+    }),
+  },
+}, deleteNamed);
+
+/** Answers a `DELETE /files` whose sender is authorized. */
+export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response> {
+  // The answer repeats the names, so the memory reserved for the body suffices for it.
+  return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
+    const names = await namesOf(call, deps.idleTimeout, memory);
+    const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
+    return resultOf(names, results, call, deps);
+  });
 }
 
-async function deleteNamed(call: DriveCall, deps: Deps, memory: MemoryShare): Promise<unknown> {
-  const names = await namesOf(call, deps.idleTimeout, memory);
-  const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
-  // It is not about the files then, of which nobody knows whether they exist.
-  const away = results.find((error) => error instanceof StoreUnavailable);
-  if (away !== undefined && results.every((error) => error instanceof StoreUnavailable)) throw away;
+/** @throws {StoreUnavailable} if the store did not answer for any of the names. */
+function resultOf(
+  names: readonly string[],
+  results: readonly unknown[],
+  { requestId }: DriveCall,
+  { failedReasons, onError }: Deps,
+): unknown {
+  if (results.every((error) => error instanceof StoreUnavailable)) throw results[0];
   const deleted = names.filter((_, i) => results[i] === undefined);
   const failures = names.flatMap((name, i) => {
     if (results[i] === undefined) return [];
-    deps.onError(results[i], call.requestId);
+    onError(results[i], requestId);
     return [[name, "The store could not delete it: try again"] as const];
   });
-  const failed = deps.failedReasons ? Object.fromEntries(failures) : failures.map(([name]) => name);
+  const failed = failedReasons ? Object.fromEntries(failures) : failures.map(([name]) => name);
   return { deleted, failed };
 }
 
-/** What kept an existing file from being deleted; `undefined` where it is gone, or never was. */
+/** The error that prevented a deletion; `undefined` if the file is gone or never existed. */
 async function deleteFile(
   { project, drive }: DriveCall,
   { store }: Deps,
   name: string,
 ): Promise<unknown> {
-  // What cannot be a name was never stored under.
+  // No file can have an invalid name.
   if (fileNameProblem(name) !== undefined) return undefined;
   try {
     await store.files.delete({ project, drive, name });
@@ -53,14 +117,14 @@ async function deleteFile(
   }
 }
 
-/** The distinct names in their order, from the body or the query. */
+/** The distinct names from the body or the query, in their order. */
 async function namesOf(
-  { request, query, visit }: DriveCall,
+  { request, query, context }: DriveCall,
   idle: number,
   memory: MemoryShare,
 ): Promise<string[]> {
   const inQuery = query.all("names");
-  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, visit, memory };
+  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badJson, context, memory };
   const body = await readJson(request, limits);
   if (inQuery.length > 0 && body !== undefined) {
     throw errors.badNames("they are in the query and in the body; send them in one of both");
@@ -80,7 +144,7 @@ function namesInBody(body: unknown): string[] {
   const { names } = body;
   if (!Array.isArray(names)) throw errors.badJson('"names" is not an array');
   if (!names.every((name) => typeof name === "string")) {
-    throw errors.badJson('"names" has something else than strings');
+    throw errors.badJson('"names" has an item that is not a string');
   }
   return names;
 }

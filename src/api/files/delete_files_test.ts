@@ -1,17 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { AllowedUpstreams, UpstreamRules } from "../../http/network/upstream_rules.ts";
-import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
-import { Query } from "../../http/request_target.ts";
-import { PageFiles } from "../../http/static_files.ts";
-import { RunningUploads, UploadSlots } from "../../http/upload_slots.ts";
-import { HostRules } from "../../rules/hosts.ts";
 import { openMemoryDatabase } from "../../store/engine/database.ts";
 import { StoreUnavailable } from "../../store/engine/errors.ts";
 import { Store } from "../../store/store.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { someVisit, unobserved } from "../test_support.ts";
-import { deleteFiles } from "./delete_files.ts";
+import { driveCall, testDeps } from "../test_support.ts";
+import { deleteNamed } from "./delete_files.ts";
 
 const NAMES = ["kept 1", "a", "__proto__", "b"];
 
@@ -21,25 +13,8 @@ async function deleteOnFailingStore(
 ): Promise<{ text: string; failures: unknown[] }> {
   const store = new Store(await openMemoryDatabase(), { onError: () => {} });
   const failures: unknown[] = [];
-  const deps: Deps = {
-    dashboard: new PageFiles(new Map()),
-    volume: () => Promise.resolve(undefined),
-    gate: undefined,
-    hosts: await HostRules.load({ own: [], gate: [] }),
-    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
-    store,
-    corsOrigins: "*",
-    failedReasons,
-    idleTimeout: 60_000,
-    slots: new UploadSlots({ max: 64, patience: 60_000 }),
-    uploadPace: undefined,
-    running: new RunningUploads(),
-    wrongKeys: new WrongKeyLimiter(),
-    trustedProxies: undefined,
-    isDraining: () => false,
-    ...unobserved(),
-    onError: (error) => void failures.push(error),
-  };
+  const onError = (error: unknown) => void failures.push(error);
+  const deps = await testDeps(store, { failedReasons, onError });
   store.files.delete = ({ name }) =>
     name.includes("1") || name === "__proto__"
       ? Promise.reject(new StoreUnavailable("the inside of the store"))
@@ -48,18 +23,8 @@ async function deleteOnFailingStore(
     method: "DELETE",
     body: JSON.stringify({ names: NAMES }),
   });
-  const call: DriveCall = {
-    request,
-    requestId: "r1",
-    reauthorize: () => Promise.resolve(),
-    visit: someVisit(),
-    project: "p",
-    drive: "d",
-    id: "",
-    query: new Query(""),
-  };
   try {
-    const response = await deleteFiles(call, deps);
+    const response = await deleteNamed(driveCall(request), deps);
     assertEquals(response.status, 200);
     return { text: await response.text(), failures };
   } finally {
@@ -67,13 +32,13 @@ async function deleteOnFailingStore(
   }
 }
 
-Deno.test("A name that the store could not delete is failed, and the others are deleted", async () => {
+Deno.test("a name that the store could not delete is listed as failed, the others as deleted", async () => {
   const { text, failures } = await deleteOnFailingStore(false);
   assertEquals(JSON.parse(text), { deleted: ["a", "b"], failed: ["kept 1", "__proto__"] });
   assertEquals(failures.length, 2);
 });
 
-Deno.test("With reasons the failed names are an object, and no reason tells of our inside", async () => {
+Deno.test("with reasons the failed names are an object, and no reason contains internals", async () => {
   const { text } = await deleteOnFailingStore(true);
   const { deleted, failed } = JSON.parse(text);
   assertEquals([deleted, Object.keys(failed)], [["a", "b"], ["kept 1", "__proto__"]]);

@@ -1,18 +1,69 @@
 import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { READER_PATIENCE, streamPieces } from "../../http/response_stream.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { plainAnswer } from "../../openapi/responses.ts";
+import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
 import type { OpenFile } from "../../store/files/file_store.ts";
-import { type DriveCall, placeOf, preconditionsOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import { type DriveCall, driveEndpoint, placeOf, preconditionsOf } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
 
-/** `GET /files/download`: the bytes of a file, all or a range of them. */
-export async function downloadFile(call: DriveCall, deps: Deps): Promise<Response> {
+const fileHeaders: HeaderObjects = {
+  "Accept-Ranges": header("AcceptRanges"),
+  "Cache-Control": header("FileCacheControl"),
+  "ETag": header("ETag"),
+  "Last-Modified": header("LastModified"),
+  "Content-Security-Policy": header("FilePolicy"),
+  "Repr-Digest": header("ReprDigest"),
+  "X-Content-Type-Options": header("NoSniff"),
+};
+const bytes = { "*/*": {} };
+
+/** `GET /files/download`: the bytes of a file, or a range of them. */
+export const downloadFile = driveEndpoint(
+  {
+    id: "downloadFile",
+    tag: TAGS.files,
+    summary: "Download a file",
+    description: "Returns all bytes of a file, or a range of them, exactly as they were stored.",
+    parameters: [
+      "FileName",
+      "Range",
+      "IfRange",
+      "IfMatch",
+      "IfNoneMatch",
+      "IfModifiedSince",
+      "IfUnmodifiedSince",
+    ].map(parameter),
+    success: {
+      200: plainAnswer("The whole file.", fileHeaders, bytes),
+      206: plainAnswer("The bytes of the range.", {
+        ...fileHeaders,
+        "Content-Range": header("ContentRange"),
+      }, bytes),
+      304: plainAnswer("The caller's version is current.", fileHeaders),
+    },
+    failures: {
+      BadRequest: "The name is missing or invalid.",
+      NotFound: "The file does not exist, or (to the administrator) the project does not.",
+      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
+      RangeNotSatisfiable: "The range lies outside the file.",
+    },
+    // "GET is the only method for which range handling is defined" (RFC 9110, 14.2).
+    notOfHead: ["206", "416"],
+  },
+  download,
+  "download",
+);
+
+/** Answers a `GET /files/download` whose sender is authorized. */
+export async function download(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const file = await deps.store.files.open(place);
   if (file === undefined) throw errors.fileNotFound(place.name);
@@ -25,16 +76,16 @@ export async function downloadFile(call: DriveCall, deps: Deps): Promise<Respons
 }
 
 async function respond(
-  { request, requestId, visit }: DriveCall,
+  call: DriveCall,
   { onError, idleTimeout }: Deps,
   file: OpenFile,
 ): Promise<Response> {
+  const { request, requestId, context } = call;
   const { record } = file;
-  const asked = preconditionsOf(request.headers);
-  const judged = evaluateRead(asked, validators(record));
-  if (judged === 412) throw errors.preconditionFailed();
+  const outcome = evaluateRead(preconditionsOf(call), validators(record));
+  if (outcome === 412) throw errors.preconditionFailed();
   const headers = headersOf(record);
-  if (judged === 304) return withoutBody(file, 304, headers);
+  if (outcome === 304) return withoutBody(file, 304, headers);
   const range = rangeOf(request, file);
   if (range === "unsatisfiable") throw errors.rangeNotSatisfiable(record.size);
   const { start, end } = range ?? { start: 0, end: record.size };
@@ -46,17 +97,17 @@ async function respond(
     file.close();
     return new Response(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(await begin(await file.read({ start, end })), {
+  const body = streamPieces(await readFirst(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
-    visit,
+    context,
   });
   return new Response(body, { status, headers });
 }
 
-/** Reads the first piece before the head of the answer is sent, so that damage there is an error and not a broken answer. */
-async function begin(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
+/** Reads the first piece before the head of the answer is sent, so that damage in it becomes a 500. */
+async function readFirst(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let first: IteratorResult<Piece> | undefined = await iterator.next();
   const next = (): Promise<IteratorResult<Piece>> => {
@@ -69,7 +120,7 @@ async function begin(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>
   return { [Symbol.asyncIterator]: () => rest };
 }
 
-/** What `Range` asks for, where it counts: "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
+/** The requested range; `undefined` for the whole file. "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
 function rangeOf(request: Request, { record }: OpenFile): ByteRange | "unsatisfiable" | undefined {
   if (request.method !== "GET") return undefined;
   if (!allowsRange(request.headers.get("if-range"), validators(record))) return undefined;
@@ -83,7 +134,7 @@ function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
     "ETag": `"${version}"`,
     "Last-Modified": new Date(modified).toUTCString(),
     "X-Content-Type-Options": "nosniff",
-    // A cache on the way would not ask for the key.
+    // A shared cache would not check the key.
     "Cache-Control": "private, no-cache",
   });
   if (runsInBrowsers(type)) headers.set("Content-Security-Policy", "sandbox; default-src 'none'");
@@ -91,13 +142,13 @@ function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
   return headers;
 }
 
-/** "type/subtype" of RFC 9110, 8.3.1, with any parameters; a list or other text is read differently by different browsers. */
+/** "type/subtype" (RFC 9110, 8.3.1) with parameters. Browsers disagree about lists and other text. */
 const MEDIA_TYPE = /^([!#$%&'*+\-.^_`|~0-9a-z]+\/[!#$%&'*+\-.^_`|~0-9a-z]+)[ \t]*(?:;[^,]*)?$/;
 
-/** HTML, XML in all its kinds (SVG and XHTML among them), and the containers that can have them inside. */
+/** HTML, all kinds of XML (including SVG and XHTML), and containers that may have them inside. */
 const ACTIVE = /^(?:text\/html|text\/xsl|.*[/+]xml|(?:multipart|message)\/.*)$/;
 
-/** Whether a browser that shows a file as a page may run scripts in it, as a page of this server. */
+/** Whether a browser that displays a file of this type may run scripts in it with the origin of this server. */
 function runsInBrowsers(type: string): boolean {
   const [, essence] = MEDIA_TYPE.exec(type.trim().toLowerCase()) ?? [];
   return essence === undefined || ACTIVE.test(essence);

@@ -1,11 +1,6 @@
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { HttpError } from "../../http/http_error.ts";
-import { AllowedUpstreams, UpstreamRules } from "../../http/network/upstream_rules.ts";
-import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { Query } from "../../http/request_target.ts";
-import { PageFiles } from "../../http/static_files.ts";
-import { RunningUploads, UploadSlots } from "../../http/upload_slots.ts";
-import { HostRules } from "../../rules/hosts.ts";
 import { type Database, openMemoryDatabase } from "../../store/engine/database.ts";
 import { StoreDamaged } from "../../store/engine/errors.ts";
 import { keys } from "../../store/engine/keys.ts";
@@ -14,10 +9,8 @@ import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/reco
 import { GARBAGE_GRACE } from "../../store/files/garbage.ts";
 import { MAX_READ_BATCH } from "../../store/files/read_ahead.ts";
 import { Store } from "../../store/store.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { someVisit, unobserved } from "../test_support.ts";
-import { downloadFile } from "./download_file.ts";
+import { driveCall, testDeps } from "../test_support.ts";
+import { download } from "./download_file.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 const SIZE = 20 * CHUNK_SIZE;
@@ -48,41 +41,15 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
   const db = await openMemoryDatabase();
   const store = new Store(db, { onError: () => {} });
   const failures: unknown[] = [];
-  const deps: Deps = {
-    dashboard: new PageFiles(new Map()),
-    volume: () => Promise.resolve(undefined),
-    gate: undefined,
-    hosts: await HostRules.load({ own: [], gate: [] }),
-    upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
-    store,
-    corsOrigins: "*",
-    failedReasons: false,
-    idleTimeout: 60_000,
-    slots: new UploadSlots({ max: 64, patience: 60_000 }),
-    uploadPace: undefined,
-    running: new RunningUploads(),
-    wrongKeys: new WrongKeyLimiter(),
-    trustedProxies: undefined,
-    isDraining: () => false,
-    ...unobserved(),
-    onError: (...failure) => void failures.push(failure),
-  };
-  const download = async (method: string, headers: Record<string, string>) => {
+  const deps = await testDeps(store, { onError: (...failure) => void failures.push(failure) });
+  const send = async (method: string, headers: Record<string, string>) => {
     const request = new Request("http://kv.example/", { method, headers });
-    const call: DriveCall = {
-      request,
-      requestId: "r1",
-      reauthorize: () => Promise.resolve(),
-      visit: someVisit(),
-      ...PLACE,
-      id: "",
-      query: new Query("name=a.bin"),
-    };
-    return await downloadFile(call, deps);
+    const call = driveCall(request, { ...PLACE, query: new Query("name=a.bin") });
+    return await download(call, deps);
   };
   try {
     await store.projects.create(PLACE.project, undefined);
-    await test({ db, store, record: await put(store, 1), failures, download });
+    await test({ db, store, record: await put(store, 1), failures, download: send });
   } finally {
     await store.close();
   }
@@ -94,7 +61,7 @@ async function chunksAfterSweep({ db, store }: Scene): Promise<number> {
   return (await Array.fromAsync(db.reader.list({ prefix: ["chunk"] }))).length;
 }
 
-Deno.test("However a download ends, it lets the bytes of an earlier version go", async () => {
+Deno.test("a download releases an earlier version, however it ends", async () => {
   const cases = [
     ["HEAD", {}, 200],
     ["GET", { "if-none-match": "*" }, 304],
@@ -118,7 +85,7 @@ Deno.test("However a download ends, it lets the bytes of an earlier version go",
   }
 });
 
-Deno.test("A download that has begun gets the version that it began with, to the end", async () => {
+Deno.test("a download that has started gets its version to the end", async () => {
   await withFile(async (scene) => {
     const { body } = await scene.download("GET", {});
     const reader = body?.getReader();
@@ -139,7 +106,7 @@ async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): 
   await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
 }
 
-Deno.test("Where bytes are missing the answer breaks, and the operator is told once", async () => {
+Deno.test("missing bytes abort the answer, and are reported once", async () => {
   await withFile(async (scene) => {
     const { failures, download } = scene;
     const size = (MAX_READ_BATCH + 9) * CHUNK_SIZE;
@@ -156,7 +123,7 @@ Deno.test("Where bytes are missing the answer breaks, and the operator is told o
   });
 });
 
-Deno.test("Where bytes are missing at the beginning there is an error and no answer", async () => {
+Deno.test("bytes missing at the start are an error before the answer", async () => {
   await withFile(async (scene) => {
     await loseChunk(scene, scene.record, 0);
     await assertRejects(() => scene.download("GET", {}), StoreDamaged, "chunk 0 of 20 is missing");

@@ -1,14 +1,28 @@
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
 import { boundedJson } from "../../http/json_response.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import { driveEndpoint } from "../drive_call.ts";
 
-/** `GET /v1/{project_id}`: the drives of a project and what they hold. */
-export async function listDrives(call: DriveCall, deps: Deps): Promise<Response> {
-  return await boundedJson(call, deps, { isRepeatable: true }, async () => {
+/** `GET /v1/{project_id}`: the drives of a project with their usage. */
+export const listDrives = driveEndpoint({
+  id: "listDrives",
+  tag: TAGS.files,
+  summary: "List drives",
+  description: "Lists the drives of a project with their number of files and total size.",
+  success: { 200: jsonAnswer("All drives.", "DriveList") },
+  schemas: {
+    DriveList: closed({
+      project_id: schema("ProjectId"),
+      drives: listOf(schema("DriveUsage")),
+    }),
+  },
+}, (call, deps) =>
+  boundedJson(call, deps, { isRepeatable: true }, async () => {
     const drives = await deps.store.drives(call.project);
     return {
       project_id: call.project,
       drives: drives.map(({ name, files, bytes }) => ({ drive_name: name, files, bytes })),
     };
-  });
-}
+  }));

@@ -1,25 +1,76 @@
 import { boundedJson, pagingOf } from "../../http/json_response.ts";
-import { MAX_LIST } from "../../rules/names.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, count, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
+import { MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { Listed } from "../../store/files/listing.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
 
-/** Bytes of a page in JSON at which it ends early: more than 1000 names of 1 KiB take, unless most have to be escaped. */
+/** The JSON size in bytes at which a page ends early. 1000 names of 1 KiB fit, unless most characters are escaped. */
 const MAX_PAGE = 4 * 2 ** 20;
 
-/** Bytes that reading an entry and writing it takes, with a name of common length. */
+/** Estimated memory for reading and writing one entry with a name of common length, in bytes. */
 const ENTRY_MEMORY = 1024;
 
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
-export async function listFiles(call: DriveCall, deps: Deps): Promise<Response> {
+export const listFiles = driveEndpoint({
+  id: "listFiles",
+  tag: TAGS.files,
+  summary: "List files",
+  description:
+    "Lists names in the order of their UTF-8 bytes. A drive without any files is listed as empty.",
+  parameters: ["Limit", "Prefix", "Last", "Recursive", "Details"].map(parameter),
+  success: {
+    200: jsonAnswer("The names, and `paging` if there is a next page.", "FileList", {
+      example: {
+        names: ["pets/cat.jpg", "pets/dog.jpg"],
+        paging: { size: 2, last: "pets/dog.jpg" },
+      },
+    }),
+  },
+  schemas: {
+    FileList: closed({
+      names: listOf({ type: "string", minLength: 1, maxLength: MAX_FILE_NAME }, {
+        maxItems: MAX_LIST,
+        uniqueItems: true,
+        description: 'In the order of their UTF-8 bytes. A directory ends with "/".',
+      }),
+      files: listOf({ oneOf: [schema("FileDetails"), schema("DirectoryDetails")] }, {
+        maxItems: MAX_LIST,
+        description: "With `details=true`: the details of each of `names`, in the same order.",
+      }),
+      paging: schema("Paging"),
+    }, { optional: ["files", "paging"] }),
+    FileDetails: closed({
+      name: schema("FileName"),
+      size: count("Bytes.", 48_213),
+      content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
+      etag: {
+        type: "string",
+        minLength: 1,
+        description: "The version, without the quotes of `ETag`.",
+      },
+      created: schema("Time"),
+      modified: schema("Time"),
+    }),
+    DirectoryDetails: closed({
+      name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
+    }),
+  },
+}, list);
+
+async function list(call: DriveCall, deps: Deps): Promise<Response> {
   const { project, drive, query } = call;
   const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
   const prefix = query.one("prefix") ?? "";
   const last = query.one("last") ?? "";
   const recursive = query.flag("recursive", true);
   const details = query.flag("details", false);
-  const making = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
-  return await boundedJson(call, deps, making, async () => {
+  const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
     const page = await deps.store.list({ project, drive, limit, prefix, last }, { recursive });
     const entries = withinPage(page.entries, details);
     const more = page.more || entries.length < page.entries.length;
@@ -32,19 +83,19 @@ export async function listFiles(call: DriveCall, deps: Deps): Promise<Response> 
   });
 }
 
-/** Bytes of an entry's details in JSON, without its name and its type, at the most. */
+/** The maximum JSON size of an entry's details without its name and type, in bytes. */
 const DETAILS = 250;
 
-/** How long a text is in JSON: all that is long is what has to be escaped, or several bytes of UTF-8. */
+/** The length of a text in JSON with its comma, in bytes of UTF-8. */
 function lengthInJson(text: string): number {
   if (PLAIN.test(text)) return text.length + 3;
   return new TextEncoder().encode(JSON.stringify(text)).byteLength + 1;
 }
 
-/** Characters that are one byte each in JSON. */
+/** Text whose characters take one byte each in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The entries that fit into a page; at least the first. */
+/** The leading entries that fit into a page, at least one. */
 function withinPage(entries: Listed[], details: boolean): Listed[] {
   let bytes = 0;
   const end = entries.findIndex(({ name, record }, index) => {

@@ -1,37 +1,78 @@
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { bytesBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import { validators } from "../../store/files/file_record.ts";
-import { type DriveCall, placeOf, preconditionsOf, typeOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import {
+  bodyFailures,
+  type DriveCall,
+  driveEndpoint,
+  placeOf,
+  preconditionsOf,
+  typeOf,
+  writeFailures,
+} from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
 
 /** `POST /files`: "Stores a file in a single request. Overwrites any file with the same name." */
-export async function putFile(
+export const putFile = driveEndpoint(
+  {
+    id: "putFile",
+    tag: TAGS.files,
+    summary: "Store a file",
+    description:
+      "Stores a file in one request and replaces an existing file of the same name. The drive need not exist before. " +
+      "The content type is that of the request, otherwise derived from the name, otherwise `application/octet-stream`.",
+    parameters: ["FileName", "ContentDigest", "IfMatch", "IfNoneMatch"].map(parameter),
+    body: bytesBody(
+      `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
+    ),
+    success: { 201: jsonAnswer("The file is on disk.", "StoredFile") },
+    failures: {
+      ...writeFailures,
+      ...bodyFailures,
+      BadRequest:
+        "The name is missing or invalid, `Content-Digest` is malformed or does not match the body, or the body was incomplete.",
+      PreconditionFailed: "`If-Match` or `If-None-Match` does not hold: nothing was stored.",
+    },
+    schemas: {
+      StoredFile: closed({
+        name: schema("FileName"),
+        project_id: schema("ProjectId"),
+        drive_name: schema("DriveName"),
+      }),
+    },
+  },
+  put,
+  "upload",
+);
+
+async function put(
   call: DriveCall,
   { store, slots, idleTimeout, uploadPace }: Deps,
 ): Promise<Response> {
-  const { headers } = call.request;
+  const { request, context } = call;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
-  const digest = expectedDigest(headers);
-  const asked = preconditionsOf(headers);
-  const announced = announcedSize(headers, MAX_PAYLOAD);
+  const digest = expectedDigest(request.headers);
+  const asked = preconditionsOf(call);
+  const announced = announcedSize(request.headers, MAX_PAYLOAD);
   if (asked.ifMatch !== null || asked.ifNoneMatch !== null) {
-    // Decided for good with the write; asked before, it spares a body that would be refused.
+    // The write checks the condition atomically. Checking it here first avoids receiving a body in vain.
     const current = await store.files.stat(place);
     if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
   }
-  const body = readBody(call.request, {
-    limit: MAX_PAYLOAD,
-    idle: idleTimeout,
-    pace: uploadPace,
-    visit: call.visit,
-  });
+  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
+  const body = readBody(request, limits);
   const stored = await slots.run(place.project, async () => {
-    using _room = await store.reserveDisk(announced ?? MAX_PAYLOAD);
+    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
     return await store.files.put(place, body, {
       type,
       announced,

@@ -1,10 +1,19 @@
 import { errors } from "../../http/http_error.ts";
-import type { PageFile } from "../../http/static_files.ts";
-import type { Deps, RoutedRequest } from "../router.ts";
+import { sendStatic, type StaticFile } from "../../http/static_files.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { plainAnswer } from "../../openapi/responses.ts";
+import {
+  type Answer,
+  type Content,
+  header,
+  type HeaderObjects,
+  parameter,
+} from "../../openapi/types.ts";
+import { publicEndpoint } from "../endpoint.ts";
 
 /**
- * Nothing but the page's own files runs or is shown, and nobody frames it. What is stored is shown from `blob:` addresses
- * alone, as pictures, sound, film, or in a frame that runs nothing.
+ * Only the page's own files are run or shown, and no page may embed it. Stored files are shown from `blob:` addresses
+ * only: as images, audio, video, or in a frame without scripts.
  */
 const POLICY = [
   "default-src 'none'",
@@ -20,7 +29,7 @@ const POLICY = [
 ].join("; ");
 
 const HEADERS = {
-  // A browser keeps it, and asks each time whether it is still the same.
+  // Browsers may keep the file, but revalidate it before each use.
   "Cache-Control": "no-cache",
   "Content-Security-Policy": POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -30,49 +39,53 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** `GET /`: the dashboard. */
-export function showDashboard({ request }: RoutedRequest, { dashboard }: Deps): Promise<Response> {
-  return Promise.resolve(respond(request, dashboard.find("index.html")));
+const headers: HeaderObjects = {
+  "Cache-Control": header("Revalidate"),
+  "Content-Security-Policy": header("PagePolicy"),
+  "Cross-Origin-Opener-Policy": header("OpenerPolicy"),
+  "ETag": header("ETag"),
+  "Referrer-Policy": header("ReferrerPolicy"),
+  "Vary": header("Vary"),
+  "X-Content-Type-Options": header("NoSniff"),
+  "X-Frame-Options": header("FrameOptions"),
+};
+const text = { schema: { type: "string" } };
+const parameters = [parameter("KnownPage"), parameter("AcceptEncoding")];
+
+function pageAnswers(content: Content): Record<string, Answer> {
+  const encoding = { "Content-Encoding": header("ContentEncoding") };
+  return {
+    200: plainAnswer("The file.", { ...headers, ...encoding }, content),
+    304: plainAnswer("The caller's version is current.", headers),
+  };
 }
 
-/** `GET /dashboard/{folder}/{file}`: what the dashboard is made of. */
-export function showDashboardFile(
-  { request, params }: RoutedRequest,
-  { dashboard }: Deps,
-): Promise<Response> {
-  return Promise.resolve(respond(request, dashboard.find(`${params["folder"]}/${params["file"]}`)));
-}
+/** `GET /`: the page of the dashboard. */
+export const showDashboard = publicEndpoint({
+  id: "showDashboard",
+  tag: TAGS.server,
+  summary: "The dashboard",
+  description: "A web application. It uses only the API that is described here.",
+  parameters,
+  success: pageAnswers({ "text/html": text }),
+}, async ({ request }, { dashboard }) => await send(request, dashboard.find("index.html")));
+
+/** `GET /dashboard/{folder}/{file}`: the scripts, styles and images of the dashboard. */
+export const showDashboardFile = publicEndpoint(
+  {
+    id: "showDashboardFile",
+    tag: TAGS.server,
+    summary: "A file of the dashboard",
+    parameters,
+    success: pageAnswers({ "text/javascript": text, "text/css": text, "image/svg+xml": text }),
+    failures: { NotFound: "The file does not exist." },
+  },
+  async ({ request, params }, { dashboard }) =>
+    await send(request, dashboard.find(`${params["folder"]}/${params["file"]}`)),
+);
 
 /** @throws {HttpError} 404 without a file. */
-function respond({ headers }: Request, file: PageFile | undefined): Response {
-  if (file === undefined) throw errors.routeNotFound();
-  const isZipped = acceptsGzip(headers.get("accept-encoding") ?? "");
-  const etag = isZipped ? `"${file.etag}-gzip"` : `"${file.etag}"`;
-  const common = { ...HEADERS, ETag: etag };
-  if (isKnown(headers.get("if-none-match") ?? "", file)) {
-    return new Response(null, { status: 304, headers: common });
-  }
-  const bytes = isZipped ? file.zipped : file.bytes;
-  return new Response(bytes, {
-    headers: {
-      ...common,
-      "Content-Type": file.type,
-      "Content-Length": String(bytes.byteLength),
-      ...(isZipped ? { "Content-Encoding": "gzip" } : {}),
-    },
-  });
-}
-
-/** Whether gzip is named, and not with a weight of 0 (RFC 9110, 12.5.3). */
-function acceptsGzip(accepted: string): boolean {
-  return accepted.split(",").some((one) => {
-    const [name = "", ...weights] = one.split(";").map((part) => part.trim().toLowerCase());
-    return name === "gzip" && !weights.some((weight) => /^q=0(\.0*)?$/.test(weight));
-  });
-}
-
-/** Whether the caller has the file, in whichever of its two forms: "weak comparison" (RFC 9110, 13.1.2). */
-function isKnown(known: string, { etag }: PageFile): boolean {
-  const tags = known.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes(`"${etag}"`) || tags.includes(`"${etag}-gzip"`);
+function send(request: Request, file: StaticFile | undefined): Promise<Response> {
+  if (file === undefined) return Promise.reject(errors.routeNotFound());
+  return Promise.resolve(sendStatic(request, file, HEADERS));
 }

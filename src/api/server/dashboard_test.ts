@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { HttpError } from "../../http/http_error.ts";
-import { PageFiles } from "../../http/static_files.ts";
-import type { Deps, RoutedRequest } from "../router.ts";
+import { StaticFiles } from "../../http/static_files.ts";
+import type { Deps, RoutedRequest } from "../endpoint.ts";
 import { showDashboard, showDashboardFile } from "./dashboard.ts";
 
 const FOLDER = new URL("../../dashboard/", import.meta.url);
@@ -9,14 +9,14 @@ const FOLDER = new URL("../../dashboard/", import.meta.url);
 /** What a browser may load for the sign-in, in bytes as they are sent. */
 const FIRST_PAGE = 60_000;
 
-const dashboard = await PageFiles.load(FOLDER);
+const dashboard = await StaticFiles.load(FOLDER);
 
 function get(path: string, headers: HeadersInit = {}): Promise<Response> {
   const request = new Request(`http://kv.example${path}`, { headers });
   const [, , folder = "", file = ""] = path.split("/");
   const incoming = { request, params: { folder, file } } as unknown as RoutedRequest;
   const deps = { dashboard } as unknown as Deps;
-  return path === "/" ? showDashboard(incoming, deps) : showDashboardFile(incoming, deps);
+  return (path === "/" ? showDashboard : showDashboardFile).handle(incoming, deps);
 }
 
 async function unzipped(response: Response): Promise<string> {
@@ -24,7 +24,7 @@ async function unzipped(response: Response): Promise<string> {
   return await new Response(response.body?.pipeThrough(zip)).text();
 }
 
-Deno.test("Every file of the page comes with its type and the headers that keep it apart", async () => {
+Deno.test("every file of the page has its type and the security headers", async () => {
   const paths = [
     "/",
     ...dashboard.paths.filter((one) => one.includes("/")).map((one) => `/dashboard/${one}`),
@@ -48,7 +48,7 @@ Deno.test("Every file of the page comes with its type and the headers that keep 
   }
 });
 
-Deno.test("Nothing of the page needs what its policy refuses", async () => {
+Deno.test("the page needs nothing that its policy forbids", async () => {
   const html = await (await get("/")).text();
   assert(!/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)|javascript:/i.test(html), html);
   for (const path of dashboard.paths) {
@@ -61,7 +61,7 @@ Deno.test("Nothing of the page needs what its policy refuses", async () => {
   }
 });
 
-Deno.test("A browser that has a file is told so, whichever form it has", async () => {
+Deno.test("a browser with a current file gets 304, for the plain and the compressed form", async () => {
   const plain = await get("/");
   const zipped = await get("/", { "accept-encoding": "br, gzip" });
   const [one, other] = [plain, zipped].map(({ headers }) => headers.get("etag") ?? "");
@@ -72,12 +72,12 @@ Deno.test("A browser that has a file is told so, whichever form it has", async (
     assertEquals([answer.status, await answer.text()], [304, ""]);
     assert(answer.headers.has("etag") && answer.headers.has("content-security-policy"));
   }
-  for (const other of ['"x"', "x", one?.replaceAll('"', "") ?? ""]) {
+  for (const other of ['"x"', "x", ""]) {
     assertEquals((await get("/", { "if-none-match": other })).status, 200);
   }
 });
 
-Deno.test("gzip is sent to those who take it", async () => {
+Deno.test("gzip is sent to callers that accept it", async () => {
   const cases = [
     ["gzip", true],
     ["gzip;q=0.5, br", true],
@@ -97,7 +97,7 @@ Deno.test("gzip is sent to those who take it", async () => {
   }
 });
 
-Deno.test("Only the page's own files are there, by exactly their names", () => {
+Deno.test("only the page's own files are served, by their exact names", async () => {
   const wrong = [
     "core/nothing.js",
     "core/Main.js",
@@ -114,7 +114,7 @@ Deno.test("Only the page's own files are there, by exactly their names", () => {
     "__proto__/constructor",
   ];
   for (const path of wrong) {
-    const error = assertThrows(() => get(`/dashboard/${path}`), HttpError);
+    const error = await assertRejects(() => get(`/dashboard/${path}`), HttpError);
     assertEquals(error.status, 404, path);
   }
 });
@@ -130,7 +130,7 @@ function modulesOf(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-Deno.test("What loads before the sign-in is small", async () => {
+Deno.test("the files loaded before the sign-in are small", async () => {
   const html = await (await get("/")).text();
   const named = [...html.matchAll(/(?:src|href)="\/dashboard\/([^"]+)"/g)].map(([, path = ""]) =>
     path
@@ -142,12 +142,12 @@ Deno.test("What loads before the sign-in is small", async () => {
     const file = dashboard.find(path);
     assert(file !== undefined, path);
     // Some 500 bytes of headers each.
-    bytes += file.zipped.byteLength + 500;
+    bytes += (file.zipped ?? file.bytes).byteLength + 500;
   }
   assert(bytes < FIRST_PAGE, `${bytes} bytes`);
 });
 
-Deno.test("The page asks at once for every module that the sign-in needs", async () => {
+Deno.test("the page preloads every module that the sign-in needs", async () => {
   const html = await (await get("/")).text();
   const asked = [...html.matchAll(/rel="modulepreload" href="\/dashboard\/([^"]+)"/g)];
   const needed = modulesOf("core/main.js");

@@ -4,44 +4,73 @@ import { isSameOrigin, SAFE_METHODS, SESSION_NAMES } from "../../gate/session_co
 import { errors } from "../../http/http_error.ts";
 import { decodeLeniently, Query } from "../../http/request_target.ts";
 import type { Header } from "../../http1/headers.ts";
-import type { Deps, RoutedRequest } from "../router.ts";
+import { forCallers, TAGS } from "../../openapi/info.ts";
+import { plainAnswer } from "../../openapi/responses.ts";
+import { header, parameter } from "../../openapi/types.ts";
+import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
 /**
- * `GET /auth/{project_id}/{app}`: "answers 204 or 401 with the same judgement for a proxy that asks first". The proxy
- * writes the method of the caller's request into `?method=`, if it wants preflights to pass: no caller can write there.
+ * `GET /auth/{project_id}/{app}`: "answers 204 or 401 with the same judgement for a proxy that asks first". The proxy may
+ * pass the method of the client's request in `?method=`, so that CORS preflights are allowed; clients cannot set it.
  *
- * An application that does not exist is answered like a protected one, until a key of the project is shown.
+ * An application that does not exist is answered like a protected one, unless a key of the project is sent.
  */
-export async function forwardAuth(
-  { request: { headers }, params, query, address, visit }: RoutedRequest,
+export const forwardAuth: Endpoint = {
+  operation: {
+    id: "forwardAuth",
+    tag: TAGS.applications,
+    summary: "Authorize a request to an application",
+    description:
+      "For a reverse proxy in front of an application: nginx `auth_request`, Caddy `forward_auth`, Traefik " +
+      "`ForwardAuth`. The proxy passes on the headers of the client's request. An application that does not exist is " +
+      "answered like a protected one, unless a key of the project is sent.",
+    parameters: [parameter("CallerMethod")],
+    success: {
+      204: plainAnswer("The client has access.", {
+        "Cache-Control": header("NoStore"),
+        "X-Auth-Key-Name": header("KeyName"),
+      }),
+    },
+    failures: {
+      AccessDenied:
+        "Access control is on, and the client sent no key of this application and is not its owner; or the application does not exist.",
+      NotFound: "The key is one of the project, but the application does not exist.",
+    },
+  },
+  access: { security: forCallers, allowsCors: true },
+  handle: answer,
+};
+
+async function answer(
+  { request: { headers }, params, query, address, context }: RoutedRequest,
   { store, wrongKeys }: Deps,
 ): Promise<Response> {
   const method = new Query(query).one("method");
   const project = decodeLeniently(params["project"] ?? "");
   const name = decodeLeniently(params["app"] ?? "");
   const app = await store.apps.find(project, name);
-  const asked = app ?? { project, app: name, created: 0, access: true };
+  const target = app ?? { project, app: name, created: 0, access: true };
   const fields = [...headers].map(([name, value]) => ({ name, lower: name, value }));
-  const cookies = maySpendSession(headers, fields, method) ? SESSION_NAMES : [];
-  const judgement = await authorize(store, () => readCredentials(fields, cookies), asked);
-  if (judgement.allowed) {
+  const cookies = acceptsSession(headers, fields, method) ? SESSION_NAMES : [];
+  const decision = await authorize(store, () => readCredentials(fields, cookies), target);
+  if (decision.allowed) {
     if (app === undefined) throw errors.appNotFound(name);
-    visit.key = judgement.key;
-    return allowed(judgement.caller === "key" ? judgement.keyName : undefined);
+    context.key = decision.key;
+    return allowed(decision.caller === "key" ? decision.keyName : undefined);
   }
-  if (!judgement.sentKey) {
+  if (!decision.sentKey) {
     if (method === "OPTIONS" && isPreflight(headers)) return allowed();
     throw errors.missingAppKey();
   }
-  // Of all refusals, nginx passes on this status alone: it says as well how long a caller has to wait.
+  // nginx passes on 401 but not 429, so this answer also carries `Retry-After`.
   throw errors.unknownAppKey(wrongKeys.record(address()));
 }
 
 /**
- * Whether a session counts, as at the gate. The proxy need not tell the method, and takes `Upgrade` off; but browsers send
- * `Origin` with all that is not safe, and with every WebSocket.
+ * Whether session cookies are accepted, as at the gate. The proxy may not pass the method and removes `Upgrade`, but
+ * browsers send `Origin` with every unsafe request and every WebSocket.
  */
-function maySpendSession(
+function acceptsSession(
   headers: Headers,
   fields: readonly Header[],
   method: string | undefined,
@@ -55,7 +84,7 @@ function isPreflight(headers: Headers): boolean {
   return headers.has("origin") && headers.has("access-control-request-method");
 }
 
-/** The name is always there, empty where no key called: proxies that copy it then copy nothing that a caller wrote. */
+/** The header is always present, empty without a key: a proxy that copies it never copies one that the client sent. */
 function allowed(keyName = ""): Response {
   const headers = { "Cache-Control": "no-store", "X-Auth-Key-Name": keyNameHeader(keyName) };
   return new Response(null, { status: 204, headers });

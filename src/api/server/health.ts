@@ -1,65 +1,88 @@
 import { deadline } from "@std/async/deadline";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
-import { SECOND } from "../../rules/units.ts";
-import type { Deps, RoutedRequest } from "../router.ts";
+import { forEverybody, TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import type { Endpoint } from "../endpoint.ts";
 
-/** "503 … when the store does not answer within 1 s", and how long one look at it is believed. */
-const READY_TIMEOUT = SECOND;
+/** "503 … when the store does not answer within 1 s", in milliseconds. */
+export const READY_TIMEOUT = 1000;
 
-const READY_KEPT = SECOND;
+/** How long the result of a check is reused, in milliseconds. */
+export const READY_TTL = 1000;
 
-/** `GET /healthz`: 200 for as long as the process answers at all. It asks nobody. */
-export function showHealth(): Promise<Response> {
-  return Promise.resolve(json(200, { status: "ok" }));
-}
+/** `GET /healthz`: 200 while the process answers, also during shutdown; performs no checks. */
+export const showHealth: Endpoint = {
+  operation: {
+    id: "showHealth",
+    tag: TAGS.server,
+    summary: "Whether the server is alive",
+    description: "200 while the process answers at all.",
+    success: { 200: jsonAnswer("The server is alive.", "Alive") },
+    neverFailsBy: ["Unavailable"],
+    schemas: { Alive: closed({ status: { const: "ok" } }) },
+  },
+  access: { security: forEverybody },
+  duringShutdown: true,
+  handle: () => Promise.resolve(json(200, { status: "ok" })),
+};
 
-/** `GET /readyz`: 200 where requests can be answered, 503 where not: at shutdown, or while the store hangs. */
-export async function showReadiness(
-  _incoming: RoutedRequest,
-  { readiness, isDraining }: Deps,
-): Promise<Response> {
-  if (isDraining()) throw errors.shuttingDown();
-  if (!await readiness.isReady()) throw errors.storeUnavailable(undefined);
-  return json(200, { status: "ready" });
-}
+/** `GET /readyz`: 200 if requests can be answered, 503 during shutdown and while the store does not answer. */
+export const showReadiness: Endpoint = {
+  operation: {
+    id: "showReadiness",
+    tag: TAGS.server,
+    summary: "Whether the server accepts requests",
+    success: { 200: jsonAnswer("The server accepts requests.", "Ready") },
+    failures: { Unavailable: "It is shutting down, or its store cannot be reached." },
+    schemas: { Ready: closed({ status: { const: "ready" } }) },
+  },
+  access: { security: forEverybody },
+  duringShutdown: true,
+  async handle(_request, { readiness, isDraining }) {
+    if (isDraining()) throw errors.shuttingDown();
+    if (!await readiness.isReady()) throw errors.storeUnavailable(undefined);
+    return json(200, { status: "ready" });
+  },
+};
 
 /**
- * Whether the store can be worked with. However many ask, one look at it is on its way at a time: while a store hangs,
- * everybody is told so at once, and nothing piles up.
+ * Checks whether the store answers. At most one check runs at a time, however many callers ask: while the store hangs, each
+ * of them gets the last result at once, and no checks pile up.
  */
 export class Readiness {
   readonly #probe: (signal: AbortSignal) => Promise<void>;
-  #answer: Promise<boolean> | undefined;
-  #isLooking = false;
-  #lookedAt = -Infinity;
+  #result: Promise<boolean> | undefined;
+  #isProbing = false;
+  #probedAt = -Infinity;
 
-  /** @param probe Works on the store; it throws where that failed, and should end with the signal. */
+  /** @param probe Uses the store. It throws if that fails, and should end when the signal aborts. */
   constructor(probe: (signal: AbortSignal) => Promise<void>) {
     this.#probe = probe;
   }
 
-  /** Gives an answer within `READY_TIMEOUT`, one that is at most `READY_KEPT` old. */
+  /** Answers within `READY_TIMEOUT`, from a check that ended at most `READY_TTL` ago. */
   async isReady(): Promise<boolean> {
-    const isKept = performance.now() - this.#lookedAt < READY_KEPT;
-    if (this.#answer === undefined || !this.#isLooking && !isKept) this.#answer = this.#look();
-    return await this.#answer;
+    const isFresh = performance.now() - this.#probedAt < READY_TTL;
+    if (this.#result === undefined || !this.#isProbing && !isFresh) this.#result = this.#check();
+    return await this.#result;
   }
 
-  async #look(): Promise<boolean> {
-    this.#isLooking = true;
+  async #check(): Promise<boolean> {
+    this.#isProbing = true;
     const timeout = AbortSignal.timeout(READY_TIMEOUT);
     const probing = this.#probe(timeout).finally(() => {
-      this.#isLooking = false;
-      this.#lookedAt = performance.now();
+      this.#isProbing = false;
+      this.#probedAt = performance.now();
     });
     try {
       await deadline(probing, READY_TIMEOUT);
       return true;
     } catch {
-      // The store does not answer in time, or answers that it cannot. Whoever works with it is told why.
+      // The reason is reported where the store is used.
       probing.catch(() => {});
-      this.#answer = Promise.resolve(false);
+      this.#result = Promise.resolve(false);
       return false;
     }
   }

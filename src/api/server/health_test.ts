@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Readiness } from "./health.ts";
 
-Deno.test("Those who ask at the same time share a look, whose answer is kept for a moment", async () => {
+Deno.test("concurrent callers share a check, and its result is cached", async () => {
   let looks = 0;
   const readiness = new Readiness(() => {
     looks++;
@@ -12,7 +12,7 @@ Deno.test("Those who ask at the same time share a look, whose answer is kept for
   assertEquals(looks, 1);
 });
 
-Deno.test("While a look hangs there is no second one, and nobody waits for it again", async () => {
+Deno.test("while a check hangs, no second one starts and callers get the last result at once", async () => {
   let looks = 0;
   const hanging = Promise.withResolvers<void>();
   const readiness = new Readiness(() => {
@@ -27,7 +27,7 @@ Deno.test("While a look hangs there is no second one, and nobody waits for it ag
   hanging.resolve();
 });
 
-Deno.test("A look that fails says no", async () => {
+Deno.test("a failed check means not ready", async () => {
   const readiness = new Readiness(() => Promise.reject(new Error("locked")));
   assertEquals(await readiness.isReady(), false);
 });

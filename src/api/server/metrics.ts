@@ -1,40 +1,63 @@
 import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
+import { forMetrics, TAGS } from "../../openapi/info.ts";
+import { plainAnswer } from "../../openapi/responses.ts";
+import { header } from "../../openapi/types.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
-import type { Deps, RoutedRequest } from "../router.ts";
+import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
-/** `GET /metrics`: the figures as Prometheus reads them, for the administrator and for who has the token for them. */
-export async function showMetrics(incoming: RoutedRequest, deps: Deps): Promise<Response> {
-  await authorizeMetrics(incoming, deps);
-  const bytes = new TextEncoder().encode(await deps.metrics.render());
-  return new Response(bytes, {
-    headers: {
-      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
-      "Content-Length": String(bytes.byteLength),
-      "Cache-Control": "no-store",
+/** `GET /metrics`: the metrics for Prometheus, with the token for metrics or the administrator's. */
+export const showMetrics: Endpoint = {
+  operation: {
+    id: "showMetrics",
+    tag: TAGS.server,
+    summary: "Metrics of the server",
+    description:
+      "In the text format of Prometheus. Needs the token for metrics or the administrator's.",
+    success: {
+      200: plainAnswer("The metrics.", { "Cache-Control": header("NoStore") }, {
+        "text/plain": { schema: { type: "string" } },
+      }),
     },
-  });
-}
+    failures: {
+      Unauthorized: "The token is missing or unknown.",
+      TooManyWrongKeys: "Too many wrong keys came from this network.",
+      Unavailable: "The store cannot be reached.",
+    },
+  },
+  access: { security: forMetrics },
+  async handle(request, deps) {
+    await authorize(request, deps);
+    const bytes = new TextEncoder().encode(await deps.metrics.render());
+    return new Response(bytes, {
+      headers: {
+        "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+        "Content-Length": String(bytes.byteLength),
+        "Cache-Control": "no-store",
+      },
+    });
+  },
+};
 
 /** @throws {HttpError} 401 without one of the two tokens, 429 after too many wrong ones. */
-async function authorizeMetrics(
-  { request: { headers }, address, visit }: RoutedRequest,
+async function authorize(
+  { request: { headers }, address, context }: RoutedRequest,
   { store, metricsToken, wrongKeys }: Deps,
 ): Promise<void> {
   const token = bearerToken(headers);
   if (token === undefined) throw errors.missingMetricsToken();
   const hash = token.length > MAX_KEY_HEADER ? undefined : hashSecret(token);
-  if (hash !== undefined && metricsToken !== undefined && isSame(hash, metricsToken)) {
-    visit.key = "metrics";
+  if (hash !== undefined && metricsToken !== undefined && isEqual(hash, metricsToken)) {
+    context.key = "metrics";
   } else if (hash !== undefined && await store.projects.isAdminToken(hash)) {
-    visit.key = "admin";
+    context.key = "admin";
   } else {
     throw keyRefusal(errors.unknownMetricsToken(), { wrongKeys, address });
   }
 }
 
-/** Compares two SHA-256, in a time that says nothing of where they differ. */
-function isSame(a: string, b: string): boolean {
+/** Compares two hashes in constant time. */
+function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(new TextEncoder().encode(a), new TextEncoder().encode(b));
 }

@@ -1,38 +1,53 @@
-import { createHash } from "node:crypto";
-import { openApiDocument } from "../../openapi/document.ts";
-import type { RoutedRequest } from "../router.ts";
-
-/** Encoded once: it never changes while the program runs. */
-const bytes = new TextEncoder().encode(JSON.stringify(openApiDocument));
-const etag = `"${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}"`;
+import { encodeJson } from "../../http/json_response.ts";
+import { sendStatic, type StaticFile, staticFile } from "../../http/static_files.ts";
+import { describeRoutes } from "../../openapi/document.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { plainAnswer } from "../../openapi/responses.ts";
+import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { type Endpoint, publicEndpoint } from "../endpoint.ts";
+import type { Route } from "../router.ts";
 
 const HEADERS = {
-  // It says nothing of what is stored: documentation tools on pages of any origin may read it.
+  // The description contains no stored data: tools on pages of any origin may read it.
   "Access-Control-Allow-Origin": "*",
   "Cache-Control": "no-cache",
-  "ETag": etag,
   "X-Content-Type-Options": "nosniff",
 };
 
-/** `GET /openapi.json`: "the OpenAPI 3.1 description of all of this". */
-export function showDescription({ request }: RoutedRequest): Promise<Response> {
-  return Promise.resolve(respond(request.headers));
-}
+const headers: HeaderObjects = {
+  "Access-Control-Allow-Origin": header("AnyOrigin"),
+  "Cache-Control": header("Revalidate"),
+  "ETag": header("ETag"),
+  "X-Content-Type-Options": header("NoSniff"),
+};
 
-function respond(asked: Headers): Response {
-  if (isKnown(asked.get("if-none-match") ?? "")) {
-    return new Response(null, { status: 304, headers: HEADERS });
-  }
-  return new Response(bytes, {
-    headers: {
-      ...HEADERS,
-      "Content-Type": "application/json",
-      "Content-Length": String(bytes.byteLength),
+/**
+ * `GET /openapi.json`: "the OpenAPI 3.1 description of all of this".
+ *
+ * @param routes Returns the routes to describe, this one included. Called at the first request.
+ */
+export function showDescription(routes: () => readonly Route[]): Endpoint {
+  let file: StaticFile | undefined;
+  return publicEndpoint({
+    id: "showDescription",
+    tag: TAGS.server,
+    summary: "This description",
+    description: "Pages of every origin may read it.",
+    parameters: [parameter("KnownPage")],
+    success: {
+      200: plainAnswer("An OpenAPI 3.1 document.", headers, {
+        "application/json": {
+          schema: {
+            type: "object",
+            properties: { openapi: { const: "3.1.1" } },
+            required: ["openapi"],
+          },
+        },
+      }),
+      304: plainAnswer("The caller's version is current.", headers),
     },
+  }, ({ request }) => {
+    file ??= staticFile("application/json", encodeJson(describeRoutes(routes())));
+    return Promise.resolve(sendStatic(request, file, HEADERS));
   });
-}
-
-/** "Weak comparison" (RFC 9110, 13.1.2). */
-function isKnown(known: string): boolean {
-  return known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }

@@ -1,11 +1,26 @@
 import { json } from "../../http/json_response.ts";
-import { type DriveCall, placeOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { uploadAnswer } from "./start_upload.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { parameter } from "../../openapi/types.ts";
+import { driveEndpoint, placeOf } from "../drive_call.ts";
+import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
 
 /** `DELETE /uploads/{upload_id}`: "Aborts the upload." */
-export async function abortUpload(call: DriveCall, { store }: Deps): Promise<Response> {
+export const abortUpload = driveEndpoint({
+  id: "abortUpload",
+  tag: TAGS.uploads,
+  summary: "Abort an upload",
+  description: "Discards an upload. Afterwards every call on it is answered with 404.",
+  parameters: [parameter("FileName")],
+  success: { 200: jsonAnswer("The upload was discarded.", "Upload") },
+  failures: {
+    BadRequest: uploadFailures.otherName,
+    NotFound: uploadFailures.notFound,
+    Conflict: uploadFailures.completed,
+    StorageFull: "The disk is full.",
+  },
+}, async (call, { store }) => {
   const place = placeOf(call);
   await store.uploads.abort(place, call.id);
   return json(200, uploadAnswer(place, call.id));
-}
+});

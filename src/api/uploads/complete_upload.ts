@@ -1,14 +1,33 @@
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { parameter } from "../../openapi/types.ts";
+import { MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
-import { type DriveCall, placeOf, preconditionsOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { uploadAnswer } from "./start_upload.ts";
+import { driveEndpoint, placeOf, preconditionsOf, writeFailures } from "../drive_call.ts";
+import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
 
 /** `PATCH /uploads/{upload_id}`: "Completes the upload." */
-export async function completeUpload(call: DriveCall, { store }: Deps): Promise<Response> {
+export const completeUpload = driveEndpoint({
+  id: "completeUpload",
+  tag: TAGS.uploads,
+  summary: "Complete an upload",
+  description:
+    `Makes the file of parts 1 to n, all of which except the last have at least ${MIN_PART} bytes. An upload without ` +
+    "parts makes an empty file. A repeated call has the same answer until the upload would have expired.",
+  parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
+  success: { 200: jsonAnswer("The file exists.", "Upload") },
+  failures: {
+    ...writeFailures,
+    BadRequest:
+      `${uploadFailures.otherName} Or parts are missing or too small: the upload stays open.`,
+    NotFound: uploadFailures.notFound,
+    PreconditionFailed: "`If-Match` or `If-None-Match` does not hold: the upload stays open.",
+  },
+}, async (call, { store }) => {
   const place = placeOf(call);
-  const asked = preconditionsOf(call.request.headers);
+  const asked = preconditionsOf(call);
   const outcome = await store.uploads.complete(
     place,
     call.id,
@@ -17,4 +36,4 @@ export async function completeUpload(call: DriveCall, { store }: Deps): Promise<
   );
   if (outcome === "refused") throw errors.preconditionFailed();
   return json(200, uploadAnswer(place, call.id));
-}
+});

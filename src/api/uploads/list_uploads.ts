@@ -1,18 +1,43 @@
 import { boundedJson, pagingOf } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_LIST } from "../../rules/names.ts";
-import type { DriveCall } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
+import { driveEndpoint } from "../drive_call.ts";
 
-/** Bytes that reading an upload and writing it takes, with a name of common length. */
+/** Estimated memory for reading and writing one upload with a name of common length, in bytes. */
 const UPLOAD_MEMORY = 1024;
 
 /** `GET /uploads`: the open uploads of a drive, paged by `limit` and `last` like the list of files. */
-export async function listUploads(call: DriveCall, deps: Deps): Promise<Response> {
+export const listUploads = driveEndpoint({
+  id: "listUploads",
+  tag: TAGS.uploads,
+  summary: "List open uploads",
+  parameters: ["Limit", "LastUpload"].map(parameter),
+  success: {
+    200: jsonAnswer("The uploads, and `paging` if there is a next page.", "UploadList"),
+  },
+  schemas: {
+    UploadList: closed({
+      uploads: listOf(
+        closed({
+          upload_id: schema("UploadId"),
+          name: schema("FileName"),
+          created: schema("Time"),
+          expires: schema("Time"),
+        }),
+        { maxItems: MAX_LIST },
+      ),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
+  },
+}, async (call, deps) => {
   const { project, drive, query } = call;
   const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
   const last = query.one("last") ?? "";
-  const making = { estimate: limit * UPLOAD_MEMORY, isRepeatable: true };
-  return await boundedJson(call, deps, making, async () => {
+  const options = { estimate: limit * UPLOAD_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
     const { uploads, more } = await deps.store.uploads.list(project, drive, { limit, last });
     return {
       uploads: uploads.map(({ id, session }) => ({
@@ -24,4 +49,4 @@ export async function listUploads(call: DriveCall, deps: Deps): Promise<Response
       ...pagingOf(uploads.map(({ id }) => id), more),
     };
   });
-}
+});

@@ -1,33 +1,83 @@
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
-import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
-import { type DriveCall, placeOf, typeOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { uploadAnswer } from "./start_upload.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { bytesBody } from "../../openapi/operation.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
+import {
+  bodyFailures,
+  type DriveCall,
+  driveEndpoint,
+  placeOf,
+  typeOf,
+  writeFailures,
+} from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
-export async function putPart(call: DriveCall, deps: Deps): Promise<Response> {
-  const { store, slots, idleTimeout, uploadPace } = deps;
-  const { id, request, visit } = call;
+export const putPart = driveEndpoint(
+  {
+    id: "putPart",
+    tag: TAGS.uploads,
+    summary: "Send a part",
+    parameters: ["FileName", "PartNumber", "ContentDigest"].map(parameter),
+    body: bytesBody(
+      `The bytes of the part: ${MIN_PART} to ${MAX_PAYLOAD}. The last part may have fewer.`,
+    ),
+    success: { 200: jsonAnswer("The part is on disk.", "ReceivedPart") },
+    failures: {
+      ...bodyFailures,
+      ...writeFailures,
+      BadRequest:
+        `${uploadFailures.otherName} Or the part is not one of 1 to ${MAX_PARTS}, \`Content-Digest\` is malformed or ` +
+        "does not match the body, or the body was incomplete.",
+      NotFound: uploadFailures.notFound,
+      Conflict:
+        "The upload is complete, or the drive is being removed. Or the project has too many open uploads, one of which " +
+        "an earlier version of the server started.",
+    },
+    schemas: {
+      ReceivedPart: closed({
+        name: schema("FileName"),
+        upload_id: schema("UploadId"),
+        part: schema("PartNumber"),
+        project_id: schema("ProjectId"),
+        drive_name: schema("DriveName"),
+      }),
+    },
+  },
+  receivePart,
+  "upload",
+);
+
+async function receivePart(
+  call: DriveCall,
+  { store, slots, idleTimeout, uploadPace }: Deps,
+): Promise<Response> {
+  const { id, request, context } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
   const digest = expectedDigest(request.headers);
   const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, visit };
+  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
   const body = readBody(request, limits);
   const accept = async ({ sha256 }: { sha256: string }) => {
     assertDigest(digest, sha256);
     await call.reauthorize();
   };
   await slots.run(place.project, async () => {
-    using _room = await store.reserveDisk(announced ?? MAX_PAYLOAD);
+    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
     await store.uploads.putPart(place, { id, part, type, announced }, body, accept);
   });
   return json(200, { ...uploadAnswer(place, id), part });
 }
 
+/** The part's number. @throws {HttpError} 400 if it is not one of 1 to `MAX_PARTS`. */
 function partOf({ query }: DriveCall): number {
   const text = query.required("part");
   const part = query.positive("part") ?? 0;

@@ -1,10 +1,46 @@
 import { boundedJson } from "../../http/json_response.ts";
-import { type DriveCall, placeOf } from "../drive_call.ts";
-import type { Deps } from "../router.ts";
-import { uploadAnswer } from "./start_upload.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { driveEndpoint, placeOf } from "../drive_call.ts";
+import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
 
-/** `GET /uploads/{upload_id}`: which parts have arrived, so that a client can go on after a crash. */
-export async function showUpload(call: DriveCall, deps: Deps): Promise<Response> {
+/** `GET /uploads/{upload_id}`: the parts that have arrived, so that a client can resume after a crash. */
+export const showUpload = driveEndpoint({
+  id: "showUpload",
+  tag: TAGS.uploads,
+  summary: "Show an upload",
+  description: "Lists the parts that have arrived, so that a client can resume after a crash.",
+  parameters: [parameter("FileName")],
+  success: { 200: jsonAnswer("The upload, its parts and its deadline.", "UploadState") },
+  failures: {
+    BadRequest: uploadFailures.otherName,
+    NotFound: uploadFailures.notFound,
+    Conflict: uploadFailures.completed,
+  },
+  schemas: {
+    UploadState: closed({
+      name: schema("FileName"),
+      upload_id: schema("UploadId"),
+      project_id: schema("ProjectId"),
+      drive_name: schema("DriveName"),
+      created: schema("Time"),
+      expires: schema("Time"),
+      parts: listOf(
+        closed({
+          part: schema("PartNumber"),
+          size: { type: "integer", minimum: 0, maximum: MAX_PAYLOAD, description: "Bytes." },
+        }),
+        {
+          maxItems: MAX_PARTS,
+          description: "The parts that have arrived, in the order of their numbers.",
+        },
+      ),
+    }),
+  },
+}, async (call, deps) => {
   const place = placeOf(call);
   return await boundedJson(call, deps, { isRepeatable: true }, async () => {
     const { session, parts } = await deps.store.uploads.get(place, call.id);
@@ -15,4 +51,4 @@ export async function showUpload(call: DriveCall, deps: Deps): Promise<Response>
       parts: parts.map(({ part, size }) => ({ part, size })),
     };
   });
-}
+});

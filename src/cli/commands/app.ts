@@ -1,4 +1,4 @@
-import { appAnswer, appKeyAnswer } from "../../api/admin/apps.ts";
+import { appAnswer, appKeyAnswer } from "../../api/admin/answers.ts";
 import { HostRules, upstreamProblem } from "../../rules/hosts.ts";
 import { appNameProblem, descriptionProblem, keyNameProblem } from "../../rules/names.ts";
 import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
@@ -20,12 +20,16 @@ export const appCommands: readonly StoreCommand[] = [
         name: "upstream",
         value: "URL",
         required: true,
-        help: "where it runs, such as http://127.0.0.1:3000",
+        help: "address of the application, such as http://127.0.0.1:3000",
       },
-      { name: "host", value: "HOST", help: "a host name of its own, such as app.example.com" },
-      { name: "protect", help: "turn access control on at once" },
+      {
+        name: "host",
+        value: "HOST",
+        help: "host name of the application, such as app.example.com",
+      },
+      { name: "protect", help: "turn access control on" },
     ],
-    summary: "name an application that is to be protected",
+    summary: "register an application with the gate",
     run: createApp,
   },
   {
@@ -38,12 +42,67 @@ export const appCommands: readonly StoreCommand[] = [
     name: "app delete",
     operands: ["PROJECT", "NAME"],
     asks: true,
-    summary: "forget an application and its keys",
+    summary: "delete an application and its keys",
     run: deleteApp,
   },
 ];
 
-/** @throws {CommandError} where there is no such project, or no such application in it. */
+const APP_OPERANDS = ["PROJECT", "APP"];
+
+const KEY_NAME = {
+  name: "name",
+  short: "n",
+  value: "NAME",
+  required: true,
+  help: "name of the key",
+} as const;
+
+export const authCommands: readonly StoreCommand[] = [
+  {
+    name: "auth enable",
+    operands: APP_OPERANDS,
+    summary: "require a key, or the owner's session, for every request",
+    run: (call) => switchAccess(call, true),
+  },
+  {
+    name: "auth disable",
+    operands: APP_OPERANDS,
+    summary: "allow every request; keys are kept",
+    run: (call) => switchAccess(call, false),
+  },
+  {
+    name: "auth create-api-key",
+    operands: APP_OPERANDS,
+    options: [
+      KEY_NAME,
+      { name: "desc", short: "d", value: "TEXT", help: "description of the key" },
+      {
+        name: "outfile",
+        short: "o",
+        value: "FILE",
+        help: "new file to write the key to, readable only by you",
+      },
+    ],
+    summary: "create a key for an application",
+    run: createApiKey,
+  },
+  {
+    name: "auth delete-api-key",
+    operands: APP_OPERANDS,
+    options: [KEY_NAME],
+    asks: true,
+    summary: "revoke a key of an application",
+    run: deleteApiKey,
+  },
+  {
+    name: "auth list-api-keys",
+    operands: APP_OPERANDS,
+    summary: "list the keys of an application, without their secrets",
+    run: listApiKeys,
+  },
+];
+
+/** Returns an application. @throws {CommandError} if there is no such project or application. */
 async function requireApp(store: Store, project: string, app: string): Promise<AppInfo> {
   await requireProject(store, project);
   const canBe = appNameProblem(app) === undefined;
@@ -72,9 +131,10 @@ async function createApp(call: StoreCall): Promise<void> {
     return await store.apps.create(project, call.required("NAME"), settings);
   });
   const state = access
-    ? `Its owner gets in, and who has a key: see kvdrive auth create-api-key ${project} ${app.app}.`
-    : `Everyone gets in until kvdrive auth enable ${project} ${app.app}.`;
-  call.print(appAnswer(app), [`The application ${app.app} of ${project} is known. ${state}`]);
+    ? `It requires a key: create one with kvdrive auth create-api-key ${project} ${app.app}.`
+    : `It is open to everyone: protect it with kvdrive auth enable ${project} ${app.app}.`;
+  const created = `The application ${app.app} of the project ${project} is registered.`;
+  call.print(appAnswer(app), [`${created} ${state}`]);
 }
 
 async function listApps(call: StoreCall): Promise<void> {
@@ -101,63 +161,9 @@ async function deleteApp(call: StoreCall): Promise<void> {
     if (!await store.apps.delete(project, name)) throw noSuchApp(project, name);
   });
   call.print({ name }, [
-    `The application ${name} is deleted. Servers that run know it within 5 seconds.`,
+    `The application ${name} is deleted. Running servers follow within 5 seconds.`,
   ]);
 }
-
-const operands = ["PROJECT", "APP"];
-const name = {
-  name: "name",
-  short: "n",
-  value: "NAME",
-  required: true,
-  help: "the key's name",
-} as const;
-
-export const authCommands: readonly StoreCommand[] = [
-  {
-    name: "auth enable",
-    operands,
-    summary: "let nobody in but the owner and holders of a key",
-    run: (call) => switchAccess(call, true),
-  },
-  {
-    name: "auth disable",
-    operands,
-    summary: "let everyone in; the keys are kept for later",
-    run: (call) => switchAccess(call, false),
-  },
-  {
-    name: "auth create-api-key",
-    operands,
-    options: [
-      name,
-      { name: "desc", short: "d", value: "TEXT", help: "what the key is for" },
-      {
-        name: "outfile",
-        short: "o",
-        value: "FILE",
-        help: "new file that the key goes to, readable by you alone",
-      },
-    ],
-    summary: "make a key of an application",
-    run: createApiKey,
-  },
-  {
-    name: "auth delete-api-key",
-    operands,
-    options: [name],
-    asks: true,
-    summary: "make a key of an application open nothing any more",
-    run: deleteApiKey,
-  },
-  {
-    name: "auth list-api-keys",
-    operands,
-    summary: "list the keys of an application, without their secrets",
-    run: listApiKeys,
-  },
-];
 
 async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
   const { project } = call;
@@ -168,10 +174,10 @@ async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
     if (changed === undefined) throw noSuchApp(project, app);
   });
   const effect = enabled
-    ? "is on: only its owner and holders of its keys get in"
-    : "is off: everyone gets in. Its keys are kept for later";
+    ? "is on: requests need a key or the owner's session"
+    : "is off: every request is allowed. Its keys are kept";
   call.print({ enabled }, [
-    `The access control of ${app} ${effect}. Servers that run know it within 5 seconds.`,
+    `Access control of ${app} ${effect}. Running servers follow within 5 seconds.`,
   ]);
 }
 
@@ -182,21 +188,23 @@ async function createApiKey(call: StoreCall): Promise<void> {
   const path = call.get("outfile");
   const { text, ...info } = await call.withStore(async (store) => {
     await requireApp(store, project, call.required("APP"));
-    return await (path === undefined ? makeKey(call, store) : makeKeyInto(path, call, store));
+    return await (path === undefined ? createKey(call, store) : createKeyFile(path, call, store));
   });
   const shape = appKeyAnswer(info);
   if (path !== undefined) {
-    return call.print(shape, [`The API key ${info.prefix} is in ${path}, and nowhere else.`]);
+    return call.print(shape, [
+      `The API key ${info.prefix} was written to ${path}. It is stored nowhere else.`,
+    ]);
   }
   const { created, ...rest } = shape;
   call.print({ ...rest, api_key: text, created }, [
     `API key:  ${text}`,
     "",
-    "The key is shown once: keep it as you keep passwords.",
+    "The key is shown only once: store it like a password.",
   ]);
 }
 
-async function makeKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { text: string }> {
+async function createKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { text: string }> {
   const description = call.get("desc");
   const app = call.required("APP");
   const fields = { name: call.required("name"), ...(description !== undefined && { description }) };
@@ -204,13 +212,13 @@ async function makeKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { te
     return await store.appKeys.create(call.project, app, fields);
   } catch (error) {
     if (!(error instanceof AccessIsOff)) throw error;
-    const enable = `enable it first with kvdrive auth enable ${call.project} ${app}`;
-    throw new CommandError(`The access control of ${app} is off: ${enable}`, { cause: error });
+    const enable = `turn it on with kvdrive auth enable ${call.project} ${app}`;
+    throw new CommandError(`Access control of ${app} is off: ${enable}`, { cause: error });
   }
 }
 
-/** Makes the file before the key, so that there is never a key without the file that was to hold it. */
-async function makeKeyInto(
+/** Creates a key in a new file. The file is created first, so that no key exists without it. */
+async function createKeyFile(
   path: string,
   call: StoreCall,
   store: Store,
@@ -218,7 +226,7 @@ async function makeKeyInto(
   using file = await SecretFile.create(path);
   let made: AppKeyInfo & { text: string } | undefined;
   try {
-    made = await makeKey(call, store);
+    made = await createKey(call, store);
     await file.write(made.text);
     return made;
   } catch (error) {
@@ -237,16 +245,16 @@ async function deleteApiKey(call: StoreCall): Promise<void> {
   await call.withStore(async (store) => {
     await requireApp(store, project, app);
     const key = (await store.appKeys.list(project, app)).find((key) => key.name === name);
-    // The name is not repeated: somebody may have put the key in its place.
+    // The name is not repeated: it may be the key itself by mistake.
     const noSuchKey = new CommandError(
-      `The application ${app} has no key of that name: see kvdrive auth list-api-keys ${project} ${app}`,
+      `The application ${app} has no key with that name: see kvdrive auth list-api-keys ${project} ${app}`,
     );
     if (key === undefined) throw noSuchKey;
     call.confirm(`Delete the API key "${name}" (${key.prefix}) of the application ${app}?`);
     if (!await store.appKeys.revoke(project, app, name)) throw noSuchKey;
   });
   call.print({ name }, [
-    `The API key "${name}" is deleted. Servers that run know it within 5 seconds.`,
+    `The API key "${name}" is deleted. Running servers follow within 5 seconds.`,
   ]);
 }
 

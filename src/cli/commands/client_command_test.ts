@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../terminal/errors.ts";
 import { parseDrivePath, stateFolder } from "./client_command.ts";
 
-Deno.test("The first colon ends the drive, and everything behind it is the name", () => {
+Deno.test("The first colon separates drive and name", () => {
   const places: [text: string, drive: string, name: string][] = [
     ["photos:cat.jpg", "photos", "cat.jpg"],
     ["photos:", "photos", ""],
@@ -18,14 +18,14 @@ Deno.test("The first colon ends the drive, and everything behind it is the name"
   assertEquals(parseDrivePath("n:m", "a:b"), { drive: "a:b", name: "n:m" });
 });
 
-Deno.test("What names no place is refused", () => {
+Deno.test("Invalid paths in a drive are refused", () => {
   for (const text of ["photos", "", ":a", " :a", "a/b:c", `d:${"x".repeat(1025)}`, "d: "]) {
     assertThrows(() => parseDrivePath(text, undefined), UsageError);
   }
   assertThrows(() => parseDrivePath("a", "b/c"), UsageError);
 });
 
-Deno.test("What is remembered is where the system keeps such things", () => {
+Deno.test("Upload states are in the state folder of the operating system", () => {
   const home = { HOME: "/home/ann" };
   assertEquals(stateFolder(home, "linux"), "/home/ann/.local/state/kvdrive/uploads");
   assertEquals(

@@ -1,26 +1,57 @@
 import { ClientError } from "../../client/errors.ts";
 import type { Entry, RemoteDrives } from "../../client/remote_drives.ts";
+import { formatBytes } from "../../rules/units.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
+import { sizeText } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
-import { formatBytes, plural } from "../terminal/text.ts";
+import { plural } from "../terminal/text.ts";
 import {
   type ClientCall,
   type ClientCommand,
+  DRIVE_OPTION,
   type DrivePath,
   isFolder,
   parseDrivePath,
   requireDriveName,
 } from "./client_command.ts";
-import { getFiles } from "./get.ts";
-import { putFiles } from "./put.ts";
+import { YES } from "./store_command.ts";
 
-/** Columns of a size and of a time. */
-const SIZE_WIDTH = 7;
+export const lsCommand: ClientCommand = {
+  name: "ls",
+  operands: "[DRIVE[:PREFIX]]",
+  count: [0, 1],
+  options: [{ name: "recursive", short: "r", help: "also list files in folders" }, DRIVE_OPTION],
+  summary: "list the drives, or the files of a drive",
+  run: list,
+};
+
+export const rmCommand: ClientCommand = {
+  name: "rm",
+  operands: "DRIVE:NAME...",
+  count: [1, Infinity],
+  options: [
+    { name: "recursive", short: "r", help: "delete all files of a folder or a drive" },
+    YES,
+    DRIVE_OPTION,
+  ],
+  summary: "delete files",
+  run: removeFiles,
+};
+
+export const statCommand: ClientCommand = {
+  name: "stat",
+  operands: "DRIVE:NAME",
+  count: [1, 1],
+  options: [DRIVE_OPTION],
+  summary: "show the metadata of a file",
+  run: showFile,
+};
+
+/** Columns of a time in ISO 8601. */
 const TIME_WIDTH = 20;
 
-/** Lists drives, or what is in one. */
-async function listPlaces(call: ClientCall): Promise<void> {
+async function list(call: ClientCall): Promise<void> {
   using view = new TransferProgress(call.env);
   const [word] = call.operands;
   const drive = call.get("drive");
@@ -29,7 +60,7 @@ async function listPlaces(call: ClientCall): Promise<void> {
     using _connection = connection;
     return await listDrives(call, view, drives);
   }
-  const place = placeOf(word ?? "", drive);
+  const place = parsePrefix(word ?? "", drive);
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
   let count = 0;
@@ -39,14 +70,14 @@ async function listPlaces(call: ClientCall): Promise<void> {
   }
   if (count > 0) return;
   if (place.prefix !== "") {
-    throw new CommandError(`There is nothing in ${place.drive} that begins with ${place.prefix}`);
+    throw new CommandError(`There are no files with the prefix ${place.drive}:${place.prefix}`);
   }
-  // A drive comes with its first file, so a misspelt one is an empty one.
-  view.say(`There is no file in the drive ${place.drive}`);
+  // Drives come into being with their first file, so an unknown one counts as empty.
+  view.say(`There are no files in the drive ${place.drive}`);
 }
 
-/** A drive alone needs no colon. */
-function placeOf(word: string, drive: string | undefined): { drive: string; prefix: string } {
+/** Parses `DRIVE:PREFIX`; a whole drive needs no colon. */
+function parsePrefix(word: string, drive: string | undefined): { drive: string; prefix: string } {
   const at = drive === undefined ? word.indexOf(":") : -1;
   const place = drive !== undefined
     ? { drive, prefix: word }
@@ -63,15 +94,21 @@ async function listDrives(
   drives: RemoteDrives,
 ): Promise<void> {
   for (const { name, files, bytes } of await drives.listDrives()) {
-    const line = `${formatBytes(bytes).padStart(SIZE_WIDTH)}  ${plural(files, "file")}  ${name}`;
+    const line = `${sizeColumn(bytes)}  ${plural(files, "file")}  ${name}`;
     call.print(view, { drive: name, files, bytes }, line);
   }
 }
 
 function lineOf(entry: Entry): string {
-  if (entry.size === undefined) return `${" ".repeat(SIZE_WIDTH + 2 + TIME_WIDTH)}  ${entry.name}`;
+  if (entry.size === undefined) return `${sizeColumn()}  ${" ".repeat(TIME_WIDTH)}  ${entry.name}`;
   const time = new Date(entry.modified).toISOString().replace(/\.\d+Z$/, "Z");
-  return `${formatBytes(entry.size).padStart(SIZE_WIDTH)}  ${time}  ${entry.name}`;
+  return `${sizeColumn(entry.size)}  ${time}  ${entry.name}`;
+}
+
+/** Returns a column of sizes: of 7 characters on a terminal, of 15 for exact bytes. */
+function sizeColumn(bytes?: number): string {
+  const text = bytes === undefined ? "" : sizeText(bytes);
+  return text.padStart(Deno.stdout.isTerminal() ? 7 : 15);
 }
 
 function jsonOf(entry: Entry): Record<string, unknown> {
@@ -80,18 +117,16 @@ function jsonOf(entry: Entry): Record<string, unknown> {
   return { name, size, content_type: type, etag, modified: new Date(modified).toISOString() };
 }
 
-/** A file that is to be deleted. */
 interface FileToDelete {
   drive: string;
   name: string;
   size: number;
 }
 
-/** Deletes files. */
 async function removeFiles(call: ClientCall): Promise<void> {
   const places = call.operands.map((word) => parseDrivePath(word, call.get("drive")));
   if (places.some(isFolder) && !call.has("recursive")) {
-    throw new UsageError("A folder or a whole drive is deleted with --recursive alone");
+    throw new UsageError("Deleting a folder or a whole drive needs --recursive");
   }
   if (!call.has("yes")) requireTerminal(`${call.form} --yes`);
   using view = new TransferProgress(call.env);
@@ -103,10 +138,11 @@ async function removeFiles(call: ClientCall): Promise<void> {
   if (files.length > 0 && !call.has("yes")) confirm(questionOf(files));
   const failed = await remove(call, view, drives, files);
   if (failed + missing.length > 0) {
-    throw new CommandError(`${plural(failed + missing.length, "file")} could not be deleted`);
+    throw new CommandError(`Cannot delete ${plural(failed + missing.length, "file")}: see above`);
   }
 }
 
+/** Lists the files to delete, and adds paths without a file to `missing`. */
 async function find(
   drives: RemoteDrives,
   places: readonly DrivePath[],
@@ -138,7 +174,7 @@ function questionOf(files: readonly FileToDelete[]): string {
   return `Delete ${plural(files.length, "file")} (${formatBytes(bytes)})?`;
 }
 
-/** Gives how many could not be deleted. */
+/** Deletes files, and returns how many the server could not delete. */
 async function remove(
   call: ClientCall,
   view: TransferProgress,
@@ -161,10 +197,9 @@ async function remove(
   return failures;
 }
 
-/** Shows what is known of a file. */
 async function showFile(call: ClientCall): Promise<void> {
   const place = parseDrivePath(call.operand(0), call.get("drive"));
-  if (isFolder(place)) throw new UsageError("A file is needed: name it as DRIVE:NAME");
+  if (isFolder(place)) throw new UsageError("A folder has no metadata: give a file as DRIVE:NAME");
   const { drive, name } = place;
   using view = new TransferProgress(call.env);
   const { connection, drives } = await call.connect(view);
@@ -186,58 +221,3 @@ async function showFile(call: ClientCall): Promise<void> {
     call.print(view, {}, `${`${fact}:`.padEnd(14)}${value}`);
   }
 }
-
-const DRIVE = { name: "drive", value: "DRIVE", help: "the drive; what is DRIVE:NAME else is NAME" };
-const MANY = Infinity;
-
-/** Commands on the files of a server. */
-export const fileCommands: readonly ClientCommand[] = [
-  {
-    name: "put",
-    operands: "SOURCE... DRIVE:[NAME|FOLDER/]",
-    count: [2, MANY],
-    options: [
-      { name: "type", value: "TYPE", help: "the content type (what the name says)" },
-      { name: "new", help: "replace no file that is there" },
-      DRIVE,
-    ],
-    summary: "send files, folders or standard input (-) to a drive",
-    run: putFiles,
-  },
-  {
-    name: "get",
-    operands: "DRIVE:[NAME|FOLDER/] [PATH]",
-    count: [1, 2],
-    options: [{ name: "force", help: "replace files that are there" }, DRIVE],
-    summary: "fetch a file, a folder or a drive, to standard output with -",
-    run: getFiles,
-  },
-  {
-    name: "ls",
-    operands: "[DRIVE[:PREFIX]]",
-    count: [0, 1],
-    options: [{ name: "recursive", short: "r", help: "what is in folders too" }, DRIVE],
-    summary: "list the drives, or what is in one",
-    run: listPlaces,
-  },
-  {
-    name: "rm",
-    operands: "DRIVE:NAME...",
-    count: [1, MANY],
-    options: [
-      { name: "recursive", short: "r", help: "delete all files of a folder or a drive" },
-      { name: "yes", short: "y", help: "do it without asking" },
-      DRIVE,
-    ],
-    summary: "delete files",
-    run: removeFiles,
-  },
-  {
-    name: "stat",
-    operands: "DRIVE:NAME",
-    count: [1, 1],
-    options: [DRIVE],
-    summary: "show what is known of a file",
-    run: showFile,
-  },
-];

@@ -1,29 +1,42 @@
 import { basename, dirname, join } from "@std/path";
-import { copyVersion, download, MAX_READ_TRIES, writeAll } from "../../client/download.ts";
+import { copyVersion, download, MAX_READ_TRIES } from "../../client/download.ts";
 import { type FileInfo, sha256OfStream } from "../../client/drives.ts";
 import { ClientError, FileChanged, fileError, isFatal } from "../../client/errors.ts";
-import { isSameTime, readFile } from "../../client/local_files.ts";
-import { type FileSystem, LocalPaths, safeSegment } from "../../client/local_paths.ts";
+import { isSameTime, readFile, statIfExists, writeAll } from "../../client/local_files.ts";
+import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../client/local_paths.ts";
 import type { RemoteDrives } from "../../client/remote_drives.ts";
 import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
+import { formatBytes } from "../../rules/units.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { outputFailure } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
-import { formatBytes, plural } from "../terminal/text.ts";
-import { type ClientCall, type DrivePath, isFolder, parseDrivePath } from "./client_command.ts";
+import { plural } from "../terminal/text.ts";
+import {
+  type ClientCall,
+  type ClientCommand,
+  DRIVE_OPTION,
+  type DrivePath,
+  isFolder,
+  parseDrivePath,
+} from "./client_command.ts";
 
-/** Standard output. */
+export const getCommand: ClientCommand = {
+  name: "get",
+  operands: "DRIVE:[NAME|FOLDER/] [PATH]",
+  count: [1, 2],
+  options: [{ name: "force", help: "replace existing files" }, DRIVE_OPTION],
+  summary: "fetch a file, a folder or a drive; - writes to standard output",
+  run: getFiles,
+};
+
+/** The operand that stands for standard output. */
 const PIPE = "-";
 
-/** What the file system of this machine takes. */
-export const FILE_SYSTEM: FileSystem = Deno.build.os === "windows" ? "windows" : "posix";
-
-/** Fetches a file, or all files of a folder of a drive. */
-export async function getFiles(call: ClientCall): Promise<void> {
+async function getFiles(call: ClientCall): Promise<void> {
   const place = parseDrivePath(call.operand(0), call.get("drive"));
   const path = call.operands[1];
   if (path === PIPE && isFolder(place)) {
-    throw new UsageError("Standard output takes one file: name it as DRIVE:NAME");
+    throw new UsageError("Only a single file can be written to standard output: give DRIVE:NAME");
   }
   using view = new TransferProgress(call.env);
   const { connection, drives } = await call.connect(view);
@@ -34,14 +47,15 @@ export async function getFiles(call: ClientCall): Promise<void> {
   else await getting.file(place.name, await targetOf(place.name, path));
 }
 
-/** Where a single file goes: into a folder under its own name, or where it is said. */
+/** Returns the path for a single file: its name in a folder, or the path that was given. */
 async function targetOf(name: string, path: string | undefined): Promise<string> {
-  const own = safeSegment(name.slice(name.lastIndexOf("/") + 1), FILE_SYSTEM);
+  const own = safeSegment(name.slice(name.lastIndexOf("/") + 1), LOCAL_FILE_SYSTEM);
   if (path === undefined) return own;
-  const isDirectory = (await statOrUndefined(path))?.isDirectory ?? /[\\/]$/.test(path);
+  const isDirectory = (await statIfExists(path))?.isDirectory ?? /[\\/]$/.test(path);
   return isDirectory ? join(path, own) : path;
 }
 
+/** One run of the command. */
 class GetRun {
   readonly #call: ClientCall;
   readonly #view: TransferProgress;
@@ -58,47 +72,49 @@ class GetRun {
   }
 
   async file(name: string, target: string): Promise<void> {
-    const file = await this.#demand(name);
+    const file = await this.#stat(name);
     this.#view.expect(file.size);
     this.#report.begin(this.#drive, name);
     const done = await this.#fetch(file, target);
-    this.#tell(file, target, done);
+    this.#print(file, target, done);
     this.#view.bar.clear();
-    const what = done === "same" ? "is there already" : `(${formatBytes(file.size)})`;
+    const what = done === "same" ? "is up to date" : `(${formatBytes(file.size)})`;
     if (!this.#call.has("json")) this.#call.print(this.#view, {}, `${target} ${what}`);
   }
 
   async folder({ drive, name: prefix }: DrivePath, folder: string): Promise<void> {
     if (this.#view.bar.isDrawn) this.#view.expect(await this.#sizeOf(prefix));
-    const plan = new LocalPaths(FILE_SYSTEM);
+    const plan = new LocalPaths(LOCAL_FILE_SYSTEM);
     await forEachConcurrent(this.#drives.listFiles(drive, prefix), TRANSFERS, async (file) => {
       const own = file.name.slice(prefix.length);
       const path = plan.pathFor(own);
       if (path !== own) {
-        this.#view.say(`${drive}:${file.name} is written as ${path}, as names of files go here`);
+        this.#view.say(
+          `${drive}:${file.name} is written to ${path}, as its name is not possible here`,
+        );
       }
       await this.#fetchOneOf(file, join(folder, path));
     });
     this.#view.bar.clear();
     const { done, bytes, unchanged, failed } = this.#report;
     if (done + unchanged + failed.length === 0) {
-      throw new CommandError(`There is no file in ${drive}:${prefix}`);
+      throw new CommandError(`There are no files in ${drive}:${prefix}`);
     }
     if (!this.#call.has("json")) {
-      const there = unchanged === 0 ? "" : `; ${plural(unchanged, "file")} were there already`;
+      const there = unchanged === 0 ? "" : `; ${plural(unchanged, "file")} up to date`;
       const line = `Fetched ${plural(done, "file")} (${formatBytes(bytes)})${there}`;
       this.#call.print(this.#view, {}, line);
     }
     if (failed.length > 0) {
-      throw new CommandError(`${plural(failed.length, "file")} could not be fetched`);
+      throw new CommandError(`Cannot fetch ${plural(failed.length, "file")}: see above`);
     }
   }
 
   async toPipe(name: string): Promise<void> {
-    const file = await this.#demand(name);
+    const file = await this.#stat(name);
     this.#view.expect(file.size);
     this.#report.begin(this.#drive, name);
-    await copyVersion({ side: this.#drives, drive: this.#drive, file }, 0, async (bytes) => {
+    await copyVersion({ drives: this.#drives, drive: this.#drive, file }, 0, async (bytes) => {
       await writeOut(bytes);
       this.#report.progress(bytes.byteLength);
     });
@@ -108,12 +124,12 @@ class GetRun {
     this.#report.begin(this.#drive, file.name);
     try {
       await Deno.mkdir(dirname(target), { recursive: true }).catch((error) => {
-        throw fileError("make the folder of", target, error);
+        throw fileError("create the folder of", target, error);
       });
       const done = await this.#fetch(file, target);
       if (done === "same") this.#report.same(0);
       else this.#report.add(file.size);
-      this.#tell(file, target, done);
+      this.#print(file, target, done);
     } catch (error) {
       if (isFatal(error)) throw error;
       this.#report.fail(this.#drive, file.name, error);
@@ -124,11 +140,11 @@ class GetRun {
     }
   }
 
-  /** Fetches the version that is there, or a later one. */
+  /** Fetches the listed version, or a later one. */
   async #fetch(file: FileInfo, target: string): Promise<"new" | "same"> {
-    const source = { side: this.#drives, drive: this.#drive, file };
+    const source = { drives: this.#drives, drive: this.#drive, file };
     for (let tries = 1;; tries++) {
-      if (await this.#isThere(source.file, target)) {
+      if (await this.#isUpToDate(source.file, target)) {
         this.#report.progress(source.file.size);
         return "same";
       }
@@ -144,22 +160,24 @@ class GetRun {
       } catch (error) {
         this.#report.progress(-counted);
         if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
-        source.file = await this.#demand(file.name);
+        source.file = await this.#stat(file.name);
       }
     }
   }
 
-  /** Whether the file is there. @throws {ClientError} where another one is, and is not to be replaced. */
-  async #isThere(file: FileInfo, target: string): Promise<boolean> {
-    const there = await statOrUndefined(target);
+  /** Reports whether the file is up to date. @throws {ClientError} if another file must not be replaced. */
+  async #isUpToDate(file: FileInfo, target: string): Promise<boolean> {
+    const there = await statIfExists(target);
     if (there === undefined) return false;
     if (there.isFile && await isSame(file, target, there)) return true;
     if (there.isFile && this.#call.has("force")) return false;
-    const advice = there.isFile ? "--force replaces it" : "name another place";
-    throw new ClientError(`There is another ${basename(target)} already: ${advice}`);
+    const [what, advice] = there.isFile
+      ? ["Another file", "--force replaces it"]
+      : ["A folder", "give another path"];
+    throw new ClientError(`${what} ${basename(target)} exists: ${advice}`);
   }
 
-  #tell(file: FileInfo, path: string, done: "new" | "same"): void {
+  #print(file: FileInfo, path: string, done: "new" | "same"): void {
     if (!this.#call.has("json")) return;
     const { name, size, type, etag } = file;
     const drive = this.#drive;
@@ -168,7 +186,7 @@ class GetRun {
     this.#call.print(this.#view, answer);
   }
 
-  async #demand(name: string): Promise<FileInfo> {
+  async #stat(name: string): Promise<FileInfo> {
     const file = await this.#drives.stat(this.#drive, name);
     if (file !== undefined) return file;
     throw new ClientError(`There is no file ${this.#drive}:${name}`);
@@ -181,22 +199,11 @@ class GetRun {
   }
 }
 
-/** Of some files the server has told the digest; of the others size and time have to do. */
+/** Compares by the SHA-256 if the server knows it, else by size and modification time. */
 async function isSame(file: FileInfo, target: string, there: Deno.FileInfo): Promise<boolean> {
   if (there.size !== file.size) return false;
   if (file.sha256 !== undefined) return await sha256OfStream(readFile(target)) === file.sha256;
   return isSameTime(there.mtime?.getTime() ?? 0, file.modified);
-}
-
-async function statOrUndefined(path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-      return undefined;
-    }
-    throw fileError("look at", path, error);
-  }
 }
 
 async function writeOut(bytes: Uint8Array): Promise<void> {

@@ -4,107 +4,53 @@ import { get as getPlainly, type IncomingMessage } from "node:http";
 import { get as getSecurely } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { failureReason } from "../../rules/system_error.ts";
-import { parseDuration, SECOND } from "../../rules/units.ts";
-import { type Command, type OptionSpec, parseFlags } from "../options/arguments.ts";
+import { type Command, type OptionSpec, parseFlags, parseValue } from "../options/arguments.ts";
 import { parseServeOptions } from "../options/serve_options.ts";
+import { DURATION } from "../options/value_types.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { type Environment, print } from "../terminal/output.ts";
 
-/** How long `kvdrive healthcheck` waits, unless told: less than the 30 s that Docker gives it. */
-const DEFAULT_HEALTHCHECK_TIMEOUT = 5 * SECOND;
-
-/** Where a server is. */
-interface ServerAddress {
-  /** Without brackets. */
-  hostname: string;
-  port: number;
-  isSecure: boolean;
-  /** The certificate, in PEM, that it has to show in place of one for its host name from somebody the system trusts. */
-  ownCertificate: string | undefined;
-}
-
-/**
- * Asks a server whether it can answer requests.
- *
- * @param timeout Milliseconds.
- * @returns What is wrong, as the end of a sentence; `undefined` where nothing is.
- */
-async function checkReadiness(
-  { hostname, port, isSecure, ownCertificate }: ServerAddress,
-  timeout: number,
-): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(timeout);
-  // The server of this machine is asked by an address that its certificate does not name, so that is compared itself.
-  const rejectUnauthorized = ownCertificate === undefined;
-  const options = { hostname, port, path: "/readyz", signal, rejectUnauthorized, agent: false };
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = (isSecure ? getSecurely : getPlainly)(options, resolve);
-  request.on("error", reject);
-  try {
-    const answer = await promise;
-    if (ownCertificate !== undefined && !isShown(ownCertificate, answer.socket as TLSSocket)) {
-      return "it shows another certificate than the file of KVDRIVE_TLS_CERT has";
-    }
-    return answer.statusCode === 200 ? undefined : `it answers with ${answer.statusCode}`;
-  } catch (error) {
-    if (signal.aborted) return `it did not answer within ${timeout} ms`;
-    return reachProblem(error, `${hostname}:${port}`);
-  } finally {
-    request.destroy();
-  }
-}
-
-function reachProblem(error: unknown, place: string): string {
-  const { code, message } = error as { code?: string; message?: string };
-  if (code === "ECONNREFUSED") return `nothing listens at ${place}; is kvdrive serve running?`;
-  if (code === "ENOTFOUND") return `there is no host of the name in ${place}`;
-  return message ?? String(error);
-}
-
-function isShown(pem: string, socket: TLSSocket): boolean {
-  const shown = socket.getPeerCertificate().raw;
-  return shown !== undefined && Buffer.compare(shown, new X509Certificate(pem).raw) === 0;
-}
+/** The default of --timeout: less than the 30 s that Docker allows a health check. */
+const DEFAULT_TIMEOUT = "5s";
 
 const FORM = "kvdrive healthcheck [--url URL] [--timeout TIME]";
 
 const OPTIONS: readonly OptionSpec[] = [
-  { name: "url", value: "URL", help: "where the server is (as KVDRIVE_HOSTNAME and the like say)" },
-  { name: "timeout", value: "TIME", help: "how long its answer may take (5s)" },
+  {
+    name: "url",
+    value: "URL",
+    help: "address of the server",
+    unset: "KVDRIVE_HOSTNAME and KVDRIVE_PORT",
+  },
+  { name: "timeout", value: "TIME", help: "time for its answer", default: DEFAULT_TIMEOUT },
 ];
 
-/** Addresses that a server listens on where it listens on all, and where it is reached then. */
+/** Addresses of servers that listen on all interfaces, and the address to reach them at. */
 const LOOPBACK = new Map([["0.0.0.0", "127.0.0.1"], ["::", "::1"], ["[::]", "::1"]]);
 
-/** `kvdrive healthcheck`: whether the server of this machine, or another one, can answer requests. */
+/** `kvdrive healthcheck`: asks the server of this machine, or another one, whether it is ready. */
 export const healthcheckCommand: Command = {
   name: "healthcheck",
   form: FORM,
-  summary: "ask the server whether it is ready, for containers",
+  summary: "check whether the server is ready, for containers",
   options: OPTIONS,
   async run(args, env) {
-    const advice = `the form is ${FORM}`;
+    const advice = `usage: ${FORM}`;
     const { options, operands } = parseFlags(OPTIONS, args, advice);
-    if (operands.length > 0) throw new UsageError(`There are too many words: ${advice}`);
+    if (operands.length > 0) throw new UsageError(`Too many arguments: ${advice}`);
     const url = options.get("url");
     const place = url === undefined ? await configuredServer(env) : parseServerUrl(url, advice);
-    const problem = await checkReadiness(place, timeoutOf(options.get("timeout")));
+    const timeout = { text: options.get("timeout") ?? DEFAULT_TIMEOUT, source: "--timeout" };
+    const problem = await checkReadiness(place, parseValue(timeout, DURATION));
     if (problem !== undefined) throw new CommandError(`The server is not ready: ${problem}`);
     print("The server is ready.\n");
   },
 };
 
-function timeoutOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_HEALTHCHECK_TIMEOUT;
-  const timeout = parseDuration(text);
-  if (timeout !== undefined) return timeout;
-  throw new UsageError(`Bad value "${text}" of --timeout: it must be a time like 500ms or 5s`);
-}
-
 function parseServerUrl(text: string, advice: string): ServerAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "") {
-    throw new UsageError(`The URL of --url must be like http://127.0.0.1:8000: ${advice}`);
+    throw new UsageError(`Bad value of --url: it must be like http://127.0.0.1:8000; ${advice}`);
   }
   const isSecure = url.protocol === "https:";
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
@@ -116,10 +62,10 @@ function parseServerUrl(text: string, advice: string): ServerAddress {
   };
 }
 
-/** Where a server is that has the same settings. */
+/** Returns the address of a server with the same environment. */
 async function configuredServer(env: Environment): Promise<ServerAddress> {
   const { hostname, port, tlsCert } = parseServeOptions([], env);
-  if (port === 0) throw new UsageError("KVDRIVE_PORT is 0, a port that nobody knows: give --url");
+  if (port === 0) throw new UsageError("The port is unknown, as KVDRIVE_PORT is 0: give --url");
   const ownCertificate = tlsCert === undefined ? undefined : await readCertificate(tlsCert);
   const isSecure = tlsCert !== undefined;
   return { hostname: LOOPBACK.get(hostname) ?? hostname, port, isSecure, ownCertificate };
@@ -134,4 +80,57 @@ async function readCertificate(path: string): Promise<string> {
       cause: error,
     });
   }
+}
+
+/** The address of a server. */
+interface ServerAddress {
+  /** Without brackets. */
+  hostname: string;
+  port: number;
+  isSecure: boolean;
+  /** The certificate it must present, in PEM; `undefined` for one that is valid for its host name. */
+  ownCertificate: string | undefined;
+}
+
+/**
+ * Asks a server whether it is ready.
+ *
+ * @param timeout Milliseconds.
+ * @returns The problem, as the end of a sentence; `undefined` if it is ready.
+ */
+async function checkReadiness(
+  { hostname, port, isSecure, ownCertificate }: ServerAddress,
+  timeout: number,
+): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(timeout);
+  // The loopback address is not in the certificate, so the certificate itself is compared.
+  const rejectUnauthorized = ownCertificate === undefined;
+  const options = { hostname, port, path: "/readyz", signal, rejectUnauthorized, agent: false };
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = (isSecure ? getSecurely : getPlainly)(options, resolve);
+  request.on("error", reject);
+  try {
+    const answer = await promise;
+    if (ownCertificate !== undefined && !isPresented(ownCertificate, answer.socket as TLSSocket)) {
+      return "its certificate is not that of KVDRIVE_TLS_CERT";
+    }
+    return answer.statusCode === 200 ? undefined : `it answered ${answer.statusCode}`;
+  } catch (error) {
+    if (signal.aborted) return `it did not answer within ${timeout} ms`;
+    return reachProblem(error, `${hostname}:${port}`);
+  } finally {
+    request.destroy();
+  }
+}
+
+function reachProblem(error: unknown, place: string): string {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code === "ECONNREFUSED") return `connection to ${place} refused. Is kvdrive serve running?`;
+  if (code === "ENOTFOUND") return `there is no host of that name in ${place}`;
+  return message ?? String(error);
+}
+
+function isPresented(pem: string, socket: TLSSocket): boolean {
+  const shown = socket.getPeerCertificate().raw;
+  return shown !== undefined && Buffer.compare(shown, new X509Certificate(pem).raw) === 0;
 }

@@ -2,41 +2,197 @@ import { resolve } from "@std/path";
 import { failureReason } from "../../rules/system_error.ts";
 import { type Build, currentBuild } from "../../version.ts";
 import { type Command, type OptionSpec, parseFlags, variableOf } from "../options/arguments.ts";
-import { parseServeOptions, SERVE_OPTIONS } from "../options/serve_options.ts";
+import { SERVE_OPTIONS } from "../options/configuration.ts";
+import { parseServeOptions } from "../options/serve_options.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { type Environment, print, printError } from "../terminal/output.ts";
 import { printable, quoteWord } from "../terminal/text.ts";
 import { writeSecrets } from "./secret_file.ts";
 
-/** What a unit for systemd is written for. Paths are absolute. */
+/** The file of secrets. systemd reads it as root, before it switches to the server's user. */
+const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
+
+const OPTIONS: readonly OptionSpec[] = [
+  {
+    name: "path",
+    value: "FILE",
+    help: "where to write the unit; - is standard output",
+    default: "-",
+  },
+  { name: "user", value: "NAME", help: "user that runs the server", default: "kvdrive" },
+  {
+    name: "env-file",
+    value: "FILE",
+    help: "file with secrets, which the unit reads",
+    default: DEFAULT_ENV_FILE,
+  },
+  { name: "force", help: "replace an existing file or secret" },
+];
+
+const FORM =
+  "kvdrive install [--path FILE] [--user NAME] [--env-file FILE] [--force] [OPTIONS OF SERVE]";
+const SEE_HELP = "see kvdrive help install";
+const DATA = "/var/lib/kvdrive";
+/** Folders that a service does not share with the system (PrivateTmp). */
+const TEMPORARY = ["/tmp", "/var/tmp"];
+/** Ports below this one need root. */
+const FIRST_FREE_PORT = 1024;
+
+/** `kvdrive install`: writes a systemd unit that runs the server as this program was started. */
+export const installCommand: Command = {
+  name: "install",
+  form: FORM,
+  summary: "write a systemd unit that runs the server",
+  options: OPTIONS,
+  run: install,
+};
+
+async function install(args: string[], env: Environment): Promise<void> {
+  const { options, operands: [stray] } = parseFlags([...OPTIONS, ...SERVE_OPTIONS], args, SEE_HELP);
+  if (stray !== undefined) {
+    throw new UsageError(`Unknown argument ${quoteWord(stray)}: ${SEE_HELP}`);
+  }
+  const settings = unitSettings(options, currentBuild(env));
+  const secrets = secretsOf(options);
+  const path = options.get("path") ?? "-";
+  if (path === "-") {
+    print(systemdUnit(settings));
+    if (secrets.size > 0) printError(notInUnit(secrets, settings.envFile));
+    return;
+  }
+  const isForced = options.has("force");
+  if (secrets.size > 0) await writeSecrets(settings.envFile, secrets, isForced);
+  await writeUnit(path, systemdUnit(settings), isForced);
+  const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
+  const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
+  printError(`The unit was written to ${printable(path)}.\n${kept}\n${advice}`);
+}
+
+/** Returns the secrets among the options, by their variables. They must not be in a unit, which every user can read. */
+function secretsOf(options: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const found = SERVE_OPTIONS.flatMap(({ name, isSecret }): [string, string][] => {
+    const text = options.get(name);
+    return isSecret && text !== undefined ? [[variableOf(name), text]] : [];
+  });
+  return new Map(found);
+}
+
+function notInUnit(secrets: ReadonlyMap<string, string>, file: string): string {
+  const names = [...secrets.keys()].join(", ");
+  return `Every user can read a unit, so it has no secrets. Add ${names} to ${file}, owned by root with mode 600.\n`;
+}
+
+function isInFile(secrets: ReadonlyMap<string, string>, file: string): string {
+  const names = [...secrets.keys()].join(", ");
+  return `Every user can read a unit, so ${names} was written to ${
+    printable(file)
+  }, which only its owner can read.\n`;
+}
+
+/**
+ * Derives a unit's settings from the options. Paths become absolute, as a service has no working folder of its own.
+ *
+ * @throws {UsageError} if an option is invalid for a service.
+ */
+export function unitSettings(
+  options: ReadonlyMap<string, string>,
+  build: Build,
+): UnitSettings {
+  const user = options.get("user") ?? "kvdrive";
+  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user)) {
+    throw new UsageError(
+      `Bad value "${user}" of --user: it must be a user name of a-z, 0-9, _ and -; ${SEE_HELP}`,
+    );
+  }
+  const given = new Map([["data", DATA]]);
+  for (const { name, value } of SERVE_OPTIONS) {
+    const text = options.get(name);
+    if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
+  }
+  const all = SERVE_OPTIONS.flatMap((spec) => optionWords(spec, given.get(spec.name)));
+  const { data, port, appsPort, shutdownTimeout } = parseServeOptions(all, {});
+  const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
+    .flatMap((spec) => optionWords(spec, given.get(spec.name)));
+  const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);
+  requireNoControls(envFile);
+  for (const word of [...build.command, ...args]) requireNoControls(word);
+  const folders = SERVE_OPTIONS
+    .filter(({ name, value }) => name !== "data" && value === "DIR")
+    .flatMap(({ name }) => given.get(name) ?? []);
+  for (const folder of [data, ...folders]) requirePersistent(folder);
+  const hasLowPort = [port, appsPort].some((one) =>
+    typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
+  );
+  return { build, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
+}
+
+function isPath(value: string | undefined): boolean {
+  return value === "DIR" || value === "FILE";
+}
+
+function optionWords({ name, value }: OptionSpec, text: string | undefined): string[] {
+  if (text === undefined) return [];
+  return value === undefined ? [`--${name}`] : [`--${name}`, text];
+}
+
+function requireNoControls(word: string): void {
+  // deno-lint-ignore no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(word)) {
+    throw new UsageError(`A unit cannot contain ${printable(word)}: it has a control character`);
+  }
+}
+
+function requirePersistent(folder: string): void {
+  if (TEMPORARY.some((one) => folder === one || folder.startsWith(`${one}/`))) {
+    throw new UsageError(
+      `The folder ${
+        printable(folder)
+      } is temporary, and private to each service: choose another one`,
+    );
+  }
+}
+
+async function writeUnit(path: string, text: string, isForced: boolean): Promise<void> {
+  try {
+    await Deno.writeTextFile(path, text, isForced ? {} : { createNew: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new CommandError(`The file ${path} exists: --force replaces it`);
+    }
+    const reason = failureReason(error);
+    throw new CommandError(`Cannot write the unit ${path}: ${reason}`, { cause: error });
+  }
+}
+
+/** The settings of a systemd unit. Paths are absolute. */
 interface UnitSettings {
-  edition: Build;
+  build: Build;
   user: string;
   /** The store's folder. */
   data: string;
   /** Other folders that the server writes to. */
   folders: readonly string[];
-  /** What stands behind `serve`, without secrets. */
+  /** The arguments of `serve`, without secrets. */
   args: readonly string[];
-  /** The file with further settings and secrets, which root alone reads. */
+  /** The file with further settings and secrets, which only root can read. */
   envFile: string;
-  /** Whether the server listens on a port that only root may take. */
+  /** Whether the server listens on a port that needs root. */
   hasLowPort: boolean;
   /** Milliseconds. */
   shutdownTimeout: number;
 }
 
-/** Beside the time of the transfers, for the store to be closed: milliseconds. */
+/** Milliseconds to close the store, after the time for running transfers. */
 const CLOSING_TIME = 20_000;
 
 const STATE_FOLDER = "/var/lib/";
 const CACHE_FOLDER = "/var/cache/kvdrive";
-/** Folders of people, which a service does not see. */
+/** Home folders, which ProtectHome hides from a service. */
 const HOMES = ["/home", "/root", "/run/user"];
 
-/** The unit in which systemd runs the server with no more rights than it needs. */
+/** Returns a unit that runs the server with no more rights than it needs. */
 export function systemdUnit(settings: UnitSettings): string {
-  const { edition, user, args } = settings;
+  const { build, user, args } = settings;
   return `# Written by "kvdrive install".
 [Unit]
 Description=kvdrive, file storage in named drives
@@ -46,22 +202,22 @@ After=network-online.target
 [Service]
 User=${user}
 Group=${user}
-# ":" leaves each "$" as it is.
-ExecStart=:${[...edition.command, "serve", ...args].map(unitWord).join(" ")}
-# Settings and secrets as KVDRIVE_...=..., in a file that root alone reads.
+# ":" keeps each "$" literal.
+ExecStart=:${[...build.command, "serve", ...args].map(unitWord).join(" ")}
+# Settings and secrets as KVDRIVE_...=..., in a file that only root can read.
 EnvironmentFile=-${settings.envFile.replaceAll("%", "%%")}
 Environment=DENO_TLS_CA_STORE=mozilla,system
 ${ownFolders(settings).map((line) => `${line}\n`).join("")}Restart=on-failure
 RestartSec=2s
-# A command line that cannot be followed stays so.
+# An invalid command line stays invalid.
 RestartPreventExitStatus=2
 KillMode=mixed
 TimeoutStopSec=${Math.ceil((settings.shutdownTimeout + CLOSING_TIME) / 1000)}s
-# The hard limit that systemd itself has: each connection needs a descriptor.
+# The hard limit of systemd itself: each connection needs a file descriptor.
 LimitNOFILE=524288
 UMask=0077
 
-# The whole file system is read-only but for these.
+# The file system is read-only except for these.
 ProtectSystem=strict
 ReadWritePaths=${[settings.data, ...settings.folders].map(unitWord).join(" ")}
 ProtectHome=${isAmongHomes(settings) ? "read-only" : "yes"}
@@ -85,25 +241,25 @@ RestrictRealtime=yes
 RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 SystemCallErrorNumber=EPERM
-# "@pkey": the runtime protects the code that it makes.
+# "@pkey": the runtime protects the code that it compiles.
 SystemCallFilter=@system-service @pkey
 SystemCallFilter=~@privileged
-# No MemoryDenyWriteExecute: the runtime compiles JavaScript to machine code while it runs.
+# No MemoryDenyWriteExecute: the runtime compiles JavaScript to machine code.
 
 [Install]
 WantedBy=multi-user.target
 `;
 }
 
-/** Folders that systemd makes and gives to the user. */
-function ownFolders({ edition, data }: UnitSettings): string[] {
+/** Returns the settings for folders that systemd creates for the user. */
+function ownFolders({ build, data }: UnitSettings): string[] {
   const state = data.startsWith(STATE_FOLDER) ? data.slice(STATE_FOLDER.length) : undefined;
   const stateLines = state === undefined || !/^[\w.-]+(\/[\w.-]+)*$/.test(state)
     ? []
     : [`StateDirectory=${state}`, "StateDirectoryMode=0700"];
-  if (edition.kind === "compiled") return stateLines;
-  // The runtime, or what it has compiled, is kept there.
-  const variable = edition.kind === "packed" ? "KVDRIVE_RUNTIME_DIR" : "DENO_DIR";
+  if (build.kind === "compiled") return stateLines;
+  // The cache of the runtime and of compiled code.
+  const variable = build.kind === "packed" ? "KVDRIVE_RUNTIME_DIR" : "DENO_DIR";
   return [
     ...stateLines,
     "CacheDirectory=kvdrive",
@@ -117,35 +273,35 @@ function capabilities({ hasLowPort }: UnitSettings): string {
   return "CapabilityBoundingSet=CAP_NET_BIND_SERVICE\nAmbientCapabilities=CAP_NET_BIND_SERVICE";
 }
 
-function isAmongHomes({ edition, data, folders }: UnitSettings): boolean {
-  const paths = [data, ...folders, ...edition.command.filter((word) => word.startsWith("/"))];
+function isAmongHomes({ build, data, folders }: UnitSettings): boolean {
+  const paths = [data, ...folders, ...build.command.filter((word) => word.startsWith("/"))];
   return paths.some((path) => HOMES.some((home) => path === home || path.startsWith(`${home}/`)));
 }
 
-/** A word as systemd reads it: `%` begins a specifier, white space ends a word, `\` escapes. */
+/** Quotes a word for systemd: `%` starts a specifier, white space ends a word, `\` escapes. */
 function unitWord(word: string): string {
   const escaped = word.replaceAll("%", "%%").replaceAll("\\", "\\\\").replaceAll('"', '\\"');
   return /^[\w\/.,:@%=+-]+$/.test(escaped) ? escaped : `"${escaped}"`;
 }
 
-/** What is to be done beside the unit, as a person types it. */
+/** Returns the commands that complete the installation, for the user to type. */
 export function unitAdvice(
-  { edition, user, data, folders }: UnitSettings,
+  { build, user, data, folders }: UnitSettings,
   unit: string,
 ): string {
   const made = [data, ...folders].map((folder) =>
     `install -d -o ${user} -g ${user} -m 700 ${shellWord(folder)}`
   );
-  const cache = edition.kind === "compiled"
+  const cache = build.kind === "compiled"
     ? []
     : [`install -d -o ${user} -g ${user} -m 700 ${CACHE_FOLDER}`];
-  const variable = edition.kind === "packed" ? "KVDRIVE_RUNTIME_DIR" : "DENO_DIR";
-  const prefix = edition.kind === "compiled" ? "" : `env ${variable}=${CACHE_FOLDER} `;
-  const command = `sudo -u ${user} ${prefix}${edition.command.map(shellWord).join(" ")}`;
+  const variable = build.kind === "packed" ? "KVDRIVE_RUNTIME_DIR" : "DENO_DIR";
+  const prefix = build.kind === "compiled" ? "" : `env ${variable}=${CACHE_FOLDER} `;
+  const command = `sudo -u ${user} ${prefix}${build.command.map(shellWord).join(" ")}`;
   return `As root, once:
   useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin ${user}
 ${[...made, ...cache].map((line) => `  ${line}\n`).join("")}
-The secrets, which the first start would print into the system's log:
+The secrets, which the first start would otherwise print to the system log:
   ${command} admin-token reset --data ${shellWord(data)}
   ${command} project create --data ${shellWord(data)}
 
@@ -157,158 +313,4 @@ Then:
 
 function shellWord(word: string): string {
   return /^[\w\/.,:@%=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Where secrets are: systemd reads the file as root, before it becomes the server's user. */
-const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
-
-const OPTIONS: readonly OptionSpec[] = [
-  {
-    name: "path",
-    value: "FILE",
-    help: "where to write the unit, - for standard output (-)",
-  },
-  { name: "user", value: "NAME", help: "whom the server runs as (kvdrive)" },
-  {
-    name: "env-file",
-    value: "FILE",
-    help: `file for secrets, which the unit reads (${DEFAULT_ENV_FILE})`,
-  },
-  { name: "force", help: "replace a file, or a secret, that is there" },
-];
-
-const FORM =
-  "kvdrive install [--path FILE] [--user NAME] [--env-file FILE] [--force] [OPTIONS OF SERVE]";
-const SEE_HELP = "see kvdrive help install";
-const DATA = "/var/lib/kvdrive";
-/** A service has folders of its own in their place. */
-const TEMPORARY = ["/tmp", "/var/tmp"];
-/** Ports below it are for root. */
-const FIRST_FREE_PORT = 1024;
-
-/** Writes a unit for systemd that runs the server as this program was started. */
-export const INSTALL: Command = {
-  name: "install",
-  form: FORM,
-  summary: "write a unit for systemd that runs the server",
-  options: OPTIONS,
-  run: install,
-};
-
-/** @throws {UsageError} on a bad command line. @throws {CommandError} where the file cannot be written. */
-async function install(args: string[], env: Environment): Promise<void> {
-  const { options, operands: [stray] } = parseFlags([...OPTIONS, ...SERVE_OPTIONS], args, SEE_HELP);
-  if (stray !== undefined) {
-    throw new UsageError(`Unknown argument ${quoteWord(stray)}: ${SEE_HELP}`);
-  }
-  const settings = unitSettings(options, currentBuild(env));
-  const secrets = secretsOf(options);
-  const path = options.get("path") ?? "-";
-  if (path === "-") {
-    print(systemdUnit(settings));
-    if (secrets.size > 0) printError(notInUnit(secrets, settings.envFile));
-    return;
-  }
-  const isForced = options.has("force");
-  if (secrets.size > 0) await writeSecrets(settings.envFile, secrets, isForced);
-  await writeUnit(path, systemdUnit(settings), isForced);
-  const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
-  const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
-  printError(`The unit is in ${printable(path)}.\n${kept}\n${advice}`);
-}
-
-/** The secrets among the options, by their variables. A unit can be read by every user of the machine. */
-function secretsOf(options: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const found = SERVE_OPTIONS.flatMap(({ name, isSecret }): [string, string][] => {
-    const text = options.get(name);
-    return isSecret && text !== undefined ? [[variableOf(name), text]] : [];
-  });
-  return new Map(found);
-}
-
-function notInUnit(secrets: ReadonlyMap<string, string>, file: string): string {
-  const names = [...secrets.keys()].join(", ");
-  return `Every user can read a unit, so it has no secrets: put ${names} into ${file}, owned by root with mode 600.\n`;
-}
-
-function isInFile(secrets: ReadonlyMap<string, string>, file: string): string {
-  const names = [...secrets.keys()].join(", ");
-  return `Every user can read a unit, so ${names} is in ${
-    printable(file)
-  }, which only its owner reads.\n`;
-}
-
-/**
- * What the options say of the unit. Paths among them become absolute, as a service has no folder that it is started in.
- *
- * @throws {UsageError} where one of them cannot be followed.
- */
-export function unitSettings(
-  options: ReadonlyMap<string, string>,
-  edition: Build,
-): UnitSettings {
-  const user = options.get("user") ?? "kvdrive";
-  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(user)) {
-    throw new UsageError(
-      `Bad value "${user}" of --user: it must be a user's name, a-z, 0-9, _ and -; ${SEE_HELP}`,
-    );
-  }
-  const given = new Map([["data", DATA]]);
-  for (const { name, value } of SERVE_OPTIONS) {
-    const text = options.get(name);
-    if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
-  }
-  const all = SERVE_OPTIONS.flatMap((spec) => optionWords(spec, given.get(spec.name)));
-  const { data, port, appsPort, shutdownTimeout } = parseServeOptions(all, {});
-  const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
-    .flatMap((spec) => optionWords(spec, given.get(spec.name)));
-  const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);
-  assertFits(envFile);
-  for (const word of [...edition.command, ...args]) assertFits(word);
-  const folders = SERVE_OPTIONS
-    .filter(({ name, value }) => name !== "data" && value === "DIR")
-    .flatMap(({ name }) => given.get(name) ?? []);
-  for (const folder of [data, ...folders]) assertLasts(folder);
-  const hasLowPort = [port, appsPort].some((one) =>
-    typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
-  );
-  return { edition, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
-}
-
-function isPath(value: string | undefined): boolean {
-  return value === "DIR" || value === "FILE";
-}
-
-function optionWords({ name, value }: OptionSpec, text: string | undefined): string[] {
-  if (text === undefined) return [];
-  return value === undefined ? [`--${name}`] : [`--${name}`, text];
-}
-
-function assertFits(word: string): void {
-  // deno-lint-ignore no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(word)) {
-    throw new UsageError(`A unit cannot name ${printable(word)}: it has a control character`);
-  }
-}
-
-function assertLasts(folder: string): void {
-  if (TEMPORARY.some((one) => folder === one || folder.startsWith(`${one}/`))) {
-    throw new UsageError(
-      `The folder ${
-        printable(folder)
-      } is not for a service, which has temporary folders of its own: name another one`,
-    );
-  }
-}
-
-async function writeUnit(path: string, text: string, isForced: boolean): Promise<void> {
-  try {
-    await Deno.writeTextFile(path, text, isForced ? {} : { createNew: true });
-  } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CommandError(`There is a file ${path} already: --force replaces it`);
-    }
-    const reason = failureReason(error);
-    throw new CommandError(`Cannot write the unit ${path}: ${reason}`, { cause: error });
-  }
 }

@@ -11,13 +11,13 @@ function unit(options: Record<string, string> = {}, edition = COMPILED): string 
   return systemdUnit(unitSettings(new Map(Object.entries(options)), edition));
 }
 
-Deno.test("The tasks that start the program grant what its other forms have", () => {
+Deno.test("The tasks grant the same permissions as the executables", () => {
   const granted = `deno run ${RUNTIME_OPTIONS.join(" ")} main.ts`;
   assertStringIncludes(config.tasks.start.command, `${granted} serve`);
   assertStringIncludes(config.tasks.kvdrive.command, granted);
 });
 
-Deno.test("A test runs from source; a packed file is known by what its head says", () => {
+Deno.test("A build is recognized from source, or as a packed file", () => {
   const { kind, command } = currentBuild({});
   assertEquals([kind, command[0], command[1]], ["from source", Deno.execPath(), "run"]);
   assertEquals(currentBuild({ KVDRIVE_PACKED: "" }).kind, "from source");
@@ -25,7 +25,7 @@ Deno.test("A test runs from source; a packed file is known by what its head says
   assertEquals(currentBuild({ KVDRIVE_PACKED: "/bin/k" }), packed);
 });
 
-Deno.test("A unit starts the server with the options that were given, paths made absolute", () => {
+Deno.test("A unit starts the server with the given options, and absolute paths", () => {
   const text = unit({ port: "9000", "tls-cert": "a.pem", "tls-key": "/k.pem", user: "files" });
   const here = Deno.cwd();
   assertStringIncludes(
@@ -36,7 +36,7 @@ Deno.test("A unit starts the server with the options that were given, paths made
   assert(!text.includes("CacheDirectory"), text);
 });
 
-Deno.test("What systemd would read otherwise in a path is escaped", () => {
+Deno.test("Characters that systemd interprets are escaped in paths", () => {
   const text = unit({ data: '/srv/100% "my" $data\\' }, PACKED);
   const data = String.raw`"/srv/100%% \"my\" $data\\"`;
   assertStringIncludes(text, `ExecStart=:"/opt/my files/kvdrive-packed" serve --data ${data}\n`);
@@ -45,7 +45,7 @@ Deno.test("What systemd would read otherwise in a path is escaped", () => {
   assertThrows(() => unit({ data: "/srv/a\nUser=root" }), UsageError, "control character");
 });
 
-Deno.test("The data folder alone can be written, and below /var/lib systemd makes it", () => {
+Deno.test("Only the data folder is writable, and systemd creates it below /var/lib", () => {
   const text = unit();
   assertStringIncludes(text, "ReadWritePaths=/var/lib/kvdrive\n");
   assertStringIncludes(text, "StateDirectory=kvdrive\n");
@@ -59,7 +59,7 @@ Deno.test("The data folder alone can be written, and below /var/lib systemd make
   }
 });
 
-Deno.test("A unit waits longer than the server does, and lets it have a port of root's where it asks for one", () => {
+Deno.test("A unit waits longer than the server, and allows a low port only if needed", () => {
   assertStringIncludes(unit(), "TimeoutStopSec=30s\n");
   assertStringIncludes(unit({ "shutdown-timeout": "2m" }), "TimeoutStopSec=140s\n");
   assertStringIncludes(unit(), "CapabilityBoundingSet=\n");
@@ -67,7 +67,7 @@ Deno.test("A unit waits longer than the server does, and lets it have a port of 
   assert(!unit({ port: "0" }).includes("CAP_NET_BIND_SERVICE"));
 });
 
-Deno.test("What the server would refuse is refused when the unit is written", () => {
+Deno.test("Options that the server would refuse are refused for the unit", () => {
   assertThrows(() => unit({ port: "http" }), UsageError, "--port");
   assertThrows(() => unit({ user: "no one" }), UsageError, "--user");
   assertThrows(() => unit({ user: "%u" }), UsageError, "--user");

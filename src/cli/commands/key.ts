@@ -5,14 +5,19 @@ import { CommandError } from "../terminal/errors.ts";
 import { noSuchProject, requireProject } from "./project.ts";
 import { hasStore, type StoreCall, type StoreCommand } from "./store_command.ts";
 
-const NAME = { name: "name", short: "n", value: "NAME", help: "what the key is for" } as const;
+const NAME = {
+  name: "name",
+  short: "n",
+  value: "NAME",
+  help: "name of the key, for lists",
+} as const;
 
 export const keyCommands: readonly StoreCommand[] = [
   {
     name: "key create",
     operands: ["PROJECT"],
     options: [NAME],
-    summary: "make another key of a project",
+    summary: "create another key for a project",
     run: createKey,
   },
   {
@@ -25,7 +30,7 @@ export const keyCommands: readonly StoreCommand[] = [
     name: "key revoke",
     operands: ["PROJECT", "PREFIX"],
     asks: true,
-    summary: "make a key open nothing any more",
+    summary: "revoke a key",
     run: revokeKey,
   },
 ];
@@ -39,7 +44,7 @@ async function createKey(call: StoreCall): Promise<void> {
   call.print({ name, prefix, project_key: key.text, created: isoSeconds(created) }, [
     `Project key:  ${key.text}`,
     "",
-    "The key is shown once: keep it as you keep passwords.",
+    "The key is shown only once: store it like a password.",
   ]);
 }
 
@@ -59,7 +64,7 @@ async function listKeys(call: StoreCall): Promise<void> {
 
 async function revokeKey(call: StoreCall): Promise<void> {
   const { project } = call;
-  // What has another length may be a whole key, which no message repeats.
+  // A value of another length may be a whole key, which is not repeated.
   call.validate(
     "PREFIX",
     ({ length }) => length === KEY_PREFIX_LENGTH ? undefined : PREFIX_PROBLEM,
@@ -74,38 +79,37 @@ async function revokeKey(call: StoreCall): Promise<void> {
     );
     if (key === undefined) throw noSuchKey;
     const name = key.name === undefined ? "" : ` ("${key.name}")`;
-    const others = keys.length === 1 ? ", which has no other" : "";
+    const others = keys.length === 1 ? ", which has no other key" : "";
     call.confirm(`Revoke the key ${prefix}${name} of the project ${project}${others}?`);
     if (!await store.keys.revoke(project, prefix)) throw noSuchKey;
   });
   call.print({ prefix }, [
-    `The key ${prefix} is revoked. Servers that run know it within 5 seconds.`,
+    `The key ${prefix} is revoked. Running servers refuse it within 5 seconds.`,
   ]);
 }
 
+/** What a prefix must be, as the end of a sentence. */
 const PREFIX_PROBLEM = `must be the ${KEY_PREFIX_LENGTH} characters that kvdrive key list shows`;
 
-export const adminTokenCommands: readonly StoreCommand[] = [
-  {
-    name: "admin-token reset",
-    asks: true,
-    makesStore: true,
-    summary: "make a new administrator's token; the present one ends",
-    run: resetAdminToken,
-  },
-];
+export const adminTokenCommand: StoreCommand = {
+  name: "admin-token reset",
+  asks: true,
+  makesStore: true,
+  summary: "replace the administrator's token",
+  run: resetAdminToken,
+};
 
 async function resetAdminToken(call: StoreCall): Promise<void> {
   call.confirm(
     call.kv !== undefined || await hasStore(call.data)
-      ? "Make a new administrator's token, so that the present one ends?"
-      : `Make a new store in ${call.data}, with an administrator's token?`,
+      ? "Replace the administrator's token? The current one stops working."
+      : `Create a new store in ${call.data}, with an administrator's token?`,
   );
   const token = newSecret();
   await call.withStore((store) => store.projects.setAdminToken(hashSecret(token)));
   call.print({ admin_token: token }, [
     `Administrator's token:  ${token}`,
     "",
-    "The token is shown once: keep it as you keep passwords. Servers that run know it within 5 seconds.",
+    "The token is shown only once: store it like a password. Running servers accept it within 5 seconds.",
   ]);
 }

@@ -1,4 +1,4 @@
-import { driveAnswer, projectAnswer, sumOf } from "../../api/admin/project.ts";
+import { driveAnswer, projectAnswer, usageOf } from "../../api/admin/answers.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix, type ProjectKey } from "../../rules/secrets.ts";
@@ -7,6 +7,7 @@ import type { ProjectChanges, ProjectInfo } from "../../store/accounts/projects.
 import { BeingDeleted } from "../../store/engine/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
+import type { Cell } from "../terminal/table.ts";
 import { plural, quoteWord } from "../terminal/text.ts";
 import { projectIdProblem, type StoreCall, type StoreCommand } from "./store_command.ts";
 
@@ -15,14 +16,14 @@ export const projectCommands: readonly StoreCommand[] = [
     name: "project create",
     optional: ["NAME"],
     options: [
-      { name: "id", value: "ID", help: "its id, 1 to 64 of A-Z a-z 0-9 - (a random one)" },
-      { name: "max-bytes", value: "SIZE", help: "what its files may have together, such as 10GB" },
+      { name: "id", value: "ID", help: "the id, 1 to 64 of A-Z a-z 0-9 -", unset: "random" },
+      { name: "max-bytes", value: "SIZE", help: "limit for all its files", unset: "none" },
     ],
     makesStore: true,
-    summary: "make a project and a first key for it",
+    summary: "create a project and its first key",
     run: createProject,
   },
-  { name: "project list", summary: "list the projects and what they hold", run: listProjects },
+  { name: "project list", summary: "list the projects and their sizes", run: listProjects },
   {
     name: "project change",
     operands: ["ID"],
@@ -30,7 +31,7 @@ export const projectCommands: readonly StoreCommand[] = [
       {
         name: "max-bytes",
         value: "SIZE",
-        help: "what its files may have together, such as 10GB; none for no limit",
+        help: "limit for all its files, or none",
       },
       {
         name: "host-suffix",
@@ -38,7 +39,7 @@ export const projectCommands: readonly StoreCommand[] = [
         help: "domain below which its owner may choose host names, or none",
       },
     ],
-    summary: "limit what a project may hold, or allow it host names",
+    summary: "limit the size of a project, or allow it host names",
     run: changeProject,
   },
   {
@@ -50,12 +51,12 @@ export const projectCommands: readonly StoreCommand[] = [
   },
 ];
 
-/** What takes a setting away. */
-const NO_LIMIT = "none";
+/** The value that removes a setting. */
+const NONE = "none";
 
-const OVER_LIMIT = "That is over the limit: nothing can be added before as much is deleted.";
+const OVER_LIMIT = "That is over the limit: nothing can be added until enough is deleted.";
 
-/** @throws {CommandError} where there is no such project. */
+/** Returns a project. @throws {CommandError} if there is none. */
 export async function requireProject(store: Store, project: string): Promise<ProjectInfo> {
   const info = await store.projects.get(project);
   if (info === undefined) throw noSuchProject(project);
@@ -75,7 +76,7 @@ async function createProject(call: StoreCall): Promise<void> {
     `Project id:   ${info.project}`,
     `Project key:  ${key.text}`,
     "",
-    "The key is shown once: keep it as you keep passwords.",
+    "The key is shown only once: store it like a password.",
   ]);
 }
 
@@ -87,9 +88,8 @@ async function makeProject(
     return await store.projects.create(call.get("id"), call.get("NAME"), sizeIn(call));
   } catch (error) {
     if (!(error instanceof BeingDeleted)) throw error;
-    const when = "by the server or when it starts next: try again then, or choose another id";
-    const problem = `The earlier project ${error.id} is being removed, ${when}`;
-    throw new CommandError(problem, { cause: error });
+    const problem = `A deleted project "${error.id}" is still being removed by the server`;
+    throw new CommandError(`${problem}. Try again later, or choose another id`, { cause: error });
   }
 }
 
@@ -102,71 +102,75 @@ async function changeProject(call: StoreCall): Promise<void> {
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const sum = sumOf(drives);
+  const sum = usageOf(drives);
   const { bytes, open_upload_bytes } = sum;
   const limit = info.maxBytes === undefined
     ? ", without a limit"
-    : ` of ${sizeText(info.maxBytes)}`;
+    : ` of ${exactSize(info.maxBytes)}`;
   const { hostSuffix } = info;
   call.print({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
-    `The project ${project} holds ${sizeText(bytes)}${limit}.`,
+    `The project ${project} holds ${exactSize(bytes)}${limit}.`,
     ...(open_upload_bytes > 0
-      ? [`Its open uploads hold ${sizeText(open_upload_bytes)} more.`]
+      ? [`Its open uploads hold ${exactSize(open_upload_bytes)} more.`]
       : []),
     ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
     ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
 }
 
-/** @throws {UsageError} where nothing is to be changed, or a value is none. */
+/** Parses the changes. @throws {UsageError} if there are none, or a value is invalid. */
 async function changesIn(call: StoreCall): Promise<ProjectChanges> {
   const [limit, suffix] = [call.get("max-bytes"), call.get("host-suffix")];
   if (limit === undefined && suffix === undefined) {
-    throw new UsageError("There is nothing to change: give --max-bytes, --host-suffix or both");
+    throw new UsageError("Nothing to change: give --max-bytes, --host-suffix or both");
   }
-  if (limit !== NO_LIMIT) call.validate("max-bytes", limitProblem);
-  if (suffix !== NO_LIMIT) {
+  if (limit !== NONE) call.validate("max-bytes", limitProblem);
+  if (suffix !== NONE) {
     const hosts = await HostRules.load(call.serverNames);
     call.validate("host-suffix", (text) => hosts.problemOf(text.toLowerCase()));
   }
   return {
-    maxBytes: limit === NO_LIMIT ? null : sizeIn(call),
-    hostSuffix: suffix === NO_LIMIT ? null : suffix?.toLowerCase(),
+    maxBytes: limit === NONE ? null : sizeIn(call),
+    hostSuffix: suffix === NONE ? null : suffix?.toLowerCase(),
   };
 }
 
-function sizeText(bytes: number): string {
+/** Returns a size as a cell: "1.5 MB" on a terminal, else the exact number. */
+function sizeCell(bytes: number): Cell {
+  return Deno.stdout.isTerminal() ? formatBytes(bytes) : bytes;
+}
+
+/** Returns "512 B", or "1.5 kB (1500 bytes)". */
+function exactSize(bytes: number): string {
   return bytes < 1000 ? formatBytes(bytes) : `${formatBytes(bytes)} (${bytes} bytes)`;
 }
 
-/** The size in `--max-bytes`, if there is one. */
+/** Parses `--max-bytes`; `undefined` if it is not given. */
 function sizeIn(call: StoreCall): number | undefined {
   return parseByteSize(call.get("max-bytes") ?? "");
 }
 
 function sizeProblem(text: string): string | undefined {
   return parseByteSize(text) === undefined
-    ? `is ${
-      quoteWord(text)
-    }: it must be a number of bytes, or a size such as 500MB, 10GB, 1.5TB or 10GiB`
+    ? `is ${quoteWord(text)}: it must be a size like 500MB, 10GB or 10GiB`
     : undefined;
 }
 
 function limitProblem(text: string): string | undefined {
   const problem = sizeProblem(text);
-  return problem === undefined ? undefined : `${problem}, or ${NO_LIMIT}`;
+  return problem === undefined ? undefined : `${problem}, or ${NONE}`;
 }
 
 async function listProjects(call: StoreCall): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
     return await Array.fromAsync(infos, async (info) => {
-      return { ...projectAnswer(info), ...sumOf(await store.drives(info.project)) };
+      return { ...projectAnswer(info), ...usageOf(await store.drives(info.project)) };
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
-    const limit = max_bytes === null ? null : formatBytes(max_bytes);
-    return [project_id, name, files, formatBytes(bytes), limit, created];
+    const limit = max_bytes === null ? null : sizeCell(max_bytes);
+    return [project_id, name, files, sizeCell(bytes), limit, created];
   });
   const headings = ["ID", "NAME", "FILES", "SIZE", "LIMIT", "CREATED"];
   call.printTable({ projects }, headings, rows, "There are no projects.");
@@ -178,11 +182,11 @@ async function deleteProject(call: StoreCall): Promise<void> {
   await call.withStore(async (store) => {
     await requireProject(store, project);
     const drives = await store.drives(project);
-    const content = `${plural(drives.length, "drive")}, ${plural(sumOf(drives).files, "file")}`;
+    const content = `${plural(drives.length, "drive")}, ${plural(usageOf(drives).files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
     if (!await store.projects.delete(project)) throw noSuchProject(project);
   });
   call.print({ project_id: project }, [
-    `The project ${project} is deleted. Its bytes are removed by the server, or when it starts next.`,
+    `The project ${project} is deleted. The server removes its files in the background, or when it starts.`,
   ]);
 }

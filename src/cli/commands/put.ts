@@ -3,30 +3,52 @@ import { walk } from "../../client/archive/folder.ts";
 import { fileError, isFatal } from "../../client/errors.ts";
 import { fileSource, pipeSource, type Source } from "../../client/local_files.ts";
 import type { RemoteDrives } from "../../client/remote_drives.ts";
-import { forEachConcurrent, Slots, TransferReport, TRANSFERS } from "../../client/transfers.ts";
+import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
 import { upload } from "../../client/upload.ts";
 import type { UploadStates } from "../../client/upload_states.ts";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf, contentTypeProblem } from "../../rules/content_type.ts";
 import { fileNameProblem } from "../../rules/names.ts";
+import { formatBytes } from "../../rules/units.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
-import { formatBytes, plural } from "../terminal/text.ts";
-import { type ClientCall, type DrivePath, isFolder, parseDrivePath } from "./client_command.ts";
+import { plural } from "../terminal/text.ts";
+import {
+  type ClientCall,
+  type ClientCommand,
+  DRIVE_OPTION,
+  type DrivePath,
+  isFolder,
+  parseDrivePath,
+} from "./client_command.ts";
 
-/** Standard input or output. */
+export const putCommand: ClientCommand = {
+  name: "put",
+  operands: "SOURCE... DRIVE:[NAME|FOLDER/]",
+  count: [2, Infinity],
+  options: [
+    { name: "type", value: "TYPE", help: "content type of the files", unset: "by the file name" },
+    { name: "new", help: "do not replace existing files" },
+    DRIVE_OPTION,
+  ],
+  summary: "send files, folders or standard input (-) to a drive",
+  run: putFiles,
+};
+
+/** The operand that stands for standard input. */
 const PIPE = "-";
 
-/** A file that is to be sent, or why it is not. */
+/** A file to send, or the reason why it is not sent. */
 interface Candidate {
-  /** As a message names it. */
+  /** The local path. */
   path: string;
   name: string;
   problem?: string;
+  /** Whether the problem counts as a failure; else the file is skipped. */
   hasFailed?: true;
 }
 
-/** Sends files and folders to a drive. */
-export async function putFiles(call: ClientCall): Promise<void> {
+async function putFiles(call: ClientCall): Promise<void> {
   const sources = call.operands.slice(0, -1);
   const target = parseDrivePath(call.operands.at(-1) ?? "", call.get("drive"));
   checkTarget(sources, target);
@@ -48,29 +70,30 @@ export async function putFiles(call: ClientCall): Promise<void> {
     call.print(view, {}, `Sent ${plural(report.done, "file")} (${formatBytes(report.bytes)})`);
   }
   if (report.failed.length > 0) {
-    throw new CommandError(`${plural(report.failed.length, "file")} could not be sent`);
+    throw new CommandError(`Cannot send ${plural(report.failed.length, "file")}: see above`);
   }
 }
 
-/** @throws {UsageError} where several sources, or a folder's files, would be one file. */
+/** @throws {UsageError} if several files would get one name, or standard input none. */
 function checkTarget(sources: readonly string[], target: DrivePath): void {
   if (isFolder(target)) {
     if (!sources.includes(PIPE)) return;
-    throw new UsageError("Standard input needs a name: write DRIVE:NAME as the last word");
+    throw new UsageError("Standard input needs a file name: end the command with DRIVE:NAME");
   }
   if (sources.length === 1) return;
   throw new UsageError(
-    "Several sources need a folder of the drive: end the last word with / or, for the drive itself, with :",
+    "Several sources need a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
   );
 }
 
+/** One run of the command. */
 class PutRun {
   readonly #call: ClientCall;
   readonly #view: TransferProgress;
   readonly #report: TransferReport;
   readonly #drives: RemoteDrives;
   readonly #states: UploadStates;
-  readonly #slots = new Slots(TRANSFERS);
+  readonly #slots = new Semaphore(TRANSFERS);
 
   constructor(
     call: ClientCall,
@@ -97,7 +120,7 @@ class PutRun {
         ? pipeSource(Deno.stdin.readable)
         : await fileSource(path);
       if (path === PIPE) this.#view.expect(undefined);
-      const { size, resumed } = await upload({ side: this.#drives, drive, name }, source, {
+      const { size, resumed } = await upload({ drives: this.#drives, drive, name }, source, {
         type: this.#call.get("type") ?? contentTypeOf(name),
         isNew: this.#call.has("new"),
         slots: this.#slots,
@@ -135,7 +158,7 @@ function badName(name: string): string | undefined {
   return problem && `The file name ${problem}`;
 }
 
-/** Each file with the name that it is to have. A folder keeps its own name, unless a slash or a dot ends it. */
+/** Lists the files with their names in the drive. A folder keeps its name, unless its path ends with "/" or ".". */
 async function* candidates(
   sources: readonly string[],
   target: DrivePath,
@@ -152,7 +175,9 @@ async function* candidates(
     } else if (kind === "file") {
       yield { path, name: isFolder(target) ? target.name + own : target.name };
     } else if (!isFolder(target)) {
-      throw new UsageError("A folder needs a folder of the drive: end the last word with / or :");
+      throw new UsageError(
+        "A folder needs a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
+      );
     } else {
       const prefix = /(^|[\\/])\.?$/.test(path) ? target.name : `${target.name}${own}/`;
       yield* filesBelow(path, prefix);
@@ -177,7 +202,7 @@ async function kindOf(
   }
 }
 
-/** Bytes of all files together, as they are now. */
+/** Returns the bytes of all files. */
 async function sizeOf(sources: readonly string[], target: DrivePath): Promise<number> {
   let bytes = 0;
   for await (const { path, problem } of candidates(sources, target)) {

@@ -11,7 +11,7 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-Deno.test("A secret's file holds it alone, and its owner alone may read it", async () => {
+Deno.test("A secret file contains only the secret, and only its owner can read it", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/key`;
     using file = await SecretFile.create(path);
@@ -21,7 +21,7 @@ Deno.test("A secret's file holds it alone, and its owner alone may read it", asy
   });
 });
 
-Deno.test("What is there already is never written to", async () => {
+Deno.test("An existing file is never written to", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/file`, "earlier");
     await Deno.mkdir(`${folder}/folder`);
@@ -31,25 +31,25 @@ Deno.test("What is there already is never written to", async () => {
         () => SecretFile.create(`${folder}/${name}`),
         CommandError,
       );
-      assert(message.startsWith(`There is a file ${folder}/${name} already`), message);
+      assert(message.startsWith(`The file ${folder}/${name} exists`), message);
     }
     assertEquals(await Deno.readTextFile(`${folder}/file`), "earlier");
     await assertRejects(() => Deno.stat(`${folder}/nowhere`), Deno.errors.NotFound);
   });
 });
 
-Deno.test("A file that cannot be made is told with the reason", async () => {
+Deno.test("A file that cannot be created is reported with the reason", async () => {
   await withFolder(async (folder) => {
-    const make = () => SecretFile.create(`${folder}/missing/key`);
+    const create = () => SecretFile.create(`${folder}/missing/key`);
     const path = `${folder}/missing/key`;
-    await assertRejects(make, CommandError, `Cannot make the file ${path}: No such file`);
+    await assertRejects(create, CommandError, `Cannot create the file ${path}: No such file`);
     const folderName = `${folder}/nowhere/`;
-    const reason = `Cannot make the file ${folderName}: it is a folder`;
+    const reason = `Cannot create the file ${folderName}: it is a folder`;
     await assertRejects(() => SecretFile.create(folderName), CommandError, reason);
   });
 });
 
-Deno.test("A file that is given up is gone", async () => {
+Deno.test("A discarded file is removed", async () => {
   await withFolder(async (folder) => {
     using file = await SecretFile.create(`${folder}/key`);
     await file.discard();

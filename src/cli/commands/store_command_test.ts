@@ -6,13 +6,13 @@ const SECRET = "0123456789abcdefghijABCDEFGHIJ";
 
 const FORM = "kvdrive thing make PROJECT [NAME] --color COLOR [--size N]";
 
-/** What a command finds in its call. */
+/** The call that a command received. */
 interface Seen {
   data: string;
   values: Record<string, string | undefined>;
 }
 
-/** Runs a command that only looks at its call. */
+/** Runs a command, and returns its call. */
 async function run(
   args: string[],
   env: Record<string, string> = {},
@@ -40,7 +40,7 @@ async function run(
   return seen;
 }
 
-Deno.test("Operands get their names in order, options theirs", async () => {
+Deno.test("Operands are named in order, options by their names", async () => {
   const nothing = { NAME: undefined, size: undefined, json: undefined, yes: undefined };
   const cases: [string[], Record<string, string | undefined>][] = [
     [["p", "--color", "red"], { ...nothing, PROJECT: "p", color: "red" }],
@@ -56,7 +56,7 @@ Deno.test("Operands get their names in order, options theirs", async () => {
   for (const [args, values] of cases) assertEquals((await run(args))?.values, values);
 });
 
-Deno.test("The folder of the store is that of the option, of the variable, or ./data", async () => {
+Deno.test("The store's folder is from the option, the variable, or ./data", async () => {
   const args = ["p", "--color", "red"];
   const env = { KVDRIVE_DATA: "variable" };
   assertEquals((await run(args))?.data, "./data");
@@ -65,18 +65,18 @@ Deno.test("The folder of the store is that of the option, of the variable, or ./
   assertEquals((await run([...args, "--data", "flag"], env))?.data, "flag");
 });
 
-Deno.test("A variable stands for no other option", async () => {
+Deno.test("Other options have no variable", async () => {
   const env = { KVDRIVE_SIZE: "1", KVDRIVE_YES: "1", KVDRIVE_JSON: "1", KVDRIVE_NAME: "x" };
   const seen = await run(["p", "--color", "red"], env);
   assertEquals(seen?.values, (await run(["p", "--color", "red"]))?.values);
 });
 
-Deno.test("What cannot be followed is refused with the right form, and no word is repeated", async () => {
+Deno.test("Invalid arguments are refused with the usage, and not repeated", async () => {
   const cases: [args: string[], problem: string][] = [
     [[], "PROJECT is missing"],
     [["", "--color", "red"], "PROJECT is missing"],
     [["p"], "The option --color is missing"],
-    [["p", "name", SECRET, "--color", "red"], "There are too many words"],
+    [["p", "name", SECRET, "--color", "red"], "Too many arguments"],
     [["p", "--color", "red", "--sice", SECRET], "Unknown option '--sice'"],
     [["p", "--color", "red", `--sice=${SECRET}`], "Unknown option '--sice'"],
     [["p", "--color", SECRET, "--color", SECRET], "The option --color is given more than once"],
@@ -85,12 +85,12 @@ Deno.test("What cannot be followed is refused with the right form, and no word i
   ];
   for (const [args, problem] of cases) {
     const { message } = await assertRejects(() => run(args), UsageError, problem);
-    assertStringIncludes(message, `the form is ${FORM}`);
+    assertStringIncludes(message, `usage: ${FORM}`);
     assert(!message.includes(SECRET), message);
   }
 });
 
-Deno.test("A command that asks takes --yes, and tells so in its form", async () => {
+Deno.test("A command that asks for confirmation has --yes in its usage", async () => {
   for (const yes of ["--yes", "-y"]) {
     const seen = await run(["p", "--color", "red", yes], {}, { asks: true });
     assertEquals(seen?.values["yes"], "true");

@@ -1,8 +1,8 @@
 import type {
   DriveInfo,
   Drives,
+  FileContent,
   FileInfo,
-  Opened,
   Part,
   WriteOptions,
 } from "../../client/drives.ts";
@@ -15,14 +15,14 @@ import type { FileRecord, Place } from "../../store/engine/records.ts";
 import type { OpenFile, WriteCondition } from "../../store/files/file_store.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The drives of a project straight in a store, beside a server that may run on it. */
+/** The drives of a project in a store on this machine, next to a server that may use it. */
 export class StoreDrives implements Drives {
   readonly identity: string;
   readonly retrier = new Retrier();
   readonly #store: Store;
   readonly #project: string;
 
-  /** @param folder Where the store is, as a full path. */
+  /** @param folder The store's folder, as an absolute path. */
   constructor(store: Store, folder: string, project: string) {
     this.#store = store;
     this.#project = project;
@@ -49,7 +49,7 @@ export class StoreDrives implements Drives {
     return record && infoOf(name, record);
   }
 
-  async read(drive: string, { name, etag }: FileInfo, from: number): Promise<Opened> {
+  async read(drive: string, { name, etag }: FileInfo, from: number): Promise<FileContent> {
     const place = this.#place(drive, name);
     try {
       const file = await this.#store.files.open(place);
@@ -131,7 +131,7 @@ export class StoreDrives implements Drives {
     try {
       yield* await file.read({ start: from, end: size });
     } catch (error) {
-      // Bytes that are replaced are kept for this process for a minute, and not until it has read them.
+      // The server keeps replaced bytes for a minute only, which may be too short for another process.
       const isThere = (await this.#store.files.stat(place))?.version === version;
       throw error instanceof StoreDamaged && !isThere ? changed() : asClientError(error);
     } finally {
@@ -163,10 +163,10 @@ function conditionOf(isNew: boolean): WriteCondition {
 }
 
 function changed(): FileChanged {
-  return new FileChanged("The file was changed or deleted meanwhile");
+  return new FileChanged("The file was changed or deleted during the download");
 }
 
-/** What concerns one file, or passes; everything else ends the command. */
+/** Converts errors that concern one file, or may pass; any other ends the command. */
 function asClientError(error: unknown): unknown {
   if (error instanceof StoreUnavailable) {
     return new TemporaryFailure(error.message, 0, { cause: error });

@@ -5,52 +5,57 @@ import { databasePath, openDatabase } from "../../store/engine/database_file.ts"
 import { type Problem, repair, REPAIR_ROUNDS } from "../../store/verify/problem.ts";
 import { type VerifyReport, verifyStore } from "../../store/verify/verify.ts";
 import { DEFAULT_BACKUP_EVERY } from "../options/serve_options.ts";
-import { BACKUP_TIME } from "../options/value_types.ts";
+import { BACKUP_INTERVAL } from "../options/value_types.ts";
 import { CommandError } from "../terminal/errors.ts";
 import { printError } from "../terminal/output.ts";
 import type { TaskProgress } from "../terminal/task_progress.ts";
-import { printable } from "../terminal/text.ts";
+import { plural, printable } from "../terminal/text.ts";
 import type { StoreCall, StoreCommand } from "./store_command.ts";
 
-export const verifyCommands: readonly StoreCommand[] = [
-  {
-    name: "verify",
-    options: [
-      { name: "repair", help: "remove what nobody needs, put counters and lists right" },
-      {
-        name: "backup-dir",
-        value: "DIR",
-        help: "warn if the newest backup there is too old (KVDRIVE_BACKUP_DIR)",
-      },
-      { name: "every", value: "TIME", help: "time between two backups (KVDRIVE_EVERY, else 24h)" },
-    ],
-    summary: "look whether all that the store has is whole and right",
-    run: verify,
-  },
-];
+export const verifyCommand: StoreCommand = {
+  name: "verify",
+  options: [
+    { name: "repair", help: "remove orphaned data, and correct counters and lists" },
+    {
+      name: "backup-dir",
+      value: "DIR",
+      help: "warn if the newest backup in it is too old",
+      variable: "KVDRIVE_BACKUP_DIR",
+    },
+    {
+      name: "every",
+      value: "TIME",
+      help: "time between two backups",
+      variable: "KVDRIVE_EVERY",
+      default: "24h",
+    },
+  ],
+  summary: "check the integrity of the store",
+  run: verify,
+};
 
 async function verify(call: StoreCall): Promise<void> {
   await call.requireStore();
   const backups = await checkBackups(call);
-  using workshop = call.taskProgress(() => {});
-  const solved: Problem[] = [];
-  let verdict = await runVerify(call, workshop);
+  using progress = call.taskProgress(() => {});
+  const repaired: Problem[] = [];
+  let report = await runVerify(call, progress);
   for (let round = 0; call.has("repair") && round < REPAIR_ROUNDS; round++) {
-    const { problems } = verdict;
+    const { problems } = report;
     if (!problems.some(({ repair }) => repair !== undefined)) break;
-    solved.push(...await repairStore(call, problems));
-    verdict = await runVerify(call, workshop);
+    repaired.push(...await repairStore(call, problems));
+    report = await runVerify(call, progress);
   }
-  workshop.clear();
-  const { files, bytes, unchecked, problems } = verdict;
+  progress.clear();
+  const { files, bytes, unchecked, problems } = report;
   const lines = [
-    ...solved.map(({ message, repair }) => `${message}. ${repair?.done}.`),
+    ...repaired.map(({ message, repair }) => `${message}. ${repair?.done}.`),
     ...problems.map(({ message }) => `${message}.`),
-    ...(verdict.more ? ["There is more: this is the beginning."] : []),
-    ...(problems.length === 0 ? [`All is well: ${files} files, ${bytes} bytes.`] : []),
+    ...(report.more ? ["There are more problems: only the first are listed."] : []),
+    ...(problems.length === 0 ? [`No problems found: ${files} files, ${bytes} bytes.`] : []),
     ...(unchecked === 0 ? [] : [
-      `Not yet checked: ${unchecked} files of an older store have no checksums or no digest; ` +
-      "the scrub of a server adds them.",
+      `Not checked: ${unchecked} files have no digest of their bytes; ` +
+      "the server's scrub adds it.",
     ]),
   ];
   const json = {
@@ -58,21 +63,18 @@ async function verify(call: StoreCall): Promise<void> {
     bytes,
     unchecked,
     problems: problems.map(jsonOf),
-    repaired: solved.map(jsonOf),
-    more: verdict.more,
+    repaired: repaired.map(jsonOf),
+    more: report.more,
     ...(backups && { backups }),
   };
   call.print(json, lines);
-  if (problems.length > 0) throw new CommandError(summaryOf(verdict, call.has("repair")));
+  if (problems.length > 0) throw new CommandError(summaryOf(report, call.has("repair")));
 }
 
-/** How the backups in the folder are that the command was told of, if any. A problem with them is a warning. */
+/** Checks the age of the newest backup, if a folder is given. A problem is a warning. */
 async function checkBackups(call: StoreCall): Promise<BackupsFound | undefined> {
-  const folder = call.setting("backup-dir", undefined, {
-    parse: (text) => text,
-    expected: "a folder",
-  });
-  const every = call.setting("every", DEFAULT_BACKUP_EVERY, BACKUP_TIME);
+  const folder = call.setting("backup-dir", { parse: (text) => text, expected: "a folder" });
+  const every = call.setting("every", BACKUP_INTERVAL) ?? DEFAULT_BACKUP_EVERY;
   if (folder === undefined) return undefined;
   const now = Date.now();
   const newest = await new BackupFolder(folder).newest(now).catch((error: unknown) => {
@@ -87,6 +89,7 @@ async function checkBackups(call: StoreCall): Promise<BackupsFound | undefined> 
   };
 }
 
+/** The backups in the JSON of the result. */
 interface BackupsFound {
   newest: string | null;
   problem: string | null;
@@ -102,11 +105,11 @@ function ageProblem(
   return isTooOld(now - newest, every) ? overdueSentence(folder, newest, every) : undefined;
 }
 
-async function runVerify(call: StoreCall, workshop: TaskProgress): Promise<VerifyReport> {
+async function runVerify(call: StoreCall, progress: TaskProgress): Promise<VerifyReport> {
   const path = databasePath(call.data);
   try {
     return await verifyStore(path, {
-      onBytes: (done, total) => workshop.show("Verify", done, total),
+      onBytes: (done, total) => progress.show("Verify", done, total),
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -128,10 +131,10 @@ function jsonOf({ repair, ...problem }: Problem): Record<string, unknown> {
 }
 
 function summaryOf({ problems, more }: VerifyReport, isRepaired: boolean): string {
-  const count = `${problems.length}${more ? " or more" : ""}`;
+  const count = more ? `${problems.length} or more problems` : plural(problems.length, "problem");
   const repairable = problems.filter(({ repair }) => repair !== undefined).length;
   const advice = repairable > 0 && !isRepaired
-    ? `kvdrive verify --repair puts ${repairable} of them right`
-    : "a person has to decide about them";
-  return `The store has ${count} problems: ${advice}`;
+    ? `kvdrive verify --repair corrects ${repairable} of them`
+    : "they cannot be repaired automatically";
+  return `The store has ${count}: ${advice}`;
 }

@@ -1,45 +1,52 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../terminal/errors.ts";
-import { Environment } from "../terminal/output.ts";
+import type { Environment } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 import type { ValueType } from "./value_types.ts";
 
-/** A command of the program, as the help shows it and as it is run. */
+/** A command of the program. */
 export interface Command {
-  /** As it is typed behind `kvdrive`: `project create`. */
+  /** As it is typed after `kvdrive`: `project create`. */
   name: string;
-  /** How it is called, as errors about its use repeat it. */
+  /** The usage line: `kvdrive project create [NAME] [--id ID]`. */
   form: string;
   summary: string;
   options: readonly OptionSpec[];
   run(args: string[], env: Environment): Promise<void> | void;
 }
 
-/** An option of the command line: `--name`. */
+/** An option of a command: `--name`. */
 export interface OptionSpec {
   name: string;
-  /** A letter that stands for it as well: `-n`. */
+  /** Its short form: `n` for `-n`. */
   short?: string;
-  /** What stands for its value in the help; `undefined` for a switch, which needs none. */
+  /** The kind of its value, as the help shows it; `undefined` for a switch. */
   value?: string;
-  /** Whether its value must not be where other users of the machine can read it. */
+  /** Whether the value must not be readable by other users of the machine. */
   isSecret?: true;
   help: string;
+  /** Its default, as it would be typed. */
+  default?: string;
+  /** What applies without the option, where no value says that. */
+  unset?: string;
+  /** Its environment variable, if it is not an option of `serve`. */
+  variable?: string;
 }
 
-/** What a command line says behind its command. */
+/** The parsed arguments of a command. */
 export interface Flags {
-  /** By the name of the option. A switch that is on is `"true"`. */
+  /** By the option's name; a switch that is on is `"true"`. */
   options: Map<string, string>;
-  /** What is no option, in order. */
+  /** The other arguments, in order. */
   operands: string[];
 }
 
 /**
- * Reads options, each given at most once and with a value if it needs one.
+ * Parses arguments. Each option may be given once, with a value if it needs one. (A command line framework would double
+ * the start-up time; the parser of the runtime costs nothing, and the rest is a table.)
  *
- * @param advice What stands behind a colon in every error: where the right form is found.
- * @throws {UsageError} on anything that is not one of the options. Values are not repeated.
+ * @param advice The end of every error message, after a colon: where to find the usage.
+ * @throws {UsageError} on anything that is not one of the options. Values are not repeated: they may be secret.
  */
 export function parseFlags(specs: readonly OptionSpec[], args: string[], advice: string): Flags {
   const { values, positionals } = parseStrictly(specs, args, advice);
@@ -50,7 +57,7 @@ export function parseFlags(specs: readonly OptionSpec[], args: string[], advice:
       throw new UsageError(`The option --${name} is given more than once: ${advice}`);
     }
     if (first === "") {
-      throw new UsageError(`The option --${name} needs a value: ${value}; ${advice}`);
+      throw new UsageError(`The option --${name} needs a value, ${value}: ${advice}`);
     }
     if (first !== undefined) options.set(name, String(first));
   }
@@ -76,7 +83,7 @@ function parseStrictly(specs: readonly OptionSpec[], args: string[], advice: str
   }
 }
 
-/** The name of the environment variable of an option. */
+/** Returns the environment variable of an option of `serve`. */
 export function variableOf(name: string): string {
   return `KVDRIVE_${name.toUpperCase().replaceAll("-", "_")}`;
 }
@@ -84,16 +91,17 @@ export function variableOf(name: string): string {
 /** The value of an option. */
 export interface OptionValue {
   text: string;
-  /** Where it came from, as the person who gave it knows it. */
+  /** Its source, for messages: the option or the variable. */
   source: string;
 }
 
-/** What the command line and the environment say. The command line wins. */
+/** The values of options from the command line, which takes precedence, and the environment. */
 export class OptionValues {
+  readonly #specs: ReadonlyMap<string, OptionSpec>;
   readonly #values = new Map<string, OptionValue>();
 
   /**
-   * @param advice What stands behind a colon in errors: where the right form is found.
+   * @param advice The end of every error message, after a colon.
    * @throws {UsageError} on anything that is not one of the options.
    */
   constructor(specs: readonly OptionSpec[], args: string[], env: Environment, advice: string) {
@@ -101,6 +109,7 @@ export class OptionValues {
     if (stray !== undefined) {
       throw new UsageError(`Unknown argument ${quoteWord(stray)}: ${advice}`);
     }
+    this.#specs = new Map(specs.map((spec) => [spec.name, spec]));
     for (const { name } of specs) {
       const flag = options.get(name);
       const variable = env[variableOf(name)] ?? "";
@@ -111,20 +120,38 @@ export class OptionValues {
     }
   }
 
+  /** Returns a value that was given, not a default. */
   get(name: string): OptionValue | undefined {
     return this.#values.get(name);
   }
 
+  /** Returns the text of a value, or of its default. */
   text(name: string): string | undefined {
-    return this.#values.get(name)?.text;
+    return this.#values.get(name)?.text ?? this.#specs.get(name)?.default;
   }
 
-  /** The value of an option, or another where it is not given. @throws {UsageError} where it has not its form. */
-  parsed<T, A>(name: string, absent: A, { parse, expected: wanted }: ValueType<T>): T | A {
-    const found = this.#values.get(name);
-    if (found === undefined) return absent;
-    const parsed = parse(found.text);
-    if (parsed !== undefined) return parsed;
-    throw new UsageError(`Bad value "${found.text}" of ${found.source}: it must be ${wanted}`);
+  /** Parses a value or its default. @throws {UsageError} if it is invalid. */
+  parsed<T>(name: string, type: ValueType<T>): T {
+    const found = this.get(name) ?? this.#default(name);
+    if (found === undefined) throw new TypeError(`The option --${name} has no default`);
+    return parseValue(found, type);
   }
+
+  /** Parses a value that was given; `undefined` if it was not. @throws {UsageError} if it is invalid. */
+  optional<T>(name: string, type: ValueType<T>): T | undefined {
+    const found = this.get(name);
+    return found && parseValue(found, type);
+  }
+
+  #default(name: string): OptionValue | undefined {
+    const text = this.#specs.get(name)?.default;
+    return text === undefined ? undefined : { text, source: `the default of --${name}` };
+  }
+}
+
+/** Parses the value of an option. @throws {UsageError} if it is invalid. */
+export function parseValue<T>({ text, source }: OptionValue, { parse, expected }: ValueType<T>): T {
+  const parsed = parse(text);
+  if (parsed !== undefined) return parsed;
+  throw new UsageError(`Bad value "${text}" of ${source}: it must be ${expected}`);
 }

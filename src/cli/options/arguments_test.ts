@@ -7,7 +7,7 @@ const SPECS: readonly OptionSpec[] = [
   { name: "yes", short: "y", help: "" },
 ];
 
-Deno.test("Options and operands may stand in any order", () => {
+Deno.test("Options and operands may be mixed", () => {
   const orders = [
     ["a", "b", "--name", "x", "--yes"],
     ["-y", "-n", "x", "a", "b"],
@@ -21,18 +21,18 @@ Deno.test("Options and operands may stand in any order", () => {
   }
 });
 
-Deno.test("Behind -- everything is an operand", () => {
+Deno.test("After -- every argument is an operand", () => {
   const { options, operands } = parseFlags(SPECS, ["--", "-y", "--name"], "");
   assertEquals([options.size, operands], [0, ["-y", "--name"]]);
 });
 
-Deno.test("What is wrong is told with what would be right, and without the value", () => {
+Deno.test("An error names the option and the advice, but not the value", () => {
   const cases: [args: string[], message: string][] = [
     [["--nam", "swordfish"], "Unknown option '--nam': ADVICE"],
     [["--nam=swordfish"], "Unknown option '--nam': ADVICE"],
     [["-x"], "Unknown option '-x': ADVICE"],
     [["--name"], "Option '-n, --name <value>' argument missing: ADVICE"],
-    [["--name="], "The option --name needs a value: NAME; ADVICE"],
+    [["--name="], "The option --name needs a value, NAME: ADVICE"],
     [["--name", "-y"], "Option '--name' argument is ambiguous: ADVICE"],
     [["-n", "swordfish", "--name=x"], "The option --name is given more than once: ADVICE"],
     [["-yy"], "The option --yes is given more than once: ADVICE"],

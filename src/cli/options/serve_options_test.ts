@@ -1,9 +1,17 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../../store/store.ts";
+import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/uploads/open_upload_limit.ts";
 import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { variableOf } from "./arguments.ts";
-import { parseServeOptions, SERVE_OPTIONS, type ServeOptions } from "./serve_options.ts";
+import { SERVE_OPTIONS } from "./configuration.ts";
+import {
+  DEFAULT_BACKUP_EVERY,
+  DEFAULT_DISK_RESERVE,
+  parseServeOptions,
+  type ServeOptions,
+} from "./serve_options.ts";
 
 const DEFAULTS: ServeOptions = {
   hostname: "127.0.0.1",
@@ -34,11 +42,11 @@ const DEFAULTS: ServeOptions = {
   scrubEvery: undefined,
 };
 
-/** An option with a value; the two of TLS go together and have tests of their own. */
+/** An option with a value. --tls-cert and --tls-key have tests of their own. */
 interface Case {
   name: string;
   field: keyof ServeOptions;
-  /** Texts and what they mean. The first two are different. */
+  /** Texts and their values; the first two differ. */
   good: readonly (readonly [string, unknown])[];
   bad: readonly string[];
 }
@@ -148,13 +156,13 @@ const CASES: readonly Case[] = [
   {
     name: "min-upload-rate",
     field: "minUploadRate",
-    good: [["0", 0], ["65536", 65_536]],
+    good: [["0", 0], ["65536", 65_536], ["64KiB", 65_536], ["1kB", 1000]],
     bad: ["-1", "1.5", "1k"],
   },
   {
     name: "disk-reserve",
     field: "diskReserve",
-    good: [["0", 0], ["1048576", 1_048_576]],
+    good: [["0", 0], ["1048576", 1_048_576], ["1GB", 1e9], ["1.5GiB", 1.5 * 2 ** 30]],
     bad: ["-1", "1.5", "1G", "99999999999999999999"],
   },
   {
@@ -183,7 +191,7 @@ function assertUsage(args: string[], env: Record<string, string>, ...parts: stri
   for (const part of parts) assertStringIncludes(message, part, about);
 }
 
-Deno.test("Without options each has its default", () => {
+Deno.test("Options that are not given have their defaults", () => {
   assertEquals(parseServeOptions([], {}), DEFAULTS);
   const empty = Object.fromEntries(SERVE_OPTIONS.map(({ name }) => [variableOf(name), ""]));
   assertEquals(parseServeOptions([], empty), DEFAULTS);
@@ -193,7 +201,25 @@ Deno.test("Without options each has its default", () => {
   );
 });
 
-Deno.test("Each option is read from its flag and from its variable, and the flag wins", () => {
+Deno.test("The defaults of the table are the defaults in use", () => {
+  for (const { name, default: text } of SERVE_OPTIONS) {
+    if (text === undefined || ["every", "keep"].includes(name)) continue;
+    assertEquals(parseServeOptions([`--${name}`, text], {}), DEFAULTS, name);
+  }
+  const { backups, diskReserve, uploadTtl, idleTimeout, maxOpenUploads } = parseServeOptions(
+    ["--backup-dir", "b"],
+    {},
+  );
+  assertEquals(backups, { folder: "b", every: DEFAULT_BACKUP_EVERY, keep: 7 });
+  assertEquals([diskReserve, uploadTtl, idleTimeout, maxOpenUploads], [
+    DEFAULT_DISK_RESERVE,
+    DEFAULT_UPLOAD_TTL,
+    DEFAULT_IDLE_TIMEOUT,
+    DEFAULT_MAX_OPEN_UPLOADS,
+  ]);
+});
+
+Deno.test("An option is read from the command line or its variable, and the command line takes precedence", () => {
   for (const { name, field, good } of CASES) {
     const variable = variableOf(name);
     for (const [text, value] of good) {
@@ -208,14 +234,14 @@ Deno.test("Each option is read from its flag and from its variable, and the flag
   }
 });
 
-Deno.test("The proxies that are named are trusted, the flag's and not the variable's", () => {
+Deno.test("Proxies of the command line replace those of the variable", () => {
   const env = { KVDRIVE_TRUSTED_PROXY: "10.0.0.1" };
   const { trustedProxies } = parseServeOptions(["--trusted-proxy", "10.0.0.2,::1"], env);
   const trusted = ["10.0.0.1", "10.0.0.2", "::1"].map((address) => trustedProxies?.has(address));
   assertEquals(trusted, [false, true, true]);
 });
 
-Deno.test("A bad value is told with the value and where it came from", () => {
+Deno.test("An invalid value is reported with its source", () => {
   for (const { name, bad } of CASES) {
     for (const text of bad) {
       assertUsage([`--${name}=${text}`], {}, `Bad value "${text}" of --${name}: it must be`);
@@ -225,21 +251,21 @@ Deno.test("A bad value is told with the value and where it came from", () => {
   }
 });
 
-Deno.test("A bad variable does not matter where the flag is given", () => {
+Deno.test("An invalid variable is ignored if the option is given", () => {
   assertEquals(parseServeOptions(["--port=1"], { KVDRIVE_PORT: "x" }).port, 1);
 });
 
-Deno.test("A flag that needs a value has one", () => {
+Deno.test("An option without its value is refused", () => {
   for (const { name, value } of SERVE_OPTIONS) {
     if (value === undefined) continue;
-    assertUsage([`--${name}=`], {}, `The option --${name} needs a value: ${value}`);
+    assertUsage([`--${name}=`], {}, `The option --${name} needs a value, ${value}`);
     for (const args of [[`--${name}`], [`--${name}`, "--failed-reasons"]]) {
       assertUsage(args, {}, `--${name}`, "kvdrive help");
     }
   }
 });
 
-Deno.test("A token for metrics that could be guessed or not be sent is refused, and not repeated", () => {
+Deno.test("A token for metrics that is too short or not a header value is refused, and not repeated", () => {
   for (
     const text of [
       METRICS_TOKEN.slice(1),
@@ -248,7 +274,7 @@ Deno.test("A token for metrics that could be guessed or not be sent is refused, 
       "x".repeat(257),
     ]
   ) {
-    const wanted = "Bad value of KVDRIVE_METRICS_TOKEN: it must be 22 to 256 characters";
+    const wanted = "Bad value of KVDRIVE_METRICS_TOKEN: it must be 22 to 256 ASCII characters";
     assertUsage([], { KVDRIVE_METRICS_TOKEN: text }, wanted);
     const { message } = assertThrows(
       () => parseServeOptions([`--metrics-token=${text}`], {}),
@@ -258,7 +284,7 @@ Deno.test("A token for metrics that could be guessed or not be sent is refused, 
   }
 });
 
-Deno.test("Certificate and key go together", () => {
+Deno.test("A certificate without its key is refused", () => {
   const both = { ...DEFAULTS, tlsCert: "c.pem", tlsKey: "k.pem" };
   const env = { KVDRIVE_TLS_CERT: "c.pem", KVDRIVE_TLS_KEY: "k.pem" };
   assertEquals(parseServeOptions(["--tls-cert", "c.pem", "--tls-key", "k.pem"], {}), both);
@@ -269,7 +295,7 @@ Deno.test("Certificate and key go together", () => {
   assertUsage([], { KVDRIVE_TLS_KEY: "k.pem" }, "go together");
 });
 
-Deno.test("A shared store is named by an address, which is not repeated where it is none", () => {
+Deno.test("The URL of a shared store is validated, and not repeated if invalid", () => {
   for (const url of ["http://127.0.0.1:4512", "https://kv.example.com/a"]) {
     assertEquals(parseServeOptions(["--kv", url], {}).kv, url);
     assertEquals(parseServeOptions([], { KVDRIVE_KV: url }).kv, url);
@@ -285,13 +311,13 @@ Deno.test("A shared store is named by an address, which is not repeated where it
       ]] as const
     ) {
       const error = assertThrows(() => parseServeOptions([...args], env), UsageError);
-      assertStringIncludes(error.message, `Bad value of ${source}: it must be an address like`);
+      assertStringIncludes(error.message, `Bad value of ${source}: it must be a URL like`);
       assertEquals(error.message.includes("secret"), false);
     }
   }
 });
 
-Deno.test("The switch is on as a bare flag, and what its variable says", () => {
+Deno.test("A switch is on as a bare option, and follows its variable", () => {
   assertEquals(parseServeOptions(["--failed-reasons"], {}).failedReasons, true);
   assertEquals(
     parseServeOptions(["--failed-reasons"], { KVDRIVE_FAILED_REASONS: "0" }).failedReasons,
@@ -306,26 +332,26 @@ Deno.test("The switch is on as a bare flag, and what its variable says", () => {
   }
 });
 
-Deno.test("The name of something that every object has is no value of the switch", () => {
+Deno.test("Names of object members are invalid values of a switch", () => {
   for (const text of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
     assertUsage([], { KVDRIVE_FAILED_REASONS: text }, `Bad value "${text}"`);
   }
 });
 
-Deno.test("The switch takes no value on the command line", () => {
+Deno.test("A switch takes no value on the command line", () => {
   for (const text of ["0", "1", "false", "true", "banana", ""]) {
     assertUsage([`--failed-reasons=${text}`], {}, "--failed-reasons");
   }
 });
 
-Deno.test("An option that is given twice is refused", () => {
+Deno.test("An option given twice is refused", () => {
   assertUsage(["--port", "1", "--port", "2"], {}, "The option --port is given more than once");
   assertUsage(["--port=1", "--port=1"], {}, "The option --port is given more than once");
   const twice = ["--failed-reasons", "--failed-reasons"];
   assertUsage(twice, {}, "The option --failed-reasons is given more than once");
 });
 
-Deno.test("What is no option is refused", () => {
+Deno.test("Unknown options and arguments are refused", () => {
   const others = [
     "--prot",
     "-p",
@@ -346,7 +372,7 @@ Deno.test("What is no option is refused", () => {
   }
 });
 
-Deno.test("The variable of an option has its name in capitals", () => {
+Deno.test("The variable of an option is its name in capitals", () => {
   assertEquals(variableOf("port"), "KVDRIVE_PORT");
   assertEquals(variableOf("shutdown-timeout"), "KVDRIVE_SHUTDOWN_TIMEOUT");
 });

@@ -6,11 +6,11 @@ import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
 import { parseByteSize, parseDuration } from "../../rules/units.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 
-/** What the value of an option has to be. */
+/** A type of option values. */
 export interface ValueType<T> {
-  /** The value of a text; `undefined` where it has another form. */
+  /** Returns the value of a text; `undefined` if it is invalid. */
   parse: (text: string) => T | undefined;
-  /** The form, as the end of a sentence. */
+  /** What a valid value is, as the end of a sentence. */
   expected: string;
 }
 
@@ -24,41 +24,48 @@ export const APPS_PORT: ValueType<number | "off"> = {
   expected: "auto, or a whole number from 0 to 65535",
 };
 
-export const SHORT_TIME: ValueType<number> = {
-  parse: parseDuration,
-  expected: "a time like 500ms or 60s",
+/** Milliseconds. */
+export const DURATION: ValueType<number> = {
+  parse: (text) => parseDuration(text),
+  expected: "a time like 500ms, 30s, 5m, 24h or 7d",
 };
 
-export const SHUTDOWN_TIME: ValueType<number> = {
-  parse: parseDuration,
-  expected: "a time like 500ms or 10s",
+/** Milliseconds; 0 is allowed. */
+export const DURATION_OR_ZERO: ValueType<number> = {
+  parse: (text) => text === "0" ? 0 : parseDuration(text),
+  expected: "a time like 30s or 5m, or 0",
 };
 
-export const LONG_TIME: ValueType<number> = {
-  parse: parseDuration,
-  expected: "a time like 90s, 30m or 24h",
-};
-
-export const BACKUP_TIME: ValueType<number> = {
-  parse: parseBackupTime,
-  expected: "a time from 1s on, like 30m, 24h or 7d",
+/** Milliseconds. Backups are named by the second, so they are at least one second apart. */
+export const BACKUP_INTERVAL: ValueType<number> = {
+  parse: parseBackupInterval,
+  expected: "a time of at least 1s, like 30m, 24h or 7d",
 };
 
 /** The longest time between two checks of all files, in milliseconds: a year. */
-const MAX_SCRUB_TIME = 366 * 86_400_000;
+const MAX_SCRUB_INTERVAL = 366 * 86_400_000;
 
-export const SCRUB_TIME: ValueType<number | "off"> = {
-  parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_TIME),
-  expected: "off, or a time up to 366d like 24h, 7d or 30d",
+/** Milliseconds. */
+export const SCRUB_INTERVAL: ValueType<number | "off"> = {
+  parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_INTERVAL),
+  expected: "off, or a time of at most 366d, like 24h, 7d or 30d",
 };
 
-export const COUNT: ValueType<number> = { parse: parseCount, expected: "a whole number from 1 on" };
+export const COUNT: ValueType<number> = {
+  parse: (text) => parseInteger(text) || undefined,
+  expected: "a whole number from 1",
+};
 
-export const BYTES: ValueType<number> = { parse: parseBytes, expected: "a whole number of bytes" };
+/** Bytes; 0 is allowed. */
+export const SIZE: ValueType<number> = {
+  parse: parseSize,
+  expected: "a size like 65536, 500kB, 64MiB or 1GB",
+};
 
+/** Bytes. */
 export const MEMORY: ValueType<number> = {
   parse: parseMemory,
-  expected: `a size from ${MIN_MEMORY_BUDGET / 2 ** 20}MiB on, like 256MiB or 1GB`,
+  expected: `a size of at least ${MIN_MEMORY_BUDGET / 2 ** 20}MiB, like 256MiB or 1GB`,
 };
 
 export const SWITCH: ValueType<boolean> = { parse: parseSwitch, expected: "1, 0, true or false" };
@@ -100,7 +107,7 @@ function parsePort(text: string): number | undefined {
   return /^\d+$/.test(text) && port <= 65_535 ? port : undefined;
 }
 
-/** The origin in an address that has nothing else. */
+/** Returns the origin of a URL that has nothing else. */
 function parsePublicUrl(text: string): string | undefined {
   if (!/^https?:\/\/[^\s\\/?#@]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   return new URL(text).origin;
@@ -118,20 +125,19 @@ function parseAppsPort(text: string): number | "off" | undefined {
   return port === 0 ? "off" : port;
 }
 
-/** Backups are named by the second. */
-function parseBackupTime(text: string): number | undefined {
+function parseBackupInterval(text: string): number | undefined {
   const time = parseDuration(text);
   return time !== undefined && time >= 1000 ? time : undefined;
 }
 
-function parseCount(text: string): number | undefined {
-  const count = parseBytes(text);
-  return count === 0 ? undefined : count;
+function parseInteger(text: string): number | undefined {
+  const number = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-function parseBytes(text: string): number | undefined {
-  const bytes = Number(text);
-  return /^\d+$/.test(text) && Number.isSafeInteger(bytes) ? bytes : undefined;
+/** Parses a size; a bare number has to be whole. */
+function parseSize(text: string): number | undefined {
+  return /^[\d.]*$/.test(text) ? parseInteger(text) : parseByteSize(text);
 }
 
 function parseMemory(text: string): number | undefined {

@@ -1,14 +1,14 @@
-import type { Deps } from "../../api/router.ts";
+import type { Deps } from "../../api/endpoint.ts";
 import { Readiness } from "../../api/server/health.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
 import { hashSecret } from "../../rules/secrets.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import type { Observation } from "./observation.ts";
 
-/** How long an upload may be below its least rate, in milliseconds: as long as it may be silent, unless that is less. */
+/** The least time, in milliseconds, before the average rate of an upload is checked. */
 const UPLOAD_GRACE = 30_000;
 
-/** What depends on where the program runs. */
+/** The dependencies that differ between a server of its own and Deno Deploy. */
 type PlatformDeps = Pick<
   Deps,
   | "store"
@@ -23,7 +23,7 @@ type PlatformDeps = Pick<
   | "isDraining"
 >;
 
-/** What the options make of the service. */
+/** Returns the dependencies of the API for the options. */
 export function appDeps(options: ServeOptions, observation: Observation, own: PlatformDeps): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
   const { minUploadRate: rate } = options;
@@ -35,7 +35,7 @@ export function appDeps(options: ServeOptions, observation: Observation, own: Pl
     slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
     uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
-    watch: observation.watch,
+    observer: observation.watch,
     metrics: observation.pageOf(own.store, own.backups),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),

@@ -10,38 +10,38 @@ import {
 import type { ProjectStore } from "../../store/accounts/projects.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** What the environment says of keys. */
+/** The credentials of the environment. */
 export interface ConfiguredCredentials {
   projectKey: ProjectKey | undefined;
   adminToken: string | undefined;
 }
 
-/** Secrets that were made just now, to be shown once. */
+/** New secrets, to be shown once. */
 export interface NewCredentials {
   projectKey?: ProjectKey;
   adminToken?: string;
 }
 
-/** How a person makes a secret that cannot be guessed, as the end of a sentence. */
-const HOW_TO_MAKE = "make one with: openssl rand -hex 16";
+/** How to create a secret: a sentence. */
+const HOW_TO_CREATE = "Create one with: openssl rand -hex 16";
 
 /**
- * Reads the keys of the environment.
+ * Reads the credentials of the environment.
  *
- * @throws {UsageError} where one cannot be used or is easy to guess. The value itself is not repeated.
+ * @throws {UsageError} if one is invalid or too short. The value is not repeated.
  */
 export function readCredentials(env: Record<string, string | undefined>): ConfiguredCredentials {
   const text = env["KVDRIVE_PROJECT_KEY"] ?? "";
   const projectKey = text === "" ? undefined : parseProjectKey(text);
   if (text !== "" && projectKey === undefined) {
     throw new UsageError(
-      "Bad value of KVDRIVE_PROJECT_KEY: it must be <project id>_<secret>, the id of 1 to 64 letters, digits and -",
+      "Bad value of KVDRIVE_PROJECT_KEY: it must be <project id>_<secret>, with an id of 1 to 64 letters, digits and -",
     );
   }
   if (projectKey !== undefined) {
     requireLength(
       projectKey.secret,
-      "The secret in KVDRIVE_PROJECT_KEY, which is all behind the first _,",
+      "The secret in KVDRIVE_PROJECT_KEY, after the first _,",
     );
   }
   const adminToken = env["KVDRIVE_ADMIN_TOKEN"] || undefined;
@@ -56,23 +56,23 @@ function requireLength({ length }: string, what: string): void {
   if (length >= MIN_SECRET_LENGTH) return;
   const characters = length === 1 ? "1 character" : `${length} characters`;
   throw new UsageError(
-    `${what} has ${characters}, so others may guess it: it needs at least ${MIN_SECRET_LENGTH} random ones; ${HOW_TO_MAKE}`,
+    `${what} is too short: it has ${characters}, and needs at least ${MIN_SECRET_LENGTH} random ones. ${HOW_TO_CREATE}`,
   );
 }
 
-/** Refuses a token that no `Authorization` header can hold, such as one with a line feed at its end. */
+/** @throws {UsageError} for a token that no `Authorization` header can hold, such as one that ends with a line feed. */
 function requireSendable(token: string): void {
   if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token) && token.length <= MAX_KEY_HEADER) {
     return;
   }
   throw new UsageError(
-    `Bad value of KVDRIVE_ADMIN_TOKEN: it must be ${MIN_SECRET_LENGTH} to ${MAX_KEY_HEADER} characters of ASCII, without a blank or line feed at its ends; ${HOW_TO_MAKE}`,
+    `Bad value of KVDRIVE_ADMIN_TOKEN: it must be ${MIN_SECRET_LENGTH} to ${MAX_KEY_HEADER} ASCII characters, without spaces or line feeds at its ends. ${HOW_TO_CREATE}`,
   );
 }
 
 /**
- * Makes what was given hold. On a store without a project, and none given, makes a first one; without an
- * administrator's token makes that too.
+ * Stores the configured credentials. Creates a first project if there is none, and an administrator's token if there is
+ * none.
  */
 export async function applyCredentials(
   projects: ProjectStore,
@@ -89,13 +89,13 @@ export async function applyCredentials(
     await projects.setAdminToken(hashSecret(given.adminToken));
   } else {
     const token = newSecret();
-    // Of several servers that start at once on a new store, one makes the token.
+    // If several servers start on a new store, one of them creates the token.
     if (await projects.setFirstAdminToken(hashSecret(token))) made.adminToken = token;
   }
   return made;
 }
 
-/** What is printed of secrets that were made just now; empty where there are none. */
+/** Returns the message that shows new secrets; empty if there are none. */
 export function startMessage(
   { projectKey, adminToken }: NewCredentials,
   address: string,
@@ -110,7 +110,7 @@ export function startMessage(
   }
   if (adminToken !== undefined) lines.push(`Administrator's token: ${adminToken}`);
   if (lines.length === 0) return "";
-  lines.unshift("These secrets are shown once: keep them as you keep passwords.", "");
+  lines.unshift("These secrets are shown only once: store them like passwords.", "");
   if (projectKey !== undefined) {
     lines.push(
       "",

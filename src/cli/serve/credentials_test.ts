@@ -34,7 +34,7 @@ async function dump(db: Database): Promise<string> {
   return JSON.stringify(found);
 }
 
-Deno.test("Credentials are taken from the environment, and empty variables are none", () => {
+Deno.test("Credentials are read from the environment, and empty variables are ignored", () => {
   assertEquals(readCredentials({}), NOTHING);
   assertEquals(readCredentials({ KVDRIVE_PROJECT_KEY: "", KVDRIVE_ADMIN_TOKEN: "" }), NOTHING);
   const secret = "s_123456789012345678901";
@@ -46,7 +46,7 @@ Deno.test("Credentials are taken from the environment, and empty variables are n
   });
 });
 
-Deno.test("A project key that cannot be one is refused without repeating it", () => {
+Deno.test("A malformed project key is refused without repeating it", () => {
   for (const text of ["swordfish", "_swordfish", "my app_swordfish", "a_sword fish", "a_"]) {
     const { message } = assertThrows(
       () => readCredentials({ KVDRIVE_PROJECT_KEY: text }),
@@ -57,14 +57,14 @@ Deno.test("A project key that cannot be one is refused without repeating it", ()
   }
 });
 
-Deno.test("A project key that no request could send is refused", () => {
+Deno.test("A project key that no header can hold is refused", () => {
   const longest = `a_${"x".repeat(MAX_KEY_HEADER - 2)}`;
   assertEquals(readCredentials({ KVDRIVE_PROJECT_KEY: longest }).projectKey?.text, longest);
   const read = () => readCredentials({ KVDRIVE_PROJECT_KEY: `${longest}x` });
   assertThrows(read, UsageError, "KVDRIVE_PROJECT_KEY");
 });
 
-Deno.test("A secret that is easy to guess is refused without repeating it, with what makes a good one", () => {
+Deno.test("A short secret is refused without repeating it, with advice", () => {
   const cases: [variable: string, value: string, says: string][] = [
     ["KVDRIVE_PROJECT_KEY", "p_x", "has 1 character,"],
     ["KVDRIVE_PROJECT_KEY", "p_swordfish", "has 9 characters,"],
@@ -88,7 +88,7 @@ Deno.test("A secret that is easy to guess is refused without repeating it, with 
   });
 });
 
-Deno.test("A token that no request could send is refused", () => {
+Deno.test("A token that no header can hold is refused", () => {
   const token = "swordfish-swordfish-swordfish";
   for (const bad of [`${token}\n`, ` ${token}`, `${token} `, `${token}ü`, token.repeat(9)]) {
     const read = () => readCredentials({ KVDRIVE_ADMIN_TOKEN: bad });
@@ -97,7 +97,7 @@ Deno.test("A token that no request could send is refused", () => {
   }
 });
 
-Deno.test("On an empty store a project, its key and an administrator's token are made", async () => {
+Deno.test("An empty store gets a project, its key and an administrator's token", async () => {
   await withStore(async ({ projects, keys }) => {
     const { projectKey, adminToken = "" } = await applyCredentials(projects, NOTHING);
     assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
@@ -107,7 +107,7 @@ Deno.test("On an empty store a project, its key and an administrator's token are
   });
 });
 
-Deno.test("A second start makes nothing and changes nothing", async () => {
+Deno.test("A second start changes nothing", async () => {
   for (const given of [NOTHING, GIVEN]) {
     await withStore(async ({ projects }, db) => {
       await applyCredentials(projects, given);
@@ -118,7 +118,7 @@ Deno.test("A second start makes nothing and changes nothing", async () => {
   }
 });
 
-Deno.test("What is given holds, and is not made", async () => {
+Deno.test("Configured credentials are used, and none are created", async () => {
   await withStore(async ({ projects, keys }) => {
     assertEquals(await applyCredentials(projects, GIVEN), {});
     const opened = await keys.find(hashSecret(GIVEN.projectKey?.text ?? ""));
@@ -134,7 +134,7 @@ Deno.test("What is given holds, and is not made", async () => {
   });
 });
 
-Deno.test("A given key is added to a store that has projects, and the earlier ones stay", async () => {
+Deno.test("A configured key is added to a store with projects, which are kept", async () => {
   await withStore(async ({ projects, keys }) => {
     const first = await applyCredentials(projects, NOTHING);
     assertEquals(await applyCredentials(projects, GIVEN), {});
@@ -147,7 +147,7 @@ Deno.test("A given key is added to a store that has projects, and the earlier on
   });
 });
 
-Deno.test("Of a key and a token only the SHA-256 is stored", async () => {
+Deno.test("Only the SHA-256 of a key or token is stored", async () => {
   for (const given of [NOTHING, GIVEN]) {
     await withStore(async ({ projects }, db) => {
       const made = await applyCredentials(projects, given);
@@ -163,7 +163,7 @@ Deno.test("Of a key and a token only the SHA-256 is stored", async () => {
   }
 });
 
-Deno.test("What was made is shown with a first call, and nothing is said where nothing was", () => {
+Deno.test("New credentials are shown with a first request, and nothing otherwise", () => {
   const projectKey = newProjectKey();
   assertEquals(startMessage({}, "http://127.0.0.1:8000", ""), "");
   const text = startMessage({ projectKey, adminToken: "token" }, "https://[::1]:1", "-k ");

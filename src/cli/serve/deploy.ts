@@ -5,10 +5,9 @@ import { errors, type HttpError, renderError, toHttpError } from "../../http/htt
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { requestIdOf } from "../../http/request_context.ts";
-import { PageFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { HostRules } from "../../rules/hosts.ts";
-import { SECOND } from "../../rules/units.ts";
 import { unknownVolume } from "../../store/disk/volume.ts";
 import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts";
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
@@ -19,68 +18,30 @@ import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
 import { createMemoryBudget } from "./machine.ts";
 import { Observation } from "./observation.ts";
-import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
+import { drain, ignoreTimeout, ShutdownSignal } from "./shutdown.ts";
 
-/** Deno Deploy gives 5 seconds from its signal to the end: for transfers, then for the store to be closed. */
-const DEPLOY_SHUTDOWN_TIME = 4 * SECOND;
+/** Milliseconds for running transfers, then to close the store: Deno Deploy ends a program 5 seconds after its signal. */
+const DEPLOY_SHUTDOWN_TIME = 4000;
+const DEPLOY_CLOSE_TIME = 500;
 
-const DEPLOY_CLOSE_TIME = SECOND / 2;
+/** Milliseconds between two attempts to open the database. */
+const DEPLOY_REOPEN_PAUSE = 1000;
 
-/** Between two tries to open the database of Deno Deploy. */
-const DEPLOY_REOPEN_PAUSE = SECOND;
-
-/** Whether the runtime is Deno 2.9 or later, which is the oldest that was seen to know what is asked for here. */
-export function isRecentRuntime(version: string = Deno.version.deno): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > 2 || (major === 2 && minor >= 9);
-}
-
-/**
- * Makes up for what older runtimes do otherwise. "Bytes are never changed on the way (no compression of ours)": recent ones
- * have an option for that, older ones keep their hands off an answer that says so to all on its way. And they end a
- * connection of which they have not read all, without a word to the caller, who would send the next request over it.
- */
-export function forOlderRuntimes<Rest extends unknown[]>(
-  handler: (request: Request, ...rest: Rest) => Promise<Response>,
-  isRecent: boolean = isRecentRuntime(),
-): (request: Request, ...rest: Rest) => Promise<Response> {
-  if (isRecent) return handler;
-  return async (request, ...rest) => {
-    const response = await handler(request, ...rest);
-    if (request.body !== null && response.status >= 400) {
-      response.headers.set("Connection", "close");
-    }
-    if (!mayBePacked(request, response)) return response;
-    // One header, as of several only the first is read.
-    const told = response.headers.get("cache-control");
-    response.headers.set("Cache-Control", told === null ? "no-transform" : `${told}, no-transform`);
-    return response;
-  };
-}
-
-/** A request for the head alone gets the same headers as one for all. */
-function mayBePacked(request: Request, { body, headers }: Response): boolean {
-  if (!request.headers.has("accept-encoding") || headers.has("content-encoding")) return false;
-  return body !== null || request.method === "HEAD";
-}
-
-const DASHBOARD = new URL("../../dashboard/", import.meta.url);
-
-/** How often what is due is removed while nobody calls: an instance is started for it. */
+/** The schedule of sweeps without requests, for which the platform starts an instance. */
 const SWEEP_SCHEDULE = "*/10 * * * *";
 
 type App = ReturnType<typeof createApp>;
 
-/** Whether the program is started by Deno Deploy, which gives it no arguments. */
+/** Reports whether Deno Deploy started the program, which it does without arguments. */
 export function isOnDeploy(args: readonly string[], env: Environment): boolean {
   return args.length === 0 && (env["DENO_DEPLOY"] ?? "") !== "";
 }
 
 /**
- * Runs the server on Deno Deploy until a signal ends it. All settings come from the environment; where to listen the
- * platform says. There is no disk: the store is the database that is attached to the program.
+ * Runs the server on Deno Deploy until a signal ends it. All settings come from the environment, and the address from the
+ * platform. There is no disk: the store is the database that is attached to the program.
  *
- * @throws {UsageError} where a variable holds something that cannot be used.
+ * @throws {UsageError} if a variable is invalid.
  */
 export async function serveOnDeploy(env: Environment): Promise<void> {
   const options = parseServeOptions([], env);
@@ -90,7 +51,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const wrongKeys = new WrongKeyLimiter();
   const dashboard = await loadDashboard();
   const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
-  // Where the program listens is the platform's affair: no upstream leads there by its port.
+  // The platform owns the ports, so no upstream can be the server itself.
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
   const observation = new Observation({ log: options.log, data: undefined });
   const { onError, watch } = observation;
@@ -121,15 +82,15 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
       const { trustedProxies, idleTimeout, appsTimeout } = options;
       const patience = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
-      const gate = new FetchGate({ ...shared, ...patience, watch, onError });
+      const gate = new FetchGate({ ...shared, ...patience, observer: watch, onError });
       return async (request, info) => {
-        const answer = draining ? undefined : await gate.answer(request, info);
+        const answer = draining ? undefined : await gate.respond(request, info);
         return answer ?? await app(request, info);
       };
     },
   );
   using signal = new ShutdownSignal(() => observation.end());
-  // What the clock starts has to be known before the server listens.
+  // The platform requires cron jobs to be registered before the server listens.
   sweepBySchedule(opening);
   const server = listen(options, opening);
   announce("kvdrive listening for Deno Deploy\n");
@@ -141,7 +102,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   await observation.end();
 }
 
-/** Listens where the platform says, in `DENO_SERVE_ADDRESS`, which the runtime follows by itself. */
+/** Listens on the platform's address: the runtime itself follows `DENO_SERVE_ADDRESS`. */
 function listen({ hostname, port }: ServeOptions, opening: StoreOpener): Deno.HttpServer {
   const quiet = { automaticCompression: false, onListen: () => {} };
   const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
@@ -157,16 +118,16 @@ function listen({ hostname, port }: ServeOptions, opening: StoreOpener): Deno.Ht
   return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
 }
 
-/** Where the store is: the database that is attached to the program, unless the settings name another one. */
+/** Returns the configured store, else the attached database; `undefined` if there is none. */
 function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefined {
   if (kv !== undefined) return { url: kv, patience: 0 };
-  // Without a database some versions of the platform open one that is gone with the instance: nothing may go there.
-  const isDemanded = isRecentRuntime() && env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
+  // Without an attached database, some versions of the platform open a temporary one, which must not be used.
+  const isRequired = isRecentRuntime() && env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
   const isAttached = /^https?:/.test(env["DENO_KV_DEFAULT_PATH"] ?? "");
-  return isDemanded || isAttached ? { patience: 0 } : undefined;
+  return isRequired || isAttached ? { patience: 0 } : undefined;
 }
 
-/** Opens the store when it is first needed, and tries again where that fails: once a second at most. */
+/** Opens the store on the first request, and retries after failures: at most once a second. */
 class StoreOpener {
   readonly #place: RemoteStore | undefined;
   readonly #options: ServeOptions;
@@ -187,7 +148,7 @@ class StoreOpener {
     this.#makeApp = makeApp;
   }
 
-  /** The store, and the application on it. @throws {HttpError} where the store cannot be opened. */
+  /** Returns the store and the application. @throws {HttpError} if the store cannot be opened. */
   async opened(): Promise<{ store: Store; app: App }> {
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
       throw this.#failure.error;
@@ -229,7 +190,7 @@ class StoreOpener {
   }
 }
 
-/** What callers are told of a store that cannot be opened. */
+/** Returns the answer to clients while the store cannot be opened. */
 function refusalOf(error: unknown): HttpError {
   if (error instanceof CannotOpenStore) {
     return /no KV database is attached/i.test(error.message)
@@ -239,22 +200,62 @@ function refusalOf(error: unknown): HttpError {
   return toHttpError(error);
 }
 
-/** The page for people, where the program may read its own files. */
-async function loadDashboard(): Promise<PageFiles> {
+/** Loads the dashboard, if the program may read its own files. */
+async function loadDashboard(): Promise<StaticFiles> {
   try {
-    return await PageFiles.load(DASHBOARD);
+    return await StaticFiles.load(DASHBOARD);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return new PageFiles(new Map());
+    if (error instanceof Deno.errors.NotCapable) return new StaticFiles(new Map());
     throw error;
   }
 }
 
-/** Removes what is due also while nobody calls, where the platform starts instances by the clock. */
+/** Sweeps by schedule, if the platform supports that. */
 function sweepBySchedule(opening: StoreOpener): void {
   if (typeof Deno.cron !== "function") return;
   Deno.cron("sweep", SWEEP_SCHEDULE, async () => {
     const { store } = await opening.opened();
     await store.sweeper.sweep();
-    await store.scrub.doUrgent();
+    await store.scrub.checkUrgent();
   });
 }
+
+/** Reports whether the runtime is Deno 2.9 or later, the oldest version with the options used here. */
+export function isRecentRuntime(version: string = Deno.version.deno): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 2 || (major === 2 && minor >= 9);
+}
+
+/**
+ * Adapts a handler to older runtimes. They compress answers ("Bytes are never changed on the way (no compression of
+ * ours)") unless `Cache-Control` forbids it, while recent ones have an option. And they close a connection whose request
+ * body was not read to its end without announcing it.
+ */
+export function forOlderRuntimes<Rest extends unknown[]>(
+  handler: (request: Request, ...rest: Rest) => Promise<Response>,
+  isRecent: boolean = isRecentRuntime(),
+): (request: Request, ...rest: Rest) => Promise<Response> {
+  if (isRecent) return handler;
+  return async (request, ...rest) => {
+    const response = await handler(request, ...rest);
+    if (request.body !== null && response.status >= 400) {
+      response.headers.set("Connection", "close");
+    }
+    if (!isCompressible(request, response)) return response;
+    // A single header: the runtime reads only the first.
+    const current = response.headers.get("cache-control");
+    response.headers.set(
+      "Cache-Control",
+      current === null ? "no-transform" : `${current}, no-transform`,
+    );
+    return response;
+  };
+}
+
+/** Reports whether the runtime would compress an answer. HEAD gets the same headers as GET. */
+function isCompressible(request: Request, { body, headers }: Response): boolean {
+  if (!request.headers.has("accept-encoding") || headers.has("content-encoding")) return false;
+  return body !== null || request.method === "HEAD";
+}
+
+const DASHBOARD = new URL("../../dashboard/", import.meta.url);

@@ -1,12 +1,12 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { forOlderRuntimes, isRecentRuntime } from "./deploy.ts";
 
-Deno.test("A runtime is recent from 2.9 on", () => {
+Deno.test("A runtime is recent from version 2.9", () => {
   for (const version of ["2.9.0", "2.10.1", "3.0.0"]) assertEquals(isRecentRuntime(version), true);
   for (const version of ["1.46.3", "2.5.0", "2.8.9"]) assertEquals(isRecentRuntime(version), false);
 });
 
-Deno.test("An older runtime is told to leave an answer as it is", async () => {
+Deno.test("An older runtime is told not to compress answers", async () => {
   const answer = () => Promise.resolve(new Response("a", { headers: { "Cache-Control": "b" } }));
   assertStrictEquals(forOlderRuntimes(answer, true), answer);
   const told = async (init: RequestInit, handler = answer) => {
@@ -24,7 +24,7 @@ Deno.test("An older runtime is told to leave an answer as it is", async () => {
   assertEquals(await told(zipping, packedAnswer), "b");
 });
 
-Deno.test("An older runtime tells a caller whose body was not read that the connection ends", async () => {
+Deno.test("An older runtime announces the end of a connection whose request body was not read", async () => {
   const told = async (status: number, init: RequestInit) => {
     const answer = () => Promise.resolve(new Response("a", { status }));
     const request = new Request("http://a/", init);

@@ -1,52 +1,52 @@
 import { deadline } from "@std/async/deadline";
 import { MIB, SECOND } from "../../rules/units.ts";
 
-/** Lines of the request log are written together: at the latest after this time, or with this many characters. */
+/** Lines are written in batches: after this many milliseconds, or this many characters. */
 const LOG_FLUSH_INTERVAL = 100;
 
 export const LOG_FLUSH_SIZE = 65_536;
 
-/** Characters of the log that wait for a reader that takes none. Lines beyond are counted and left out. */
+/** Characters that wait for a slow reader. Further lines are dropped and counted. */
 export const MAX_LOG_QUEUE = 4 * MIB;
 
-/** How long the end of the program waits for such a reader. */
+/** Milliseconds that the end of the program waits for a slow reader. */
 const LOG_EXIT_TIME = SECOND;
 
-/** Where lines go, such as standard output. */
+/** The destination of lines, such as standard output. */
 export interface LogTarget {
-  /** Writes some of the bytes and gives how many. */
+  /** Writes some of the bytes, and returns how many. */
   write(bytes: Uint8Array): Promise<number>;
 }
 
 /**
- * Writes lines together, since each write costs more than a request. Whoever reads them slowly, or not at all, neither
- * stops the server nor takes its memory: lines that find no room are counted, and a line tells how many they were.
+ * Writes lines in batches, since a write costs more than a request. A slow reader neither blocks the server nor grows its
+ * memory: lines beyond `MAX_LOG_QUEUE` are dropped, and a line reports how many.
  */
 export class LogWriter {
-  /** Lines that were left out. */
+  /** The number of dropped lines. */
   dropped = 0;
   readonly #target: LogTarget;
   readonly #droppedLine: (count: number) => string;
   #queue = "";
   #queued = 0;
-  #untold = 0;
+  #unreported = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
   #isOpen = false;
 
-  /** @param droppedLine The line that tells of lines that were left out. */
+  /** @param droppedLine Returns the line that reports dropped lines. */
   constructor(target: LogTarget, droppedLine: (count: number) => string) {
     this.#target = target;
     this.#droppedLine = droppedLine;
   }
 
-  /** Begins to write. Before, lines wait, so that others can write to the same place. */
+  /** Starts to write. Until then lines wait, so that others can write to the same target. */
   open(): void {
     this.#isOpen = true;
     this.#writeSoon();
   }
 
-  /** Takes a line, with its end. */
+  /** Adds a line, with its line feed. */
   add(line: string): void {
     if (this.#queue.length + line.length > MAX_LOG_QUEUE) return this.#drop(1);
     this.#queue += line;
@@ -54,7 +54,7 @@ export class LogWriter {
     if (this.#isOpen) this.#writeSoon();
   }
 
-  /** Writes what is left, where it is taken within `LOG_EXIT_TIME`. */
+  /** Writes the remaining lines, for at most `LOG_EXIT_TIME`. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     try {
@@ -88,8 +88,8 @@ export class LogWriter {
     this.#queue = "";
     this.#queued = 0;
     this.#writing = this.#send(encoder.encode(text))
-      .then(() => this.#tellDropped())
-      // The reader is gone, or the disk full: the server is none the worse for it.
+      .then(() => this.#reportDropped())
+      // The reader is gone, or the disk is full: the server continues.
       .catch(() => this.#drop(lines))
       .finally(() => {
         this.#writing = undefined;
@@ -104,14 +104,14 @@ export class LogWriter {
 
   #drop(lines: number): void {
     this.dropped += lines;
-    this.#untold += lines;
+    this.#unreported += lines;
   }
 
-  /** Lines were dropped only while the queue was full, so this is where they would stand. */
-  #tellDropped(): void {
-    if (this.#untold === 0) return;
-    this.#queue += this.#droppedLine(this.#untold);
-    this.#untold = 0;
+  /** Lines are dropped only while the queue is full, so their place in the log is here. */
+  #reportDropped(): void {
+    if (this.#unreported === 0) return;
+    this.#queue += this.#droppedLine(this.#unreported);
+    this.#unreported = 0;
     this.#queued++;
   }
 }

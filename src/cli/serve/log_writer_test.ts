@@ -31,7 +31,7 @@ function writerTo(target: Target): LogWriter {
   return new LogWriter(target, (count) => `${count} lost\n`);
 }
 
-Deno.test("Lines are written together, in their order, and none before it is opened", async () => {
+Deno.test("Lines are written in batches and in order, none before opening", async () => {
   const target = new Target();
   const writer = writerTo(target);
   const lines = Array.from({ length: 1000 }, (_, i) => `line ${i}\n`);
@@ -43,7 +43,7 @@ Deno.test("Lines are written together, in their order, and none before it is ope
   assertEquals([target.text, target.writes], [lines.join(""), 1]);
 });
 
-Deno.test("Much is written at once, without waiting for the time", async () => {
+Deno.test("A large batch is written immediately", async () => {
   const target = new Target();
   const writer = writerTo(target);
   writer.open();
@@ -54,7 +54,7 @@ Deno.test("Much is written at once, without waiting for the time", async () => {
   assertEquals(target.text.length, LOG_FLUSH_SIZE);
 });
 
-Deno.test("A reader that takes nothing costs no more than the queue, and is told what it missed", async () => {
+Deno.test("A stalled reader costs at most the queue, and sees how many lines were dropped", async () => {
   const target = new Target();
   const writer = writerTo(target);
   writer.open();
@@ -69,7 +69,7 @@ Deno.test("A reader that takes nothing costs no more than the queue, and is told
   assertEquals(target.text.endsWith("10 lost\n"), true);
 });
 
-Deno.test("At the end such a reader is not waited for long", async () => {
+Deno.test("Closing does not wait long for a stalled reader", async () => {
   const target = new Target();
   const writer = writerTo(target);
   writer.open();
@@ -82,7 +82,7 @@ Deno.test("At the end such a reader is not waited for long", async () => {
   target.go();
 });
 
-Deno.test("A reader that is gone loses its lines and stops nobody", async () => {
+Deno.test("A reader that is gone only loses its lines", async () => {
   const target = new Target();
   const writer = writerTo(target);
   writer.open();

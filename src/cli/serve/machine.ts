@@ -3,7 +3,7 @@ import process from "node:process";
 import { defaultMemoryBudget, MemoryBudget } from "../../store/engine/memory_budget.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 
-/** The memory budget that was chosen, or that fits the machine. */
+/** Returns the configured memory budget, or one that fits the machine. */
 export function createMemoryBudget(
   { memoryBudget, idleTimeout }: Pick<ServeOptions, "memoryBudget" | "idleTimeout">,
 ): MemoryBudget {
@@ -12,13 +12,13 @@ export function createMemoryBudget(
 }
 
 /**
- * Bytes of memory that the process may have: those of the machine, or of its container or service where these have a
- * limit. 0 where that cannot be found out.
+ * Returns the bytes of memory that the process may use: those of the machine, or the limit of its container or service. 0
+ * if unknown.
  */
 export function machineMemory(): number {
   try {
     const { total } = Deno.systemMemoryInfo();
-    // With no limit it is 0, or more than there is. The runtime reads it, as the program itself may not read /sys.
+    // Without a limit, 0 or a huge number. The runtime reads it, as the program has no permission to read /sys.
     const limit = Number(process.constrainedMemory?.() ?? 0);
     return limit > 0 ? Math.min(total, limit) : total;
   } catch (error) {
@@ -27,15 +27,15 @@ export function machineMemory(): number {
   }
 }
 
-/** Descriptors with which the limit is no concern: all connections, each with one to an application. */
+/** File descriptors for all connections, each with one to an application. */
 export const WANTED_DESCRIPTORS = 4096;
 
-/** The same under TLS, where each connection takes two more. */
+/** The same with TLS, where each connection takes two more. */
 export const WANTED_TLS_DESCRIPTORS = 8192;
 
 /**
- * How many more files and connections the process may open, measured by opening that many; `undefined` where there are at
- * least as many as wanted, or where this cannot be measured. The limit itself is not readable with the program's rights.
+ * Returns how many more files and connections the process can open, measured by opening them; `undefined` if at least as
+ * many as wanted, or unknown. The program has no permission to read the limit itself.
  */
 export function freeDescriptors(wanted: number): number | undefined {
   if (Deno.build.os === "windows") return undefined;
@@ -55,13 +55,13 @@ function isTooMany(error: unknown): boolean {
     (error.code === "EMFILE" || error.code === "ENFILE");
 }
 
-/** What the operator is told at the start. */
+/** Returns the warning at the start. */
 export function lowDescriptorsText(free: number, wanted: number): string {
   return `Warning: only ${free} more files and connections can be open at once: ` +
     `raise the limit to ${wanted} or more (ulimit -n, LimitNOFILE of systemd, --ulimit of Docker).`;
 }
 
-/** What the operator is told while it happens. */
+/** Returns the warning when descriptors run out. */
 export function outOfDescriptorsText(): string {
   return `${
     new Date().toISOString()

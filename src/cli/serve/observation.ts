@@ -1,8 +1,8 @@
 import { HttpMetrics } from "../../http/metrics/http_metrics.ts";
 import { MetricsPage } from "../../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../../http/metrics/store_metrics.ts";
+import { RequestObserver } from "../../http/request_context.ts";
 import { droppedLine, type LogFormat, RequestLog } from "../../http/request_log.ts";
-import { RequestObserver } from "../../http/request_observer.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import { unknownVolume, volumeOf } from "../../store/disk/volume.ts";
 import { databaseSize } from "../../store/engine/database_file.ts";
@@ -11,16 +11,16 @@ import { VERSION } from "../../version.ts";
 import { failureLog, type LogFailure, type LogNotice, noticeLog } from "../terminal/output.ts";
 import { LogWriter } from "./log_writer.ts";
 
-/** What the operator chose. */
+/** The observation settings. */
 export interface ObservationOptions {
   log: LogFormat | "off" | undefined;
-  /** The store's folder; a shared one has none. */
+  /** The store's folder; `undefined` for a shared store. */
   data: string | undefined;
 }
 
-/** How the operator sees what the server does: its log and its metrics. */
+/** The log and the metrics of a server. */
 export class Observation {
-  /** Is told what the store does. */
+  /** Counts the operations of the store. */
   readonly store = new StoreMetrics();
   readonly watch: RequestObserver;
   readonly onError: LogFailure;
@@ -44,7 +44,7 @@ export class Observation {
     this.watch = new RequestObserver(this.#http, lines);
   }
 
-  /** The metrics, with those of the store's content. */
+  /** Returns the metrics page, including the figures of a store. */
   pageOf(store: Store, backups?: () => BackupStatus): MetricsPage {
     const folder = this.#folder;
     return new MetricsPage({
@@ -61,12 +61,12 @@ export class Observation {
     });
   }
 
-  /** Begins to write the log. To be called when nothing else is printed any more. */
+  /** Starts to write the request log, once nothing else is printed to standard output. */
   begin(): void {
     this.#writer?.open();
   }
 
-  /** Writes what is left of the log. */
+  /** Writes the rest of the log. */
   async end(): Promise<void> {
     await this.#writer?.close();
   }

@@ -1,16 +1,11 @@
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../../app.ts";
-import { Gate } from "../../gate/gate.ts";
-import { errors, type HttpError, renderError } from "../../http/http_error.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
-import { NO_ROUTE } from "../../http/request_context.ts";
-import { READER_PATIENCE } from "../../http/response_stream.ts";
-import { PageFiles } from "../../http/static_files.ts";
+import { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
-import { type Handler, HttpServer } from "../../http1/server.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { BackupFolder } from "../../store/backup/backup_folder.ts";
@@ -24,7 +19,7 @@ import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
-import { DEFAULT_APPS_PORT, type ServeOptions, serverNames } from "../options/serve_options.ts";
+import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { StartError } from "../terminal/errors.ts";
 import { announce, printError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -33,63 +28,28 @@ import {
   createMemoryBudget,
   freeDescriptors,
   lowDescriptorsText,
-  outOfDescriptorsText,
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
+import { listen, openGate, urlOf } from "./listen.ts";
 import { Observation } from "./observation.ts";
+import { ignoreTimeout, ShutdownSignal } from "./shutdown.ts";
 import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 
-/** Exit statuses of programs that a signal ended: 128 and the signal's number. */
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
-
-/** Windows has no SIGTERM. */
-function isKnown([name]: [string, number]): boolean {
-  return Deno.build.os !== "windows" || name === "SIGINT";
-}
-
-/** Listens for SIGTERM and SIGINT from the call on until it is disposed of. A second signal ends the process at once. */
-export class ShutdownSignal implements Disposable {
-  /** Resolves at the first signal. */
-  readonly first: Promise<void>;
-  readonly #stopListening: (() => void)[];
-
-  /** @param beforeEnd Done before a second signal ends the process; it must not take long. */
-  constructor(beforeEnd: () => Promise<void> = () => Promise.resolve()) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.first = promise;
-    let isFirst = true;
-    this.#stopListening = Object.entries(SIGNALS).filter(isKnown).map(([name, status]) => {
-      const listener = () => {
-        if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
-        isFirst = false;
-        resolve();
-      };
-      const signal = name as keyof typeof SIGNALS;
-      Deno.addSignalListener(signal, listener);
-      return () => Deno.removeSignalListener(signal, listener);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.#stopListening.forEach((stop) => stop());
-  }
-}
-
-/** The page for people. Beside the program, also in an executable that includes it. */
+/** The dashboard's files, which compiled and packed executables include. */
 const DASHBOARD = new URL("../../dashboard/", import.meta.url);
 
 /**
  * Runs the server until a signal ends it.
  *
- * @throws {UsageError} where a named file cannot be used.
- * @throws {StartError} where the store or the port cannot be.
+ * @throws {UsageError} if a configured file cannot be used.
+ * @throws {StartError} if the store or the port cannot be opened.
  */
 export async function serve(options: ServeOptions, given: ConfiguredCredentials): Promise<void> {
   const tls = await readTls(options);
   const expiry = tls && certificateWarning(tls.cert);
   if (expiry !== undefined) printError(`${expiry}.\n`);
-  const dashboard = await PageFiles.load(DASHBOARD);
+  const dashboard = await StaticFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);
@@ -97,7 +57,7 @@ export async function serve(options: ServeOptions, given: ConfiguredCredentials)
   const parts = { dashboard, store, observation, backups };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
-      // Secrets are made when nothing can keep them from being shown any more.
+      // Last, so that no failure can keep new secrets from being shown.
       const made = await applyCredentials(store.projects, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       announce(startMessage(made, address, curlFlags));
@@ -147,9 +107,9 @@ async function openStore(
   }
 }
 
-/** What the server is made of beside its options. */
+/** The parts of the server that exist before it listens. */
 interface Parts {
-  dashboard: PageFiles;
+  dashboard: StaticFiles;
   store: Store;
   observation: Observation;
   backups: BackupSchedule | undefined;
@@ -165,7 +125,7 @@ async function openBackups(
     await folder.prepare();
   } catch (error) {
     const reason = failureReason(error);
-    const message = `Cannot use the folder of --backup-dir, ${backups.folder}: ${reason}`;
+    const message = `Cannot use ${backups.folder}, the folder of --backup-dir: ${reason}`;
     throw new StartError(message, { cause: error });
   }
   const { every, keep } = backups;
@@ -173,7 +133,7 @@ async function openBackups(
   return new BackupSchedule({ source, folder, every, keep, reserve: diskReserve, onError });
 }
 
-/** Serves until the first signal, then until running transfers have ended or their time is over. */
+/** Serves until the first signal, then until running transfers have ended, at most for the shutdown timeout. */
 async function run(
   options: ServeOptions,
   tls: TlsFiles | undefined,
@@ -212,8 +172,8 @@ async function run(
   const server = listen(options, tls, { app, connections, observation });
   for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
-    addressOf(server.address, scheme),
-    gate === undefined ? undefined : addressOf(gate.address, scheme),
+    urlOf(server.address, scheme),
+    gate === undefined ? undefined : urlOf(gate.address, scheme),
   );
   limitConnections(connections, tls === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS);
   store.sweeper.start();
@@ -228,120 +188,10 @@ async function run(
   clock.stop();
 }
 
-/** Leaves descriptors for the store, and says so where they are few. */
+/** Limits connections if file descriptors are few, with a warning. */
 function limitConnections(connections: ConnectionTable, wanted: number): void {
   const free = freeDescriptors(wanted);
   if (free === undefined) return;
   connections.limitDescriptors(free);
   printError(`${lowDescriptorsText(free, wanted)}\n`);
-}
-
-/** Ends when running transfers have. The runtime's shutdown cuts bodies that are being sent, so it waits for those. */
-export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
-  await running.whenIdle();
-  await server.shutdown();
-}
-
-/** Whatever runs still after its time is cut by the end of the process. */
-export function ignoreTimeout(error: unknown): void {
-  if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
-}
-
-function addressOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
-  return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
-}
-
-function openGate(
-  options: ServeOptions,
-  tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
-    store: Store;
-    wrongKeys: WrongKeyLimiter;
-    observation: Observation;
-    connections: ConnectionTable;
-    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
-  },
-): Gate | undefined {
-  const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
-  if (appsPort === "off") return undefined;
-  const port = appsPort ?? DEFAULT_APPS_PORT;
-  const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...policy, ...patience, watch, onError, onExhausted };
-  try {
-    return new Gate(deps, connections, { hostname, port, tls });
-  } catch (error) {
-    const failure = cannotListen(hostname, port, error);
-    // Nobody chose the port, and who stores files alone has no need of it.
-    if (appsPort !== undefined) throw failure;
-    printError(`${failure.message}. There is no gate to applications: see --apps-port.\n`);
-    return undefined;
-  }
-}
-
-function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
-  const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
-  return new StartError(advice === undefined ? message : `${message}; ${advice}`, { cause: error });
-}
-
-/** What keeps a server from listening, and what helps. */
-function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
-  if (error instanceof Deno.errors.AddrInUse) {
-    return ["another program listens there", "end it, or name another port"];
-  }
-  if (error instanceof Deno.errors.PermissionDenied) {
-    return ["only root may use ports below 1024", "name another port, or see kvdrive install"];
-  }
-  if (error instanceof Deno.errors.AddrNotAvailable) {
-    return ["this machine does not have that address", "name one of its own with --hostname"];
-  }
-  const reason = failureReason(error);
-  if (/failed to lookup address/.test(reason)) {
-    return ["there is no host of that name", "name an address of this machine with --hostname"];
-  }
-  if (/KeyMismatch/.test(reason)) {
-    return ["the key does not belong to the certificate", "check --tls-cert and --tls-key"];
-  }
-  if (/certificate|BadEncoding|private key/i.test(reason)) {
-    return ["the certificate or its key cannot be read", "check --tls-cert and --tls-key"];
-  }
-  return undefined;
-}
-
-function listen(
-  { hostname, port, idleTimeout }: ServeOptions,
-  tls: TlsFiles | undefined,
-  { app, connections, observation: { watch, onError } }: {
-    app: Handler;
-    connections: ConnectionTable;
-    observation: Observation;
-  },
-): HttpServer {
-  const refuse = (error: HttpError): Response => {
-    const visit = watch.begin(crypto.randomUUID(), "");
-    const response = renderError(error);
-    response.headers.set("X-Request-Id", visit.id);
-    watch.route(visit, NO_ROUTE, "other");
-    visit.status = response.status;
-    watch.end(visit);
-    return response;
-  };
-  try {
-    return new HttpServer({ hostname, port, tls }, {
-      connections,
-      patience: idleTimeout * READER_PATIENCE,
-      handler: app,
-      answerMalformed: ({ status, message }) =>
-        refuse(errors.malformed(status === 431 ? 431 : 400, message)),
-      answerFull: () => refuse(errors.serverFull()),
-      onError,
-      onExhausted,
-    });
-  } catch (error) {
-    throw cannotListen(hostname, port, error);
-  }
-}
-
-function onExhausted(): void {
-  printError(`${outOfDescriptorsText()}\n`);
 }

@@ -4,13 +4,13 @@ import { failureReason } from "../../rules/system_error.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** What the server needs to speak https, in PEM. */
+/** The certificate chain and the private key for HTTPS, in PEM. */
 export interface TlsFiles {
   cert: string;
   key: string;
 }
 
-/** Reads the files of `--tls-cert` and `--tls-key`, if they are given. @throws {UsageError} where they are not what they have to be. */
+/** Reads the files of `--tls-cert` and `--tls-key`, if configured. @throws {UsageError} if they are not valid. */
 export async function readTls(
   { tlsCert, tlsKey }: ServeOptions,
 ): Promise<TlsFiles | undefined> {
@@ -21,8 +21,8 @@ export async function readTls(
 }
 
 /**
- * What clients will not like of a certificate by now, as a sentence; `undefined` if nothing. The server starts with it, as
- * the clock may be wrong.
+ * Returns a warning about a certificate that is not valid now; `undefined` if it is. It does not keep the server from
+ * starting: the clock may be wrong.
  *
  * @param now Milliseconds since 1970.
  */
@@ -30,20 +30,22 @@ export function certificateWarning(pem: string, now: number = Date.now()): strin
   const [from, to] = validityOf(pem) ?? [];
   if (from === undefined || to === undefined) return undefined;
   const clock = `the clock of this machine says ${isoSeconds(now)}`;
-  if (now > to) return `The certificate of --tls-cert expired at ${isoSeconds(to)}, ${clock}`;
+  if (now > to) {
+    return `Warning: the certificate of --tls-cert expired at ${isoSeconds(to)}; ${clock}`;
+  }
   return now < from
-    ? `The certificate of --tls-cert is valid from ${isoSeconds(from)} on, ${clock}`
+    ? `Warning: the certificate of --tls-cert is not valid before ${isoSeconds(from)}; ${clock}`
     : undefined;
 }
 
-/** From when to when a certificate is valid, in milliseconds; `undefined` where it cannot be read. */
+/** Returns the validity period of a certificate in milliseconds; `undefined` if it cannot be read. */
 function validityOf(pem: string): [from: number, to: number] | undefined {
   try {
     const { validFrom, validTo } = new X509Certificate(pem);
     const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
     return Number.isNaN(from) || Number.isNaN(to) ? undefined : [from, to];
   } catch {
-    // What is wrong with it is told when the server listens.
+    // Listening will report the error.
     return undefined;
   }
 }
@@ -57,7 +59,7 @@ async function readPem(option: string, path: string, label: string): Promise<str
     throw new UsageError(`Cannot read ${path}, the file of ${option}: ${reason}`, { cause: error });
   }
   if (!text.includes(`${label}-----`)) {
-    throw new UsageError(`The file of ${option}, ${path}, holds no ${label.toLowerCase()} in PEM`);
+    throw new UsageError(`The file of ${option}, ${path}, has no ${label.toLowerCase()} in PEM`);
   }
   return text;
 }

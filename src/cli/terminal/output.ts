@@ -1,3 +1,4 @@
+import { formatBytes } from "../../rules/units.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { StoreFull } from "../../store/disk/disk_space.ts";
@@ -5,23 +6,24 @@ import { CannotBackUp, StoreDamaged, StoreUnavailable } from "../../store/engine
 import { CommandError } from "./errors.ts";
 import { printableJson } from "./text.ts";
 
+/** The environment variables of the process. */
 export type Environment = Record<string, string | undefined>;
 
 const encoder = new TextEncoder();
 
-/** The reader of standard output closed it, as `head` does: there is nothing left to do, and nothing to say. */
+/** The reader of standard output closed it, as `head` does. The program ends without a message. */
 export class OutputClosed extends Error {
-  override readonly name = "ReaderLeft";
+  override readonly name = "OutputClosed";
 }
 
-/** The exit status of a program that SIGPIPE (13) ended, which other programs have then: 128 and the signal's number. */
+/** The exit status of programs that SIGPIPE ends: 128 + the signal's number. */
 export const OUTPUT_CLOSED_STATUS = 128 + 13;
 
 /**
- * Writes to standard output, at once.
+ * Writes to standard output, synchronously.
  *
- * @throws {OutputClosed} where its reader closed it.
- * @throws {CommandError} where it cannot be written to otherwise, such as a file on a full disk.
+ * @throws {OutputClosed} if the reader closed it.
+ * @throws {CommandError} if writing fails otherwise, as on a full disk.
  */
 export function print(text: string): void {
   try {
@@ -31,7 +33,12 @@ export function print(text: string): void {
   }
 }
 
-/** What is thrown of a failed write to standard output. */
+/** Returns a size for standard output: "1.5 MB" on a terminal, exact bytes elsewhere. */
+export function sizeText(bytes: number): string {
+  return Deno.stdout.isTerminal() ? formatBytes(bytes) : String(bytes);
+}
+
+/** Returns the error of a failed write to standard output. */
 export function outputFailure(error: unknown): OutputClosed | CommandError {
   if (error instanceof Deno.errors.BrokenPipe) {
     return new OutputClosed("Standard output is closed", { cause: error });
@@ -40,16 +47,16 @@ export function outputFailure(error: unknown): OutputClosed | CommandError {
   return new CommandError(`Cannot write to standard output: ${reason}`, { cause: error });
 }
 
-/** Writes to standard error, at once. Where that cannot be, there is nowhere to say so. */
+/** Writes to standard error, synchronously. Failures are ignored: they must neither end a server nor change a status. */
 export function printError(text: string): void {
   try {
     writeAll(Deno.stderr, text);
   } catch {
-    // The reader is gone, or its disk is full: that must not end a server, or change an exit status.
+    // Nowhere to report it.
   }
 }
 
-/** Writes to standard output for a server, which goes on without a reader; what it has to say goes to standard error then. */
+/** Writes to standard output, or to standard error if that fails: a server continues without a reader. */
 export function announce(text: string): void {
   try {
     writeAll(Deno.stdout, text);
@@ -63,24 +70,23 @@ function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string):
   while (rest.byteLength > 0) rest = rest.subarray(file.writeSync(rest));
 }
 
-/** Tells the operator of a failure in one entry, with the request that met it. */
+/** Logs a failure, with the id of the request that met it. */
 export type LogFailure = (error: unknown, requestId?: string) => void;
 
-/** The same in the form of the log: what reads lines of JSON finds nothing else on standard error either. */
+/** Returns a logger of failures to standard error in a log format, so that every line of it is JSON if the log is. */
 export function failureLog(form: LogFormat): LogFailure {
   return form === "json" ? logFailureAsJson : logFailure;
 }
 
 function logFailureAsJson(error: unknown, requestId?: string): void {
-  const time = new Date().toISOString();
-  const entry = { time, level: "error", id: requestId ?? null, error: describe(error) };
+  const entry = { time: nowText(), level: "error", id: requestId ?? null, error: describe(error) };
   printError(`${printableJson(entry)}\n`);
 }
 
-/** Tells the operator of something that is no failure, in a sentence. */
+/** Logs a message that is not a failure: one sentence. */
 export type LogNotice = (text: string) => void;
 
-/** Writes notices in the form of the log, to standard error as failures. */
+/** Returns a logger of notices to standard error in a log format. */
 export function noticeLog(form: LogFormat): LogNotice {
   return form === "json"
     ? (text) => printError(`${printableJson({ time: nowText(), level: "info", message: text })}\n`)
@@ -91,13 +97,13 @@ function nowText(): string {
   return new Date().toISOString();
 }
 
-/** Tells the operator of a failure in one entry, as people read it. */
+/** Logs a failure to standard error as text. */
 export function logFailure(error: unknown, requestId?: string): void {
   const request = requestId === undefined ? "" : ` request ${requestId}`;
-  printError(`${new Date().toISOString()} error${request}: ${describe(error)}\n`);
+  printError(`${nowText()} error${request}: ${describe(error)}\n`);
 }
 
-/** What the store could not do is a sentence; of a defect the whole stack helps. */
+/** Returns the message of an expected error, and the stack of any other. */
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
     error instanceof StoreDamaged || error instanceof CannotBackUp;

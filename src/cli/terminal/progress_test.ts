@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { ProgressBar, type ProgressClock, progressLine, type Screen } from "./progress.ts";
 import { textWidth } from "./text.ts";
 
-/** A terminal of one line: what it shows, and all that was written to it. */
+/** A terminal of one line. */
 class FakeScreen implements Screen {
   written: string[] = [];
   kept: string[] = [];
@@ -23,7 +23,7 @@ class FakeScreen implements Screen {
     return () => this.resized = undefined;
   }
 
-  /** What stands in the line: nothing erases but the two sequences that the bar knows. */
+  /** The content of the line, which only the two sequences of the bar erase. */
   get shown(): string {
     const last = this.written.findLast((text) => text.startsWith("\r")) ?? "";
     return last.replace("\r\x1b[K", "").replace("\r\x1b[J", "").trimEnd();
@@ -62,7 +62,7 @@ function setUp(): { screen: FakeScreen; clock: FakeClock; bar: ProgressBar } {
   return { screen, clock, bar: new ProgressBar(screen, clock) };
 }
 
-Deno.test("The bar tells label, share, amount, rate and time left", () => {
+Deno.test("The bar shows label, share, amount, rate and time left", () => {
   const { screen, clock, bar } = setUp();
   for (let done = 0; done <= 50; done++) {
     bar.show({ label: "cat.jpg", done: done * 1e6, total: 100e6, unit: "bytes" });
@@ -76,7 +76,7 @@ Deno.test("The bar tells label, share, amount, rate and time left", () => {
   assertEquals(screen.shown, "");
 });
 
-Deno.test("The bar is drawn at most ten times a second, and the last state in the end", () => {
+Deno.test("The bar is drawn at most ten times a second, and shows the last state", () => {
   const { screen, clock, bar } = setUp();
   for (let done = 1; done <= 1000; done++) {
     bar.show({ label: "a", done, total: 1000, unit: "files" });
@@ -88,7 +88,7 @@ Deno.test("The bar is drawn at most ten times a second, and the last state in th
   bar[Symbol.dispose]();
 });
 
-Deno.test("A new size is obeyed at once", () => {
+Deno.test("The bar is redrawn when the terminal is resized", () => {
   const { screen, bar } = setUp();
   bar.show({ label: "x".repeat(200), done: 1, total: 2, unit: "bytes" });
   assertEquals(textWidth(screen.shown), 79);
@@ -100,7 +100,7 @@ Deno.test("A new size is obeyed at once", () => {
   assertEquals(screen.resized, undefined);
 });
 
-Deno.test("A line that is printed meanwhile stands by itself", () => {
+Deno.test("A line that is printed above the bar is kept", () => {
   const { screen, bar } = setUp();
   bar.show({ label: "a", done: 1, total: 2, unit: "files" });
   bar.printAbove(() => screen.write("something\n"));
@@ -109,7 +109,7 @@ Deno.test("A line that is printed meanwhile stands by itself", () => {
   bar[Symbol.dispose]();
 });
 
-Deno.test("After its end, and before the first state, nothing is drawn", () => {
+Deno.test("Nothing is drawn before the first update and after disposal", () => {
   const { screen, clock, bar } = setUp();
   clock.pass(500);
   bar.printAbove(() => {});
@@ -121,7 +121,7 @@ Deno.test("After its end, and before the first state, nothing is drawn", () => {
   assertEquals([screen.written, clock.ticks.size], [[], 0]);
 });
 
-Deno.test("Without a screen nothing happens but what is printed", () => {
+Deno.test("Without a screen only printing has an effect", () => {
   const clock = new FakeClock();
   using bar = new ProgressBar(undefined, clock);
   bar.show({ label: "a", done: 1, unit: "bytes" });
@@ -130,7 +130,7 @@ Deno.test("Without a screen nothing happens but what is printed", () => {
   assertEquals([printed, clock.ticks.size], [1, 0]);
 });
 
-Deno.test("No line is wider than the terminal, whatever is in it", () => {
+Deno.test("No line is wider than the terminal", () => {
   const labels = ["", "a", "日本語の長いファイル名".repeat(9), "\x1b[31m\n", "👩‍👩‍👧".repeat(40)];
   const totals = [undefined, 0, 5, 1e15];
   for (const label of labels) {

@@ -2,20 +2,24 @@ import { CommandError, UsageError } from "./errors.ts";
 import { printError } from "./output.ts";
 import { printable } from "./text.ts";
 
-/** @throws {UsageError} where there is nobody to ask. */
+/** @param form The command line to suggest. @throws {UsageError} if there is no terminal for a question. */
 export function requireTerminal(form: string): void {
   if (Deno.stdin.isTerminal() && Deno.stderr.isTerminal()) return;
-  throw new UsageError(`There is no terminal to ask on: add --yes, as in ${form}`);
+  throw new UsageError(`Cannot ask for confirmation without a terminal: add --yes, as in ${form}`);
 }
 
-/** Asks whether to go on. @throws {CommandError} unless the answer is yes. */
+/**
+ * Asks a question on standard error. (Not `confirm()` of the runtime, which asks on standard output, where the result goes.)
+ *
+ * @throws {CommandError} unless the answer is yes.
+ */
 export function confirm(question: string): void {
   printError(`${printable(question)} [y/N] `);
   if (/^y(es)?$/i.test(readLine().trim())) return;
-  throw new CommandError("Nothing was changed, as the answer was not y");
+  throw new CommandError("Nothing was changed: the answer was not y");
 }
 
-/** A terminal gives one line at a time. */
+/** Reads a line from standard input. A terminal returns at most one line a read. */
 function readLine(): string {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(1024);

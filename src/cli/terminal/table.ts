@@ -1,14 +1,14 @@
 import { printable, textWidth } from "./text.ts";
 
-/** What stands in a column: numbers stand right, `null` is a dash. */
+/** The content of a cell: numbers are aligned right, `null` becomes a dash. */
 export type Cell = string | number | null;
 
 const GAP = "  ";
 
 /**
- * Lines of columns under their headings, aligned as a terminal shows them.
+ * Formats rows as columns under headings, aligned by their width on a terminal.
  *
- * @param emphasize What to do with the line of headings.
+ * @param emphasize Formats the line of headings.
  */
 export function table(
   headings: readonly string[],

@@ -14,15 +14,15 @@ const SHOWN: readonly [text: string, shown: string][] = [
   ["half \ud83d of a pair", "half \\u{d83d} of a pair"],
 ];
 
-Deno.test("Plain text of any script is shown as it is", () => {
+Deno.test("Text of any script is shown unchanged", () => {
   for (const text of PLAIN) assertEquals(printable(text), text);
 });
 
-Deno.test("What a terminal would obey is shown by its number", () => {
+Deno.test("Control characters are escaped", () => {
   for (const [text, shown] of SHOWN) assertEquals(printable(text), shown);
 });
 
-Deno.test("JSON holds nothing that a terminal would obey, and means the same", () => {
+Deno.test("JSON has no control characters, and keeps its value", () => {
   for (const text of [...PLAIN, ...SHOWN.map(([text]) => text)]) {
     const json = printableJson({ text, [text]: [text, null, 1] });
     assertEquals(printable(json), json);
@@ -47,12 +47,12 @@ Deno.test("A word that may hold a secret is not repeated", () => {
   }
 });
 
-Deno.test("Wide characters take two columns, joined ones together", () => {
+Deno.test("Wide characters and joined emoji take two columns", () => {
   const widths = ["", "abc", "日本", "e\u0301", "👩‍👩‍👧", "한글 x"].map(textWidth);
   assertEquals(widths, [0, 3, 4, 1, 2, 6]);
 });
 
-Deno.test("What is too wide keeps its end", () => {
+Deno.test("A text that is too wide keeps its end", () => {
   assertEquals(fitEnd("photos/cat.jpg", 14), "photos/cat.jpg");
   assertEquals(fitEnd("photos/cat.jpg", 8), "…cat.jpg");
   assertEquals(fitEnd("日本語", 4), "…語");

@@ -4,34 +4,34 @@ import { FileChanged, isFatal } from "../errors.ts";
 import { forEachConcurrent, type TransferReport } from "../transfers.ts";
 import type { IndexEntry } from "./index.ts";
 
-/** Where drives are exported to. */
+/** The destination of an export: a folder or an archive. */
 export interface ExportTarget {
-  /** How many files may be added at once. */
-  readonly atOnce: number;
-  /** Whether this version of a file is there. */
+  /** Files that may be added concurrently. */
+  readonly concurrency: number;
+  /** Reports whether the target has this version of a file. */
   has(drive: string, file: FileInfo): Promise<boolean>;
-  /** Fetches a file. @throws {FileChanged} where that version is not there any more. */
+  /** Fetches a file. @throws {FileChanged} if the version no longer exists. */
   add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void>;
-  /** What an earlier export left of a drive that has been exported, and that is not in it any more. */
-  leftOver(drive: string): IndexEntry[];
-  /** Makes the export whole. */
+  /** Returns the files of an earlier export of a drive that are no longer in the drive. */
+  obsolete(drive: string): IndexEntry[];
+  /** Completes the export. */
   finish(): Promise<void>;
 }
 
-/** Copies drives to a target. What fails for one file alone is reported, and the others are copied. */
+/** Copies drives to a target. The failure of a single file is reported, and the others are copied. */
 export async function exportDrives(
-  side: Drives,
+  drives: Drives,
   target: ExportTarget,
-  drives: readonly DriveInfo[],
+  chosen: readonly DriveInfo[],
   report: TransferReport,
 ): Promise<void> {
-  for (const { name: drive } of drives) {
+  for (const { name: drive } of chosen) {
     try {
-      await forEachConcurrent(side.listFiles(drive, ""), target.atOnce, async (file) => {
-        await exportFile(side, target, drive, file, report);
+      await forEachConcurrent(drives.listFiles(drive, ""), target.concurrency, async (file) => {
+        await exportFile(drives, target, drive, file, report);
       });
-      for (const { name, path } of target.leftOver(drive)) {
-        report.skip(drive, name, `it is not in the drive any more; its copy is left in ${path}`);
+      for (const { name, path } of target.obsolete(drive)) {
+        report.skip(drive, name, `it is no longer in the drive; its copy stays in ${path}`);
       }
     } catch (error) {
       if (isFatal(error)) throw error;
@@ -42,7 +42,7 @@ export async function exportDrives(
 }
 
 async function exportFile(
-  side: Drives,
+  drives: Drives,
   target: ExportTarget,
   drive: string,
   listed: FileInfo,
@@ -61,13 +61,13 @@ async function exportFile(
       await target.add(drive, file, onBytes);
       return report.add(file.size);
     } catch (error) {
-      const mayGoOn = error instanceof FileChanged && tries < MAX_READ_TRIES;
-      if (!mayGoOn && isFatal(error)) throw error;
-      if (!mayGoOn) return report.fail(drive, listed.name, error);
+      const isRetryable = error instanceof FileChanged && tries < MAX_READ_TRIES;
+      if (!isRetryable && isFatal(error)) throw error;
+      if (!isRetryable) return report.fail(drive, listed.name, error);
       report.progress(-counted);
       counted = 0;
-      file = await side.stat(drive, listed.name);
+      file = await drives.stat(drive, listed.name);
     }
   }
-  report.skip(drive, listed.name, "it was deleted meanwhile");
+  report.skip(drive, listed.name, "it was deleted during the export");
 }

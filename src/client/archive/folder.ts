@@ -4,6 +4,7 @@ import type { Drives, FileInfo } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
 import {
   fileSource,
+  isNotFound,
   isSameTime,
   kindOf,
   openPlainFile,
@@ -24,42 +25,42 @@ import {
   indexLine,
 } from "./index.ts";
 
-/** Where files lie that are not whole. */
+/** The folder of incomplete downloads within an export. */
 const PARTS_FOLDER = ".kvdrive-partial";
 
 /**
- * Exports to a folder: `drives/<drive>/<file>`, and an index beside it. Done again, it goes on with what is not there.
- * Links inside the folder are refused, so nothing is written outside of it.
+ * Exports to a folder: the files `drives/<drive>/<file>`, and an index next to `drives`. Repeated, it fetches what is
+ * missing. Links inside the folder are refused, so that nothing is written outside of it.
  */
 export class FolderTarget implements ExportTarget {
-  readonly atOnce = TRANSFERS;
-  readonly #side: Drives;
+  readonly concurrency = TRANSFERS;
+  readonly #drives: Drives;
   readonly #tree: PlainTree;
   readonly #force: boolean;
   readonly #index: Map<string, IndexEntry>;
-  readonly #plan: LocalPaths;
-  readonly #unseen: Set<string>;
+  readonly #paths: LocalPaths;
+  readonly #obsolete: Set<string>;
   readonly #file: Deno.FsFile;
 
   private constructor(
-    side: Drives,
+    drives: Drives,
     { force, system }: FolderOptions,
     tree: PlainTree,
     index: Map<string, IndexEntry>,
     file: Deno.FsFile,
   ) {
-    this.#side = side;
+    this.#drives = drives;
     this.#tree = tree;
     this.#force = force;
     this.#index = index;
     this.#file = file;
-    this.#unseen = new Set(index.keys());
-    this.#plan = new LocalPaths(system);
-    for (const { path } of index.values()) this.#plan.reserve(path);
+    this.#obsolete = new Set(index.keys());
+    this.#paths = new LocalPaths(system);
+    for (const { path } of index.values()) this.#paths.reserve(path);
   }
 
-  /** @throws {ClientError} where the folder cannot be used. */
-  static async open(side: Drives, options: FolderOptions): Promise<FolderTarget> {
+  /** Opens or creates the folder. @throws {ClientError} if that fails. */
+  static async open(drives: Drives, options: FolderOptions): Promise<FolderTarget> {
     const { folder } = options;
     try {
       const tree = await PlainTree.open(folder);
@@ -70,9 +71,9 @@ export class FolderTarget implements ExportTarget {
       const index = await indexBy(readFile(path), fileKey);
       for (const [key, { problem }] of index) if (problem !== undefined) index.delete(key);
       await file.seek(0, Deno.SeekMode.End);
-      // A line that was not written to its end would spoil the next one.
+      // Ends a line that a crash cut off.
       await file.write(new TextEncoder().encode("\n"));
-      return new FolderTarget(side, options, tree, index, file);
+      return new FolderTarget(drives, options, tree, index, file);
     } catch (error) {
       throw fileError("use the folder", folder, error);
     }
@@ -80,21 +81,21 @@ export class FolderTarget implements ExportTarget {
 
   async has(drive: string, file: FileInfo): Promise<boolean> {
     const key = fileKey({ drive, name: file.name });
-    this.#unseen.delete(key);
+    this.#obsolete.delete(key);
     const known = this.#index.get(key);
-    return known?.etag === file.etag && (await this.#look(known.path))?.size === file.size;
+    return known?.etag === file.etag && (await this.#stat(known.path))?.size === file.size;
   }
 
   async add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void> {
     const known = this.#index.get(fileKey({ drive, name: file.name }));
-    const path = known?.path ?? this.#plan.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
-    if (known === undefined && !this.#force) await this.#demandFree(path, file);
+    const path = known?.path ?? this.#paths.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
+    if (known === undefined && !this.#force) await this.#requireFree(path, file);
     const target = await this.#tree.makeParent(path).catch((error) => {
-      throw fileError("make the folder of", path, error);
+      throw fileError("create the folder of", path, error);
     });
     await this.#tree.makeFolder(PARTS_FOLDER);
     const folder = join(this.#tree.root, PARTS_FOLDER);
-    await download({ side: this.#side, drive, file }, target, { folder, onBytes });
+    await download({ drives: this.#drives, drive, file }, target, { folder, onBytes });
     await this.#note(indexEntry(drive, file, path));
   }
 
@@ -103,45 +104,46 @@ export class FolderTarget implements ExportTarget {
     await Deno.remove(join(this.#tree.root, PARTS_FOLDER), { recursive: true });
   }
 
-  leftOver(drive: string): IndexEntry[] {
-    const unseen = [...this.#unseen].flatMap((key) => this.#index.get(key) ?? []);
-    return unseen.filter((entry) => entry.drive === drive);
+  obsolete(drive: string): IndexEntry[] {
+    const obsolete = [...this.#obsolete].flatMap((key) => this.#index.get(key) ?? []);
+    return obsolete.filter((entry) => entry.drive === drive);
   }
 
   [Symbol.dispose](): void {
     this.#file.close();
   }
 
-  /** What is there and not known is somebody else's, or was fetched right before the program was ended. */
-  async #demandFree(path: string, file: FileInfo): Promise<void> {
-    const there = await this.#look(path);
+  /**
+   * @throws {ClientError} if an unknown file is at the path. One with the right size and time is from this export: it was
+   * ended before the file was added to the index.
+   */
+  async #requireFree(path: string, file: FileInfo): Promise<void> {
+    const there = await this.#stat(path);
     if (there === undefined) return;
     const time = there.mtime?.getTime() ?? 0;
     if (there.size === file.size && isSameTime(time, file.modified)) return;
-    throw new ClientError(`There is another file ${path} already: --force replaces it`);
+    throw new ClientError(`Another file ${path} exists: --force replaces it`);
   }
 
-  async #look(path: string): Promise<Deno.FileInfo | undefined> {
+  async #stat(path: string): Promise<Deno.FileInfo | undefined> {
     try {
       return await Deno.lstat(join(this.#tree.root, path));
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
-        return undefined;
-      }
-      throw fileError("look at", path, error);
+      if (isNotFound(error)) return undefined;
+      throw fileError("read", path, error);
     }
   }
 
   async #note(entry: IndexEntry): Promise<void> {
     this.#index.set(fileKey(entry), entry);
-    // A line goes out in one call, so that those of files fetched side by side don't mix.
+    // One call per line keeps the lines of concurrent downloads apart.
     await this.#file.write(new TextEncoder().encode(indexLine(entry)));
   }
 }
 
 interface FolderOptions {
   folder: string;
-  /** Whether files that are there and not known are replaced. */
+  /** Whether existing files that are not from this export are replaced. */
   force: boolean;
   system: FileSystem;
 }
@@ -159,8 +161,8 @@ export class FolderSource implements ImportSource {
   }
 
   /**
-   * @param folder The export, or a folder around it. It may be a link, as its user named it; links inside are not followed.
-   * @throws {ClientError} where the folder has no drives.
+   * @param folder The export, or a folder with one export in it. It may be a link; links inside are not followed.
+   * @throws {ClientError} if the folder has no export.
    */
   static async open(folder: string): Promise<FolderSource> {
     const root = await findExport(folder);
@@ -188,7 +190,7 @@ export class FolderSource implements ImportSource {
   }
 }
 
-/** All files below a folder, by names, with slashes. Links are not followed: they may lead anywhere. */
+/** Lists all files below a folder, in name order, with slashes. Links are not followed, but reported. */
 export async function* walk(
   root: string,
   folder: string,
@@ -205,20 +207,20 @@ export async function* walk(
     const path = folder === "" ? name : `${folder}/${name}`;
     if (isDirectory) yield* walk(root, path);
     else if (isFile) yield { path };
-    else yield { path, problem: isSymlink ? "it is a symbolic link" : "it is no file" };
+    else yield { path, problem: isSymlink ? "it is a symbolic link" : "it is not a regular file" };
   }
 }
 
 /**
- * The folder that has the drives, as a full path without links: the one named, or the only one inside it that has some,
- * as an archive is often unpacked.
+ * Returns the folder of the export, as an absolute path without links: the given one, or the only one inside it that has
+ * drives, as unpacking an archive often leaves it.
  */
 async function findExport(folder: string): Promise<string> {
   try {
     const root = await Deno.realPath(folder);
     const kind = await kindOf(join(root, DRIVES_FOLDER));
     if (kind === "folder") return root;
-    if (kind === "link") throw isLink(join(folder, DRIVES_FOLDER));
+    if (kind === "link") throw linkError(join(folder, DRIVES_FOLDER));
     const found: string[] = [];
     for await (const { name, isDirectory } of Deno.readDir(root)) {
       const hasDrives = isDirectory && await kindOf(join(root, name, DRIVES_FOLDER)) === "folder";
@@ -229,15 +231,15 @@ async function findExport(folder: string): Promise<string> {
     throw noDrives(folder, found);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) {
-      throw new ClientError(`There is no folder ${folder}: name the folder of an export`);
+      throw new ClientError(`There is no folder ${folder}: give the folder of an export`);
     }
     throw fileError("read", folder, error);
   }
 }
 
-function isLink(path: string): ClientError {
+function linkError(path: string): ClientError {
   return new ClientError(
-    `${path} is a symbolic link, which is not followed as it may lead anywhere: put what it leads to in its place`,
+    `${path} is a symbolic link, which is not followed: replace it with the files it points to`,
   );
 }
 
@@ -246,7 +248,7 @@ async function readIndexOf(folder: string): Promise<Map<string, IndexEntry>> {
   try {
     const kind = await kindOf(path);
     if (kind === undefined) return new Map();
-    if (kind === "link") throw isLink(path);
+    if (kind === "link") throw linkError(path);
     const { read } = await fileSource(path, { follows: false });
     return await indexBy(read(), (entry) => entry.path);
   } catch (error) {

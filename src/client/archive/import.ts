@@ -1,41 +1,60 @@
 import { createHash } from "node:crypto";
+import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
 import { type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, FileExists, isFatal } from "../errors.ts";
 import { isSameTime, type Source } from "../local_files.ts";
-import { forEachConcurrent, Slots, type TransferReport, TRANSFERS } from "../transfers.ts";
+import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
 import { stateKey, upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";
 import { DRIVES_FOLDER, type IndexEntry } from "./index.ts";
 
-/** How an import goes. */
 export interface ImportOptions {
-  /** The only drive that is imported; all unless given. */
+  /** The only drive to import; all drives unless given. */
   drive?: string;
   /** Whether other files of the same names are replaced. */
   force: boolean;
   states: UploadStates;
 }
 
-/** Where a file of an export belongs. */
-interface Destination {
-  drive: string;
-  name: string;
-  type: string;
-  /** What the index says of it. */
-  known: IndexEntry | undefined;
+/** A file of an export. */
+export interface ImportFile {
+  /** Relative to the folder of the index, with slashes. */
+  path: string;
+  /** Bytes. */
+  size: number;
+  source: Source;
+  /** Milliseconds since 1970, if known. */
+  modified?: number;
 }
 
-/** Copies an export into drives. What fails for one file alone is reported, and the others are copied. */
+/** An entry of an export that cannot be a file of a drive, or cannot be read. */
+export interface ImportProblem {
+  path: string;
+  problem: string;
+  /** Whether it counts as failed; else it is skipped. */
+  hasFailed?: true;
+}
+
+/** An export: a folder or an archive. */
+export interface ImportSource {
+  /** Bytes of all files. */
+  readonly bytes: number;
+  /** The entries of its index, by path. */
+  readonly index: ReadonlyMap<string, IndexEntry>;
+  files(): AsyncIterable<ImportFile | ImportProblem>;
+}
+
+/** Copies an export into drives. The failure of a single file is reported, and the others are copied. */
 export async function importDrives(
-  side: Drives,
+  drives: Drives,
   source: ImportSource,
   report: TransferReport,
   options: ImportOptions,
 ): Promise<void> {
-  const slots = new Slots(TRANSFERS);
+  const slots = new Semaphore(TRANSFERS);
   const found = new Set<string>();
   let hasDrive = options.drive === undefined;
   await forEachConcurrent(source.files(), TRANSFERS, async (file) => {
@@ -53,19 +72,39 @@ export async function importDrives(
     }
     const problem = problemOf(place);
     if (problem !== undefined) return report.skip(place.drive, place.name, problem);
-    await new FileImport(side, file, place, { ...options, slots }, report).run();
+    await new FileImport(drives, file, place, { ...options, slots }, report).run();
   });
   for (const { drive, name, path } of source.index.values()) {
     const isMissing = !found.has(path) && (options.drive ?? drive) === drive;
     hasDrive ||= drive === options.drive;
-    if (isMissing) report.skip(drive, name, `there is no ${path}, of which the index speaks`);
+    if (isMissing) report.skip(drive, name, `the index lists ${path}, which does not exist`);
   }
-  if (!hasDrive) {
-    throw new ClientError(`There is no file of the drive ${options.drive} in the export`);
-  }
+  if (!hasDrive) throw new ClientError(`The export has no drive "${options.drive}"`);
 }
 
-/** What the index says, else what the path does. */
+/**
+ * Returns the error of a folder or archive without an export, or with several.
+ *
+ * @param found The folders in it that have an export.
+ */
+export function noDrives(place: string, found: readonly string[]): ClientError {
+  return new ClientError(
+    found.length > 1
+      ? `${place} has several exports (${found.toSorted().join(", ")}): import them one by one`
+      : `${place} has no folder "${DRIVES_FOLDER}": an export has its files at ${DRIVES_FOLDER}/DRIVE/FILE`,
+  );
+}
+
+/** The file of a drive that a file of an export becomes. */
+interface Destination {
+  drive: string;
+  name: string;
+  type: string;
+  /** Its entry in the index. */
+  known: IndexEntry | undefined;
+}
+
+/** Returns the destination by the index, else by the path. */
 function destinationOf(
   { path }: ImportFile | ImportProblem,
   index: ReadonlyMap<string, IndexEntry>,
@@ -80,27 +119,27 @@ function destinationOf(
 function problemOf({ drive, name }: Destination): string | undefined {
   const driveProblem = driveNameProblem(drive);
   if (driveProblem !== undefined) return `The drive name ${driveProblem}`;
-  // A file beside the folders of the drives.
+  // A file next to the folders of the drives.
   if (name === "") return "it is in no drive";
   const problem = fileNameProblem(name);
   return problem && `The file name ${problem}`;
 }
 
 class FileImport {
-  readonly #side: Drives;
+  readonly #drives: Drives;
   readonly #file: ImportFile;
   readonly #place: Destination;
-  readonly #options: ImportOptions & { slots: Slots };
+  readonly #options: ImportOptions & { slots: Semaphore };
   readonly #report: TransferReport;
 
   constructor(
-    side: Drives,
+    drives: Drives,
     file: ImportFile,
     place: Destination,
-    options: ImportOptions & { slots: Slots },
+    options: ImportOptions & { slots: Semaphore },
     report: TransferReport,
   ) {
-    this.#side = side;
+    this.#drives = drives;
     this.#file = file;
     this.#place = place;
     this.#options = options;
@@ -113,14 +152,14 @@ class FileImport {
     report.begin(drive, name);
     let counted = 0;
     try {
-      const there = await this.#side.stat(drive, name);
+      const there = await this.#drives.stat(drive, name);
       if (there !== undefined && await this.#isSame(there)) return report.same(this.#file.size);
-      const target = { side: this.#side, drive, name };
+      const target = { drives: this.#drives, drive, name };
       const { size } = await upload(target, this.#file.source, {
         ...this.#options,
         type: this.#place.type,
         isNew: !this.#options.force,
-        remembersEnd: true,
+        remembersVersion: true,
         onBytes: (count) => {
           counted += count;
           report.progress(count);
@@ -131,22 +170,23 @@ class FileImport {
       if (isFatal(error)) throw error;
       report.progress(-counted);
       const isOther = error instanceof FileExists;
-      report.fail(drive, name, isOther ? `${error.message} without --force` : error);
+      report.fail(drive, name, isOther ? `${error.message}: --force replaces it` : error);
     }
   }
 
+  /** Reports whether the drive has this file, as cheaply as possible. */
   async #isSame(there: FileInfo): Promise<boolean> {
     const { source, size, modified } = this.#file;
     const { type, known } = this.#place;
     if (there.size !== size || there.type !== type) return false;
     if (there.sha256 !== undefined) return await sha256OfStream(source.read()) === there.sha256;
-    // What came from this drive and was not touched since.
+    // The local file came from this drive and was not changed since.
     const isUntouched = known !== undefined && known.etag === there.etag &&
       modified !== undefined && isSameTime(modified, Date.parse(known.modified));
     if (isUntouched) return true;
-    const key = stateKey({ side: this.#side, ...this.#place }, source, type);
+    const key = stateKey({ drives: this.#drives, ...this.#place }, source, type);
     if (await this.#options.states.storedVersion(key, source.stamp) === there.etag) return true;
-    // Where it cannot be replaced, sending it would be in vain; where it can, that would be all the same.
+    // Comparing costs a download. With --force, an upload is as good.
     return !this.#options.force && await this.#hasSameBytes(there);
   }
 
@@ -154,7 +194,7 @@ class FileImport {
     const hash = createHash("sha256");
     const { drive } = this.#place;
     try {
-      const from = { side: this.#side, drive, file: there };
+      const from = { drives: this.#drives, drive, file: there };
       await copyVersion(from, 0, (bytes) => void hash.update(bytes));
     } catch (error) {
       if (error instanceof FileChanged) return false;
@@ -162,44 +202,4 @@ class FileImport {
     }
     return hash.digest("base64") === await sha256OfStream(this.#file.source.read());
   }
-}
-
-/** A file of an export. */
-export interface ImportFile {
-  /** From the folder of the index on, with slashes. */
-  path: string;
-  /** Bytes. */
-  size: number;
-  source: Source;
-  /** Milliseconds since 1970, where that is known. */
-  modified?: number;
-}
-
-/** What cannot be a file of a drive, or could not be looked at. */
-export interface ImportProblem {
-  path: string;
-  problem: string;
-  hasFailed?: true;
-}
-
-/** An export: a folder or an archive. */
-export interface ImportSource {
-  /** Bytes of all files. */
-  readonly bytes: number;
-  /** What its index says of files, by their paths. */
-  readonly index: ReadonlyMap<string, IndexEntry>;
-  files(): AsyncIterable<ImportFile | ImportProblem>;
-}
-
-/**
- * What is told of a place in which there are no drives, or several that could be meant.
- *
- * @param found The folders in it that have drives.
- */
-export function noDrives(place: string, found: readonly string[]): ClientError {
-  return new ClientError(
-    found.length > 1
-      ? `${place} has several exports, ${found.toSorted().join(", ")}: import one after the other`
-      : `There is no folder ${DRIVES_FOLDER} in ${place}: an export has its files as ${DRIVES_FOLDER}/DRIVE/FILE`,
-  );
 }

@@ -17,7 +17,7 @@ async function withFolder(test: (folder: string) => Promise<void>): Promise<void
   }
 }
 
-/** Makes an archive of files of one byte. */
+/** Writes an archive of files of one byte. */
 async function writeZip(path: string, names: readonly string[]): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true });
   const zip = new ZipWriter(file);
@@ -29,7 +29,7 @@ async function writeZip(path: string, names: readonly string[]): Promise<void> {
   await zip.finish(entries);
 }
 
-/** The paths of all files, and what of them is none. */
+/** Lists the paths of all files, and the problems. */
 async function pathsOf(source: ImportSource): Promise<string[]> {
   const paths: string[] = [];
   for await (const file of source.files()) {
@@ -38,7 +38,7 @@ async function pathsOf(source: ImportSource): Promise<string[]> {
   return paths;
 }
 
-/** The same files in a folder and in an archive: opens one of them. */
+/** Runs a test on the same files in a folder and in an archive. */
 async function eachSource(
   files: readonly string[],
   test: (open: () => Promise<ImportSource>) => Promise<void>,
@@ -57,7 +57,7 @@ async function eachSource(
   });
 }
 
-Deno.test("An export may lie in one folder around it", async () => {
+Deno.test("An export may be inside another folder", async () => {
   for (const root of ["", "my export/"]) {
     await withFolder(async (folder) => {
       await Deno.mkdir(join(folder, root, "drives/d"), { recursive: true });
@@ -73,12 +73,12 @@ Deno.test("An export may lie in one folder around it", async () => {
   }
 });
 
-Deno.test("What is no export, or could be several, is refused", async () => {
+Deno.test("A folder or archive without an export, or with several, is refused", async () => {
   const cases: [files: string[], says: string][] = [
-    [[], "There is no folder drives in"],
-    [["photos/cat.jpg"], "There is no folder drives in"],
-    [["a/b/drives/d/x"], "There is no folder drives in"],
-    [["b/drives/d/x", "a/drives/d/x"], "has several exports, a, b: import one after the other"],
+    [[], 'has no folder "drives"'],
+    [["photos/cat.jpg"], 'has no folder "drives"'],
+    [["a/b/drives/d/x"], 'has no folder "drives"'],
+    [["b/drives/d/x", "a/drives/d/x"], "has several exports (a, b): import them one by one"],
   ];
   for (const [files, says] of cases) {
     await eachSource(files, async (open) => {
@@ -92,7 +92,7 @@ Deno.test("What is no export, or could be several, is refused", async () => {
   );
 });
 
-Deno.test("Links inside an export are not followed, and one that is named is", async () => {
+Deno.test("Links inside an export are not followed; the folder itself may be a link", async () => {
   await withFolder(async (folder) => {
     const at = (path: string) => join(folder, path);
     await Deno.mkdir(at("outside/d"), { recursive: true });
@@ -111,7 +111,7 @@ Deno.test("Links inside an export are not followed, and one that is named is", a
     await assertRejects(
       () => FolderSource.open(at("wrap")),
       ClientError,
-      "There is no folder drives",
+      'has no folder "drives"',
     );
     for (const [link, target] of [["d/file", "outside/d/secret"], ["d/folder", "outside"]]) {
       await Deno.symlink(at(target ?? ""), at(`inside/drives/${link}`));
@@ -126,7 +126,7 @@ Deno.test("Links inside an export are not followed, and one that is named is", a
   });
 });
 
-Deno.test("A file that is replaced by a link after it was listed is not read", async () => {
+Deno.test("A file that was replaced by a link after listing is not read", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(join(folder, "drives/d"), { recursive: true });
     await Deno.writeTextFile(join(folder, "secret"), "secret");

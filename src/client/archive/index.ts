@@ -5,26 +5,26 @@ import type { FileInfo } from "../drives.ts";
 /** The name of the index beside the folder `drives`. */
 export const INDEX_NAME = "kvdrive.jsonl";
 
-/** The folder that the drives are in, as the original service named it. */
+/** The folder of the drives in an export, named as in exports of the original service. */
 export const DRIVES_FOLDER = "drives";
 
-/** What is known of a file that was exported: one line of the index. */
+/** An exported file: one line of the index. */
 export interface IndexEntry {
   drive: string;
   name: string;
-  /** From the folder of the index on, with slashes: `drives/photos/cat.jpg`. */
+  /** Relative to the folder of the index, with slashes: `drives/photos/cat.jpg`. */
   path: string;
   /** Bytes. */
   size: number;
   content_type: string;
   etag: string;
-  /** A time in ISO 8601. */
+  /** In ISO 8601. */
   modified: string;
-  /** Why the file cannot be imported as the line says, as a sentence. */
+  /** Why the file cannot be imported as the line says: a sentence. */
   problem?: string;
 }
 
-/** The line of a file. */
+/** Returns the index entry of a file. */
 export function indexEntry(drive: string, file: FileInfo, path: string): IndexEntry {
   const { name, size, type, etag, modified } = file;
   return {
@@ -42,7 +42,7 @@ export function indexLine(entry: unknown): string {
   return `${JSON.stringify(entry)}\n`;
 }
 
-/** The entries of an index, in order. Lines that are none are passed over: one may not be written to its end. */
+/** Reads the entries of an index, in order. Malformed lines are skipped: a crash may have cut the last one off. */
 export async function* readIndex(pieces: AsyncIterable<Uint8Array>): AsyncIterable<IndexEntry> {
   for await (const line of linesOf(pieces)) {
     const entry = parseEntry(line);
@@ -50,7 +50,7 @@ export async function* readIndex(pieces: AsyncIterable<Uint8Array>): AsyncIterab
   }
 }
 
-/** The index of a folder by one of its columns; the last line of several counts. */
+/** Reads an index into a map; of several entries with one key the last wins. */
 export async function indexBy(
   pieces: AsyncIterable<Uint8Array>,
   keyOf: (entry: IndexEntry) => string,
@@ -60,11 +60,12 @@ export async function indexBy(
   return entries;
 }
 
-/** Where a file is, as one text. */
+/** Returns a map key for a file. */
 export function fileKey({ drive, name }: { drive: string; name: string }): string {
   return `${drive}\0${name}`;
 }
 
+/** Decodes and splits a stream into lines. */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -77,8 +78,8 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable
 }
 
 /**
- * Reads a line of an index, which anybody may have written; `undefined` where it names no file of the export. What it says
- * of a file that cannot be is its problem.
+ * Parses a line of an index, which is untrusted. Returns `undefined` unless it names a file of the export; other invalid
+ * values become the entry's `problem`.
  */
 function parseEntry(line: string): IndexEntry | undefined {
   let entry: Partial<Record<keyof IndexEntry, unknown>>;
@@ -111,13 +112,13 @@ function problemOf({ drive, name, size, content_type }: IndexEntry): string | un
     ["drive name", driveNameProblem(drive)],
     ["file name", fileNameProblem(name)],
     ["content type", contentTypeProblem(content_type)],
-    ["size", Number.isSafeInteger(size) && size >= 0 ? undefined : "is no number of bytes"],
+    ["size", Number.isSafeInteger(size) && size >= 0 ? undefined : "is not a number of bytes"],
   ] as const;
   const found = problems.find(([, problem]) => problem !== undefined);
   return found && `The ${found[0]} in ${INDEX_NAME} ${found[1]}`;
 }
 
-/** Whether a path leads to a file of a drive, and nowhere else. */
+/** Reports whether a path is that of a file in the folder of a drive. */
 function isInside(path: string): boolean {
   const [folder, ...segments] = path.split("/");
   return folder === DRIVES_FOLDER && segments.length >= 2 && !/[\0\\]/.test(path) &&

@@ -17,50 +17,50 @@ import {
 } from "./index.ts";
 import { type WrittenEntry, ZipWriter } from "./zip_writer.ts";
 
-/** What is known of a file in an archive that is not whole: one line of its journal. */
+/** A file in an incomplete archive: one line of its journal. */
 interface Journaled {
   index: IndexEntry;
   entry: WrittenEntry;
 }
 
 /**
- * Exports to a zip archive, with the same files and the same index as to a folder. Until it is whole it lies beside as
- * `.part`, with a journal; done again, it goes on behind the last file that is there in full.
+ * Exports to a zip archive, with the same files and index as an export to a folder. Until it is complete it is named
+ * `.part` and has a journal; repeated, it resumes after the last complete file.
  */
 export class ZipTarget implements ExportTarget {
-  /** An archive is written from its beginning to its end. */
-  readonly atOnce = 1;
-  readonly #side: Drives;
+  /** An archive is written sequentially. */
+  readonly concurrency = 1;
+  readonly #drives: Drives;
   readonly #path: string;
   readonly #file: Deno.FsFile;
   readonly #journal: Deno.FsFile;
   readonly #writer: ZipWriter;
-  readonly #plan = new LocalPaths("posix");
+  readonly #paths = new LocalPaths("posix");
   /** By drive and name. */
-  readonly #there = new Map<string, Journaled>();
+  readonly #files = new Map<string, Journaled>();
   readonly #seen = new Set<string>();
 
-  private constructor(side: Drives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
-    this.#side = side;
+  private constructor(drives: Drives, path: string, file: Deno.FsFile, journal: Deno.FsFile) {
+    this.#drives = drives;
     this.#path = path;
     this.#file = file;
     this.#journal = journal;
     this.#writer = new ZipWriter(file);
   }
 
-  /** @throws {ClientError} where the archive cannot be made, or is there already and is not to be replaced. */
+  /** Creates or resumes an archive. @throws {ClientError} if that fails, or without `force` if the archive exists. */
   static async open(
-    side: Drives,
+    drives: Drives,
     path: string,
     { force }: { force: boolean },
   ): Promise<ZipTarget> {
-    if (!force && await isThere(path)) {
-      throw new ClientError(`There is an archive ${path} already: name another, or add --force`);
+    if (!force && await exists(path)) {
+      throw new ClientError(`The archive ${path} exists: choose another name, or add --force`);
     }
     try {
       const file = await openPlainFile(partOf(path));
       const journal = await openPlainFile(journalOf(path));
-      const target = new ZipTarget(side, path, file, journal);
+      const target = new ZipTarget(drives, path, file, journal);
       await target.#resume();
       return target;
     } catch (error) {
@@ -71,13 +71,13 @@ export class ZipTarget implements ExportTarget {
   has(drive: string, file: FileInfo): Promise<boolean> {
     const key = fileKey({ drive, name: file.name });
     this.#seen.add(key);
-    return Promise.resolve(this.#there.get(key)?.index.etag === file.etag);
+    return Promise.resolve(this.#files.get(key)?.index.etag === file.etag);
   }
 
   async add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void> {
     const key = fileKey({ drive, name: file.name });
-    const path = this.#there.get(key)?.index.path ??
-      this.#plan.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
+    const path = this.#files.get(key)?.index.path ??
+      this.#paths.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
     const { size, modified } = file;
     const entry = await this.#writer.add({ path, size, modified }, async (take) => {
       await this.#copy(drive, file, async (bytes) => {
@@ -88,13 +88,13 @@ export class ZipTarget implements ExportTarget {
     await this.#note({ index: indexEntry(drive, file, path), entry });
   }
 
-  /** Of what is not in a drive any more the directory of the archive says nothing. */
-  leftOver(): IndexEntry[] {
+  /** Files that left the drive are not listed in the archive's directory. */
+  obsolete(): IndexEntry[] {
     return [];
   }
 
   async finish(): Promise<void> {
-    const files = [...this.#there].flatMap(([key, one]) => this.#seen.has(key) ? [one] : []);
+    const files = [...this.#files].flatMap(([key, one]) => this.#seen.has(key) ? [one] : []);
     const encoder = new TextEncoder();
     const lines = () => files.map(({ index }) => encoder.encode(indexLine(index)));
     const size = lines().reduce((sum, line) => sum + line.byteLength, 0);
@@ -122,29 +122,29 @@ export class ZipTarget implements ExportTarget {
     const sound = await this.#writer.resume(journaled.map(({ entry }) => entry));
     await this.#journal.truncate(0);
     for (const one of journaled.slice(0, sound.length)) {
-      this.#plan.reserve(one.index.path);
+      this.#paths.reserve(one.index.path);
       await this.#note(one);
     }
   }
 
   async #note(one: Journaled): Promise<void> {
-    this.#there.set(fileKey(one.index), one);
+    this.#files.set(fileKey(one.index), one);
     await this.#journal.write(new TextEncoder().encode(indexLine(one)));
   }
 
-  /** Files of one request have a digest, which is compared. */
+  /** Copies a file's bytes. Files that were uploaded in one request have a digest, which is compared. */
   async #copy(
     drive: string,
     file: FileInfo,
     take: (bytes: Uint8Array) => Promise<void>,
   ): Promise<void> {
     const hash = file.size > MAX_PAYLOAD ? undefined : createHash("sha256");
-    const sha256 = await copyVersion({ side: this.#side, drive, file }, 0, async (bytes) => {
+    const sha256 = await copyVersion({ drives: this.#drives, drive, file }, 0, async (bytes) => {
       hash?.update(bytes);
       await take(bytes);
     });
     if (hash !== undefined && sha256 !== undefined && hash.digest("base64") !== sha256) {
-      throw new FileChanged("The bytes that came are not those that the server has");
+      throw new FileChanged("The downloaded bytes do not match the server's SHA-256");
     }
   }
 }
@@ -157,13 +157,13 @@ function journalOf(path: string): string {
   return `${path}.part.jsonl`;
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await Deno.lstat(path);
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
-    throw fileError("look at", path, error);
+    throw fileError("read", path, error);
   }
 }
 
@@ -172,7 +172,7 @@ function parseJournaled(line: string): Journaled | undefined {
     const one = JSON.parse(line) as Partial<Journaled>;
     return one.index === undefined || one.entry === undefined ? undefined : one as Journaled;
   } catch {
-    // The last line may not have been written to its end.
+    // A crash may have cut the last line off.
     return undefined;
   }
 }

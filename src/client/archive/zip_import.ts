@@ -5,25 +5,24 @@ import { ClientError, fileError } from "../errors.ts";
 import { type ImportFile, type ImportProblem, type ImportSource, noDrives } from "./import.ts";
 import { DRIVES_FOLDER, INDEX_NAME, indexBy, type IndexEntry } from "./index.ts";
 
-/** The highest compression of deflate; an archive that claims more has one stretch of bytes for many files. */
+/** The highest compression ratio of deflate. An archive that claims more shares bytes between files (a zip bomb). */
 const MAX_DEFLATE_RATIO = 1032;
 
-// Reads archives by the directory at their end alone, with 64-bit fields and bounded memory; it has been kept for ten years,
-// and has no code but JavaScript. Archives come from anywhere, so a tried reader is worth more than
-// one of our own.
+// Archives are untrusted input, so a well-tested reader is used: it relies on the central directory only, knows 64-bit
+// fields, bounds its memory, and is plain JavaScript.
 
-/** The kind of a file in the attributes of UNIX, and that of a link. */
+/** The file type bits of a UNIX mode, and their value for a link. */
 const KIND = 0o170000;
 const LINK = 0o120000;
 
-/** An export in a zip archive. Nothing of it is written to this machine's file system, whatever its paths are. */
+/** An export in a zip archive. It is never unpacked to the local file system. */
 export class ZipSource implements ImportSource, Disposable {
   readonly bytes: number;
   readonly index: ReadonlyMap<string, IndexEntry>;
   readonly #path: string;
   readonly #stamp: string;
   readonly #zip: ZipFile;
-  /** What the paths of the export begin with: "", or a folder around it. */
+  /** The prefix of the export's paths: "", or the folder that contains it. */
   readonly #root: string;
 
   private constructor(
@@ -38,15 +37,15 @@ export class ZipSource implements ImportSource, Disposable {
     this.index = index;
   }
 
-  /** @throws {ClientError} where it is no archive, or one that lies. */
+  /** @throws {ClientError} if the file is not a valid archive with an export. */
   static async open(path: string): Promise<ZipSource> {
     try {
       const { size, mtime } = await Deno.stat(path);
       const stamp = `${size} ${mtime?.getTime() ?? 0}`;
       const contents = await contentsOf(path);
-      // Where few bytes are many files, each of them would be sent.
+      // Each of the files that share bytes would be sent.
       if (contents.bytes > size * MAX_DEFLATE_RATIO) {
-        throw new ClientError(`The archive ${path} claims more bytes than can be in it`);
+        throw new ClientError(`The archive ${path} claims more bytes than it can contain`);
       }
       return new ZipSource({ path: resolve(path), stamp, zip: await openZip(path) }, contents);
     } catch (error) {
@@ -80,14 +79,14 @@ export class ZipSource implements ImportSource, Disposable {
       identity: `${this.#path}\0${path}`,
       stamp: `${this.#stamp} ${entry.crc32}`,
       read,
-      // Size and CRC were compared while it was read.
+      // Reading compares size and CRC.
       verify: () => Promise.resolve(),
     };
     return { path, size: entry.uncompressedSize, source };
   }
 }
 
-/** What is known of an archive before its files are read. */
+/** What a first pass over the directory of an archive finds. */
 interface Contents {
   root: string;
   bytes: number;
@@ -114,7 +113,11 @@ async function contentsOf(path: string): Promise<Contents> {
   }
 }
 
-/** Where an archive has its drives: at the top, or in the only folder that has some. @throws {ClientError} */
+/**
+ * Returns the prefix of the export's paths: "" for the top, or the only folder with drives.
+ *
+ * @throws {ClientError} if there is none, or several.
+ */
 async function rootOf(path: string): Promise<string> {
   const zip = await openZip(path);
   const found = new Set<string>();
@@ -122,7 +125,7 @@ async function rootOf(path: string): Promise<string> {
     for await (const entry of zip.eachEntry()) {
       const name = pathOf(entry);
       if (name.startsWith(`${DRIVES_FOLDER}/`)) return "";
-      // An export of no files has an index and no drives.
+      // An export without files has an empty index and no drives.
       if (name === INDEX_NAME && entry.uncompressedSize === 0) return "";
       const [folder = "", below] = name.split("/", 2);
       if (below === DRIVES_FOLDER && name !== `${folder}/${below}`) found.add(folder);
@@ -135,13 +138,13 @@ async function rootOf(path: string): Promise<string> {
   return `${only}/`;
 }
 
-/** The path of an entry in the export; `undefined` where it lies beside it. */
+/** Returns the path of an entry within the export; `undefined` if it is outside of it. */
 function pathIn(root: string, entry: Entry): string | undefined {
   const path = pathOf(entry);
   return path.startsWith(root) ? path.slice(root.length) : undefined;
 }
 
-/** Names and sizes are judged by us: an entry that lies is reported, and the others are taken. */
+/** Opens an archive. Names and sizes are validated here, not by the library, so that one bad entry fails alone. */
 async function openZip(path: string): Promise<ZipFile> {
   return await openPromise(path, {
     autoClose: false,
@@ -150,7 +153,7 @@ async function openZip(path: string): Promise<ZipFile> {
   });
 }
 
-/** Names are UTF-8, whether the archive says so or not. */
+/** Decodes the name of an entry as UTF-8, even if the archive does not declare it. */
 function pathOf({ fileNameRaw }: Entry): string {
   return new TextDecoder().decode(fileNameRaw);
 }
@@ -164,7 +167,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Folders are entries as well, and other things may be beside the drives. */
+/** Reports whether an entry is a file of a drive: not a folder, nor something next to the drives. */
 function isFile(path: string): boolean {
   return path.startsWith(`${DRIVES_FOLDER}/`) && !path.endsWith("/");
 }
@@ -174,14 +177,14 @@ function problemOf(entry: Entry): string | undefined {
   if ((entry.externalFileAttributes / 0x10000 & KIND) === LINK) return "it is a symbolic link";
   if (entry.isEncrypted()) return "it is encrypted";
   if (!entry.canDecodeFileData()) {
-    return `it is compressed in a way that is not known here (${entry.compressionMethod})`;
+    return `its compression method (${entry.compressionMethod}) is not supported`;
   }
   return undefined;
 }
 
-/** The bytes of an entry, no more of them than it is said to have. */
+/** Reads an entry, at most as many bytes as it declares. @throws {ClientError} if size or CRC differ. */
 async function* readEntry(zip: ZipFile, entry: Entry, path: string): AsyncIterable<Uint8Array> {
-  const { uncompressedSize, crc32: wanted } = entry;
+  const { uncompressedSize, crc32: expected } = entry;
   let crc = 0;
   let size = 0;
   try {
@@ -194,6 +197,6 @@ async function* readEntry(zip: ZipFile, entry: Entry, path: string): AsyncIterab
   } catch (error) {
     throw fileError("read from the archive", path, error);
   }
-  if (size !== uncompressedSize) throw new ClientError("It is damaged: it has another size");
-  if (crc !== wanted) throw new ClientError("It is damaged: its CRC is another one");
+  if (size !== uncompressedSize) throw new ClientError("The entry is damaged: wrong size");
+  if (crc !== expected) throw new ClientError("The entry is damaged: wrong CRC");
 }

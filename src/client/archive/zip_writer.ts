@@ -1,13 +1,7 @@
 import { crc32 } from "node:zlib";
-import { writeAll } from "../download.ts";
+import { writeAll } from "../local_files.ts";
 
-/**
- * The records of a zip archive (APPNOTE.TXT 6.3), for entries that are stored as they are.
- *
- * @module
- */
-
-/** What an archive says of an entry. */
+/** An entry of an archive. */
 interface ZipEntry {
   /** With slashes. */
   path: string;
@@ -16,22 +10,119 @@ interface ZipEntry {
   crc: number;
   /** Milliseconds since 1970. */
   modified: number;
-  /** Where its local header begins. */
+  /** The offset of its local header. */
   offset: number;
 }
 
-/** Where the CRC is in a local header. */
+/** Bytes of one read when existing entries are verified. */
+const PIECE = 256 * 1024;
+
+/** An entry in the archive, and the offset of its end. */
+export interface WrittenEntry extends ZipEntry {
+  end: number;
+}
+
+/**
+ * Writes a zip archive, entry by entry, without compression: media files and archives would not shrink. (Not a library:
+ * none resumes an interrupted archive.)
+ */
+export class ZipWriter {
+  readonly #file: Deno.FsFile;
+  #end = 0;
+
+  constructor(file: Deno.FsFile) {
+    this.#file = file;
+  }
+
+  /** Resumes after existing entries, which are given in order. Returns the leading ones whose CRC is right. */
+  async resume(entries: readonly WrittenEntry[]): Promise<WrittenEntry[]> {
+    const { size } = await this.#file.stat();
+    const intact: WrittenEntry[] = [];
+    for (const entry of entries) {
+      const follows = entry.offset === this.#end && entry.end <= size;
+      if (!follows || await this.#crcOf(entry) !== entry.crc) break;
+      this.#end = entry.end;
+      intact.push(entry);
+    }
+    return intact;
+  }
+
+  /**
+   * Adds an entry.
+   *
+   * @param size Bytes that `fill` will write.
+   * @param fill Passes the bytes to `take`. If it fails, the entry is not added.
+   */
+  async add(
+    { path, size, modified }: Pick<ZipEntry, "path" | "size" | "modified">,
+    fill: (take: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
+  ): Promise<WrittenEntry> {
+    const entry = { path, size, modified, crc: 0, offset: this.#end };
+    const header = localHeader(entry);
+    await this.#file.seek(entry.offset, Deno.SeekMode.Start);
+    await writeAll(this.#file, header);
+    let crc = 0;
+    let written = 0;
+    await fill(async (bytes) => {
+      crc = crc32(bytes, crc);
+      written += bytes.byteLength;
+      await writeAll(this.#file, bytes);
+    });
+    if (written !== size) throw new TypeError(`${written} bytes were written instead of ${size}`);
+    const whole = { ...entry, crc };
+    await this.#file.seek(entry.offset + CRC_AT, Deno.SeekMode.Start);
+    await writeAll(this.#file, localHeader(whole).subarray(CRC_AT, CRC_AT + 4));
+    this.#end = entry.offset + header.byteLength + size;
+    return { ...whole, end: this.#end };
+  }
+
+  /** Writes the central directory of these entries, and syncs the file. */
+  async finish(entries: Iterable<ZipEntry>): Promise<void> {
+    const start = this.#end;
+    let at = start;
+    let count = 0;
+    await this.#file.seek(start, Deno.SeekMode.Start);
+    for (const entry of entries) {
+      const header = centralHeader(entry);
+      await writeAll(this.#file, header);
+      at += header.byteLength;
+      count++;
+    }
+    const end = endRecords(count, start, at);
+    await writeAll(this.#file, end);
+    await this.#file.truncate(at + end.byteLength);
+    await this.#file.sync();
+  }
+
+  async #crcOf(entry: WrittenEntry): Promise<number> {
+    let rest = entry.size;
+    let crc = 0;
+    await this.#file.seek(entry.end - entry.size, Deno.SeekMode.Start);
+    const buffer = new Uint8Array(PIECE);
+    while (rest > 0) {
+      const count = await this.#file.read(buffer.subarray(0, Math.min(rest, PIECE)));
+      if (count === null) break;
+      crc = crc32(buffer.subarray(0, count), crc);
+      rest -= count;
+    }
+    return crc;
+  }
+}
+
+// The records of an archive (APPNOTE.TXT 6.3), for entries that are stored without compression.
+
+/** The offset of the CRC in a local header. */
 const CRC_AT = 14;
 
-/** What does not fit into four bytes, or two, is said in a field of eight. */
+/** The values that say: the real value is in a field of eight bytes. */
 const MAX_32 = 0xffffffff;
 const MAX_16 = 0xffff;
 
-/** The version that a reader needs: 2.0 for all, 4.5 where there are fields of eight bytes. */
+/** The version that a reader needs: 2.0, or 4.5 for fields of eight bytes. */
 const VERSION = 20;
 const VERSION_64 = 45;
 
-/** Made on UNIX, so that the mode counts: a file that its owner may write and everybody read. */
+/** Made on UNIX, so that the mode applies: a regular file, rw-r--r--. */
 const MADE_BY = 3 << 8 | VERSION_64;
 const MODE = 0o100644 * 0x10000;
 
@@ -41,7 +132,7 @@ const UTF_8 = 1 << 11;
 const ZIP64_EXTRA = 0x0001;
 const TIME_EXTRA = 0x5455;
 
-/** Fields of an archive, which has the lowest byte first. */
+/** Builds a record of little-endian fields. */
 class Fields {
   readonly #bytes: number[] = [];
 
@@ -80,7 +171,7 @@ class Fields {
   }
 }
 
-/** What stands before the bytes of an entry. */
+/** Returns the record before the bytes of an entry. */
 export function localHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
   const name = new TextEncoder().encode(entry.path);
   const isLarge = entry.size >= MAX_32;
@@ -95,7 +186,7 @@ export function localHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
     .raw(name).raw(extra.bytes).bytes;
 }
 
-/** What the directory at the end says of an entry. */
+/** Returns the record of an entry in the central directory. */
 export function centralHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
   const name = new TextEncoder().encode(entry.path);
   const isLarge = entry.size >= MAX_32;
@@ -114,7 +205,7 @@ export function centralHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
     .raw(name).raw(extra.bytes).bytes;
 }
 
-/** The end of an archive whose directory has so many entries, and lies there. */
+/** Returns the records after the central directory, which has `count` entries and these offsets. */
 export function endRecords(count: number, start: number, end: number): Uint8Array<ArrayBuffer> {
   const size = end - start;
   const fields = new Fields();
@@ -129,111 +220,16 @@ export function endRecords(count: number, start: number, end: number): Uint8Arra
     .u16(0).bytes;
 }
 
-/** The time in UTC: the fields of old are local time, of who knows where. */
+/** Returns the time in UTC; the MS-DOS fields are in an unknown local time. */
 function timeExtra(modified: number): Fields {
   const seconds = Math.min(Math.max(0, Math.floor(modified / 1000)), 0x7fffffff);
   return new Fields().u16(TIME_EXTRA, 5).raw([1]).u32(seconds);
 }
 
-/** Time and date as MS-DOS has them, from 1980 on. */
+/** Returns time and date in the MS-DOS format, which starts in 1980. */
 function dosTime(modified: number): [time: number, date: number] {
   const at = new Date(Math.min(Math.max(modified, Date.UTC(1980)), Date.UTC(2107, 11, 31)));
   const time = at.getUTCHours() << 11 | at.getUTCMinutes() << 5 | at.getUTCSeconds() >> 1;
   const date = (at.getUTCFullYear() - 1980) << 9 | (at.getUTCMonth() + 1) << 5 | at.getUTCDate();
   return [time, date];
-}
-
-/** Bytes that are read at once when what is there is checked. */
-const PIECE = 256 * 1024;
-
-/** An entry that is in the archive, and where it ends. */
-export interface WrittenEntry extends ZipEntry {
-  end: number;
-}
-
-/**
- * Writes a zip archive into a file, one entry after the other, stored as they are: pictures, films and archives don't
- * become smaller. Libraries cannot go on with an archive that was interrupted; this can, from the end of any entry on.
- */
-export class ZipWriter {
-  readonly #file: Deno.FsFile;
-  #end = 0;
-
-  constructor(file: Deno.FsFile) {
-    this.#file = file;
-  }
-
-  /** Goes on behind these entries, which are there in order; gives those of them whose bytes are what they were. */
-  async resume(entries: readonly WrittenEntry[]): Promise<WrittenEntry[]> {
-    const { size } = await this.#file.stat();
-    const sound: WrittenEntry[] = [];
-    for (const entry of entries) {
-      const follows = entry.offset === this.#end && entry.end <= size;
-      if (!follows || await this.#crcOf(entry) !== entry.crc) break;
-      this.#end = entry.end;
-      sound.push(entry);
-    }
-    return sound;
-  }
-
-  /**
-   * Adds an entry.
-   *
-   * @param size How many bytes come.
-   * @param fill Gives the bytes to what it is given. Where it fails, the entry is not there.
-   */
-  async add(
-    { path, size, modified }: Pick<ZipEntry, "path" | "size" | "modified">,
-    fill: (take: (bytes: Uint8Array) => Promise<void>) => Promise<void>,
-  ): Promise<WrittenEntry> {
-    const entry = { path, size, modified, crc: 0, offset: this.#end };
-    const header = localHeader(entry);
-    await this.#file.seek(entry.offset, Deno.SeekMode.Start);
-    await writeAll(this.#file, header);
-    let crc = 0;
-    let written = 0;
-    await fill(async (bytes) => {
-      crc = crc32(bytes, crc);
-      written += bytes.byteLength;
-      await writeAll(this.#file, bytes);
-    });
-    if (written !== size) throw new TypeError(`${written} bytes came in place of ${size}`);
-    const whole = { ...entry, crc };
-    await this.#file.seek(entry.offset + CRC_AT, Deno.SeekMode.Start);
-    await writeAll(this.#file, localHeader(whole).subarray(CRC_AT, CRC_AT + 4));
-    this.#end = entry.offset + header.byteLength + size;
-    return { ...whole, end: this.#end };
-  }
-
-  /** Writes the directory of these entries, down to the disk. */
-  async finish(entries: Iterable<ZipEntry>): Promise<void> {
-    const start = this.#end;
-    let at = start;
-    let count = 0;
-    await this.#file.seek(start, Deno.SeekMode.Start);
-    for (const entry of entries) {
-      const header = centralHeader(entry);
-      await writeAll(this.#file, header);
-      at += header.byteLength;
-      count++;
-    }
-    const end = endRecords(count, start, at);
-    await writeAll(this.#file, end);
-    await this.#file.truncate(at + end.byteLength);
-    await this.#file.sync();
-  }
-
-  async #crcOf(entry: WrittenEntry): Promise<number> {
-    let rest = entry.size;
-    let crc = 0;
-    await this.#file.seek(entry.end - entry.size, Deno.SeekMode.Start);
-    const buffer = new Uint8Array(PIECE);
-    while (rest > 0) {
-      const count = await this.#file.read(buffer.subarray(0, Math.min(rest, PIECE)));
-      if (count === null) break;
-      crc = crc32(buffer.subarray(0, count), crc);
-      rest -= count;
-    }
-    return crc;
-  }
 }

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { crc32 } from "node:zlib";
-import { writeAll } from "../download.ts";
+import { writeAll } from "../local_files.ts";
 import { ZipSource } from "./zip_import.ts";
 import { centralHeader, endRecords, localHeader } from "./zip_writer.ts";
 
 const GIB = 2 ** 30;
 
-/** Writes an archive of these entries, in which the bytes of large ones are a hole in the file. */
+/** Writes an archive of these entries; large ones are a hole in the file. */
 async function makeArchive(
   path: string,
   entries: readonly { path: string; size: number; text?: string }[],
@@ -48,7 +48,7 @@ async function filesOf(source: ZipSource, upTo: number): Promise<[string, number
   return files;
 }
 
-Deno.test("Archives and files in them may be larger than 4 GB", async () => {
+Deno.test("Archives, and files in them, may be larger than 4 GB", async () => {
   const path = await Deno.makeTempFile();
   try {
     await makeArchive(path, [

@@ -4,8 +4,9 @@ import { h } from "../core/dom.js";
 
 /** @import { Application, Context } from "../core/types.d.ts" */
 
-const ON = "Only you, with the project key, and holders of a key of this application come in.";
-const OFF = "Everybody who can reach the gate comes in. Switch it on before you make keys.";
+const ON = "Only you, with the project key, and holders of a key of this application have access.";
+const OFF =
+  "Everyone who can reach the gate has access. Switch access control on before you create keys.";
 
 /**
  * The switch of the access control.
@@ -35,7 +36,7 @@ export function accessPanel(context, app, reload) {
   return h(
     "section",
     { class: "panel" },
-    h("h2", {}, "Who comes in"),
+    h("h2", {}, "Access"),
     h("div", { class: "switch-row" }, control, h("span", {}, enabled ? "On" : "Off")),
     h("p", { class: "soft", id: "access-hint" }, enabled ? ON : OFF),
   );
@@ -46,11 +47,11 @@ async function turn({ api, notices }, { project_id, name, access }) {
   const run = () => api.switchAccess(project_id, name, !access.enabled);
   if (access.enabled) {
     const isOff = await confirm({
-      title: `Let everybody in to ${name}?`,
+      title: `Open ${name} to everyone?`,
       text: h(
         "p",
         {},
-        "Without access control whoever can reach the gate comes in. The keys stay, for when it is switched on again.",
+        "Without access control, everyone who can reach the gate has access. The keys are kept for when you switch it on again.",
       ),
       action: "Switch off",
       run,

@@ -1,7 +1,7 @@
 import { h } from "../core/dom.js";
 
 /**
- * Who is let in to an application, in two words.
+ * A tag that says who has access to an application.
  *
  * @param {{enabled: boolean}} access
  * @returns {HTMLElement}
@@ -9,5 +9,5 @@ import { h } from "../core/dom.js";
 export function accessTag({ enabled }) {
   return enabled
     ? h("span", { class: "tag tag-good" }, "owner and keys")
-    : h("span", { class: "tag tag-warning" }, "everybody");
+    : h("span", { class: "tag tag-warning" }, "everyone");
 }

@@ -7,11 +7,11 @@ import { appLink } from "./app_link.js";
 /** @import { Application, Child, Context, GatePlace } from "../core/types.d.ts" */
 
 /**
- * Where callers find the application, and where the server does.
+ * The addresses of an application: for callers, and for the server.
  *
  * @param {Context} context
  * @param {Application} app
- * @param {{gate: GatePlace | null, suffix: string | null}} place The gate, and below what an owner may choose hosts.
+ * @param {{gate: GatePlace | null, suffix: string | null}} place The gate, and the domain below which an owner may choose hosts.
  * @param {() => Promise<void>} reload
  * @returns {HTMLElement}
  */
@@ -29,14 +29,14 @@ export function addressPanel(context, app, { gate, suffix }, reload) {
       "dl",
       { class: "facts" },
       fact("Callers open it at", appLink(app, gate)),
-      fact("Host name", app.host ?? none("none of its own: it is known by its path")),
-      fact("Upstream", app.upstream ?? none("none yet: nobody can be let in")),
+      fact("Host name", app.host ?? none("none: callers use its path")),
+      fact("Upstream", app.upstream ?? none("none yet: the gate has nothing to forward to")),
     ),
     isAdministrator ? null : h(
       "p",
       { class: "soft small-text" },
-      "The upstream is the administrator’s to set, as it says where this server connects to.",
-      suffix === null ? " So is the host name." : null,
+      "Only the administrator can set the upstream, because this server connects to it.",
+      suffix === null ? " The same holds for the host name." : null,
     ),
     gate === null ? h("p", { class: "soft small-text" }, GATE_OFF) : null,
     isAdministrator || suffix !== null
@@ -45,8 +45,8 @@ export function addressPanel(context, app, { gate, suffix }, reload) {
   );
 }
 
-const GATE_OFF = "This server runs without its gate (--apps-port 0): a proxy in front of the " +
-  "application can ask it who may come in.";
+const GATE_OFF = "This server runs without its gate (--apps-port 0). A proxy in front of the " +
+  "application can ask it which callers to let in.";
 
 /** @param {string} term @param {Child} value */
 function fact(term, value) {
@@ -71,7 +71,7 @@ async function edit({ api, session, notices }, { project_id, name, upstream, hos
     label: "Upstream",
     value: upstream ?? "",
     hint:
-      "Where it runs, as this server reaches it, such as http://127.0.0.1:3000. Empty for none.",
+      "Its address as seen from this server, such as http://127.0.0.1:3000. Leave empty for none.",
   };
   const changed = await form({
     title: `Addresses of ${name}`,
@@ -83,8 +83,8 @@ async function edit({ api, session, notices }, { project_id, name, upstream, hos
         label: "Host name",
         value: host ?? "",
         hint: suffix === null || session.isAdministrator
-          ? "One of its own that leads to this server. Empty for none."
-          : `One below ${suffix}, such as ${name}.${suffix}. Empty for none.`,
+          ? "A name of its own that leads to this server. Leave empty for none."
+          : `A name below ${suffix}, such as ${name}.${suffix}. Leave empty for none.`,
       },
     ],
     submit: (values) =>

@@ -5,8 +5,8 @@
  *
  * @param {Application} app
  * @param {GatePlace | null} gate
- * @param {string} hostname What the server is called here.
- * @returns {string | undefined} Nothing where there is no gate.
+ * @param {string} hostname The host name under which this page was loaded.
+ * @returns {string | undefined} `undefined` without a gate.
  */
 export function addressOf({ name, project_id, host }, gate, hostname) {
   if (gate === null) return undefined;

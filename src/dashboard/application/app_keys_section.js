@@ -11,7 +11,7 @@ import { createTable } from "../core/table.js";
 /** @import { AppKey, Application, Context } from "../core/types.d.ts" */
 
 /**
- * The keys of an application. They can be made while its access control is on.
+ * The keys of an application. They can be created while its access control is on.
  *
  * @param {Context} context
  * @param {Application} app
@@ -44,13 +44,13 @@ export function appKeysSection(context, app) {
     "section",
     { class: "section" },
     h("div", { class: "head" }, h("h2", {}, "Keys"), button),
-    enabled ? null : h("p", { class: "soft" }, "Keys can be made while access control is on."),
+    enabled ? null : h("p", { class: "soft" }, "Keys can be created while access control is on."),
     list.element,
   );
 }
 
-const NO_KEYS = "There is no key yet: only you come in. Make one for each caller with “New key”.";
-const NO_KEYS_OFF = "There is no key yet, and none is needed while everybody comes in.";
+const NO_KEYS = "No keys yet: only you have access. Create one for each caller with “New key”.";
+const NO_KEYS_OFF = "No keys yet, and none are needed while access control is off.";
 
 /**
  * @param {Context} context @param {Application} app @param {() => Promise<void>} reload
@@ -95,7 +95,7 @@ function actionsOf({ api, notices }, { project_id, name }, key, reload) {
       text: h(
         "p",
         {},
-        "Callers that use it are refused from then on, and what they have open is closed.",
+        "Callers that use it are refused from now on, and their open connections are closed.",
       ),
       action: "Revoke key",
       run: () => api.revokeAppKey(project_id, name, key),
@@ -121,7 +121,7 @@ async function create({ api }, { project_id, name: app }) {
       {
         name: "name",
         label: "Name",
-        hint: "Who or what it is for.",
+        hint: "The person or program that uses it.",
         required: true,
         maxlength: 128,
       },
@@ -135,9 +135,9 @@ async function create({ api }, { project_id, name: app }) {
   });
   if (made === undefined) return;
   await showSecret({
-    title: `The key “${made.name}” is there`,
+    title: `The key “${made.name}” was created`,
     label: "API key, for the header X-API-Key",
     secret: made.api_key,
-    lost: "Who loses it makes another and revokes this one.",
+    lost: "If you lose it, create a new one and revoke this one.",
   });
 }

@@ -5,11 +5,11 @@ import { addressOf } from "./app_address.js";
 /** @import { Application, GatePlace } from "../core/types.d.ts" */
 
 /**
- * A link that opens an application beside this page, and tells it nothing of where it was clicked.
+ * A link that opens an application in a new tab, without a referrer.
  *
  * @param {Application} app
  * @param {GatePlace | null} gate
- * @param {string} [text] The address where it is left out.
+ * @param {string} [text] The address by default.
  * @returns {HTMLElement}
  */
 export function appLink(app, gate, text) {

@@ -1,5 +1,5 @@
 /**
- * Lines to paste, for each way to call the server.
+ * Code to paste, for each way to call the server.
  *
  * @module
  */
@@ -8,11 +8,12 @@
 /** @typedef {{label: string, language: string, text: string}} Snippet */
 /** @typedef {{id: string, title: string, notes: string[], snippets: Snippet[]}} Client */
 
-/** What stands where a key belongs. */
+/** Placeholder for the project key. */
 export const PLACEHOLDER = "<the project key>";
 
-const HTTPS_ONLY = "It speaks https only, and this page came by http: start the server with " +
-  "--tls-cert and --tls-key, or call it through a proxy that has a certificate.";
+const HTTPS_ONLY =
+  "It uses https only, and this page was loaded over http: start the server with " +
+  "--tls-cert and --tls-key, or use a proxy that has a certificate.";
 
 /** @param {Place} place @returns {Client[]} */
 export function clientsOf(place) {
@@ -25,13 +26,13 @@ function curl({ origin, project, key }) {
     `KEY=${quoted(key)}`,
     `DRIVE=${quoted(`${origin}/v1/${project}/photos`)}`,
     "",
-    "# Upload, up to 10 MB in one request; the drive is there from then on",
+    "# Upload up to 10 MB in one request; the first upload creates the drive",
     `curl -X POST -T cat.jpg -H "X-Api-Key: $KEY" "$DRIVE/files?name=pets/cat.jpg"`,
     "# List",
     `curl -H "X-Api-Key: $KEY" "$DRIVE/files?limit=100&prefix=pets/"`,
     "# Download",
     `curl -H "X-Api-Key: $KEY" -o cat.jpg "$DRIVE/files/download?name=pets/cat.jpg"`,
-    "# Delete, up to 1000 at once",
+    "# Delete up to 1000 files",
     `curl -X DELETE -H "X-Api-Key: $KEY" "$DRIVE/files" -d '{"names": ["pets/cat.jpg"]}'`,
   ];
   return { id: "curl", title: "curl", notes: [], snippets: [shell(lines)] };
@@ -73,7 +74,7 @@ function python({ host, isSecure, key }) {
     'print(photos.get("hello.txt").read())',
   ];
   const taken =
-    "On PyPI the name “deta” belongs to another program by now: install the library from its repository.";
+    "The name “deta” on PyPI belongs to another program now: install the library from its repository.";
   return {
     id: "python",
     title: "Python",
@@ -122,7 +123,7 @@ function go({ origin, key }) {
     id: "go",
     title: "Go",
     notes: [
-      "It reads the answer to a delete in a form of its own: start the server with --failed-reasons.",
+      "It expects another form of the answer to a delete: start the server with --failed-reasons.",
     ],
     snippets: [
       shell([
@@ -140,7 +141,7 @@ function shell(lines) {
   return { label: "In a shell", language: "shell", text: lines.join("\n") };
 }
 
-/** One word of a shell's line, whatever is in it. @param {string} text */
+/** Quotes a text as one word of a shell command. @param {string} text */
 function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

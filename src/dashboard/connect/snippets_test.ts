@@ -9,7 +9,7 @@ const PLACE = {
   key: PLACEHOLDER,
 };
 
-Deno.test("Each client is told this server, this project, and where the key belongs", () => {
+Deno.test("The lines of each client contain the server, the project and a placeholder for the key", () => {
   for (const { title, snippets } of clientsOf(PLACE)) {
     const text = snippets.map((one) => one.text).join("\n");
     assertStringIncludes(text, PLACE.host, title);
@@ -17,7 +17,7 @@ Deno.test("Each client is told this server, this project, and where the key belo
   }
 });
 
-Deno.test("A key may hold whatever a shell obeys", async () => {
+Deno.test("A key with shell characters is quoted", async () => {
   const key = `album_a'b"c$(echo d)\`e\`\\f`;
   for (const { title, snippets: [shell] } of clientsOf({ ...PLACE, key })) {
     const lines = shell?.text.split("\n") ?? [];
@@ -30,7 +30,7 @@ Deno.test("A key may hold whatever a shell obeys", async () => {
   }
 });
 
-Deno.test("Who needs https and has http is told so", () => {
+Deno.test("A client that needs https shows a note on a page over http", () => {
   const about = (isSecure: boolean) =>
     clientsOf({ ...PLACE, isSecure }).filter(({ notes }) =>
       notes.some((note) => note.includes("https only"))

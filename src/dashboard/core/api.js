@@ -8,8 +8,8 @@ export { ApiError } from "./api_error.js";
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 /**
- * Every call of the server that the page makes; programs can make the same. Each throws an `ApiError` with the server's
- * sentence where it is refused, and the signal's reason where it was aborted. 401 ends the session.
+ * All API calls of the page. Each throws an `ApiError` with the server's
+ * sentence if it is refused, and the signal's reason if it was aborted. 401 ends the session.
  *
  * @param {Session} session
  */

@@ -60,7 +60,7 @@ function appCalls(calls) {
      * @returns {Promise<T.Application>}
      */
     createApp: (project, fields) => calls.json("POST", at(project, "apps"), { body: fields }),
-    /** @param {string} project @param {string} app @param {AbortSignal} [signal] @returns {Promise<T.Application & {gate: T.GatePlace | null}>} */
+    /** @param {string} project @param {string} app @param {AbortSignal} [signal] @returns {Promise<T.Application>} */
     showApp: (project, app, signal) => calls.json("GET", at(project, "apps", app), { signal }),
     /**
      * @param {string} project @param {string} app

@@ -1,13 +1,13 @@
-/** A call that was refused or did not arrive. The message is the server's sentence, or one of ours. */
+/** A call that was refused or got no answer. The message is the server's sentence, or one of this page. */
 export class ApiError extends Error {
   /**
-   * @param {number} status Of HTTP; 0 where there was no answer.
+   * @param {number} status HTTP status; 0 if there was no answer.
    * @param {string} message
    */
   constructor(status, message) {
     super(message);
     this.name = "ApiError";
-    /** Of HTTP; 0 where there was no answer. */
+    /** HTTP status; 0 if there was no answer. */
     this.status = status;
   }
 }
@@ -18,7 +18,7 @@ export function unreachable() {
 }
 
 /**
- * The error that an answer tells.
+ * The error in an answer.
  *
  * @param {number} status
  * @param {string} text The answer's body.
@@ -34,13 +34,13 @@ function sentenceIn(text) {
     const sentence = JSON.parse(text)?.errors?.[0];
     return typeof sentence === "string" ? sentence : undefined;
   } catch {
-    // It came from something between us and the server.
+    // The answer is not from the server but from a proxy.
     return undefined;
   }
 }
 
 /**
- * What is told of an answer that is not the server's own, but that of a proxy in front of it.
+ * The sentence for an answer of a proxy in front of the server.
  *
  * @param {number} status
  * @returns {string}

@@ -45,7 +45,7 @@ function readCalls(calls) {
      * The content of a file.
      *
      * @param {string} project @param {string} drive @param {string} name
-     * @param {{range?: string, signal?: AbortSignal, method?: "GET" | "HEAD"}} [options] `range` as the header has it: `bytes=0-999`.
+     * @param {{range?: string, signal?: AbortSignal, method?: "GET" | "HEAD"}} [options] `range`: value of the header, such as `bytes=0-999`.
      * @returns {Promise<Response>}
      */
     download: (project, drive, name, { range, signal, method = "GET" } = {}) =>
@@ -69,7 +69,7 @@ function writeCalls(calls) {
     putFile: (project, drive, name, body, options) =>
       calls.upload(at(project, drive, "files") + queryOf({ name }), body, options),
     /**
-     * Deletes up to 1000 files. `failed` is an object where the server was started so.
+     * Deletes up to 1000 files. `failed` is an object if the server was started with `--failed-reasons`.
      *
      * @param {string} project @param {string} drive @param {string[]} names
      * @param {AbortSignal} [signal]
@@ -96,7 +96,7 @@ function uploadCalls(calls) {
         signal,
       }),
     /**
-     * Sends a part of 5 to 10 MB, the last of which may be smaller. One that is sent again replaces the earlier one.
+     * Sends a part of 5 to 10 MB, the last may be smaller. A part that is sent again replaces the earlier one.
      *
      * @param {string} project @param {string} drive
      * @param {{id: string, name: string, part: number}} place `part` is 1 to 10,000.

@@ -4,7 +4,7 @@ import { isAbort, sentenceOf } from "./notices.js";
 /** @import { Child } from "./types.d.ts" */
 
 /**
- * A part of a view that has to ask the server first. Where that fails it says why, and offers to try again.
+ * A part of a view that loads its content from the server. On failure it shows the reason and a retry button.
  *
  * @param {() => Promise<Child>} load
  * @returns {{element: HTMLElement, reload: () => Promise<void>}}
@@ -21,7 +21,7 @@ export function asyncBlock(load) {
       const content = await load();
       const isLost = document.activeElement === document.body && !element.querySelector(".loading");
       fill(element, content);
-      // The keyboard goes on here where the button that it was on is gone.
+      // The focused button was removed: keep the focus in this block.
       if (isLost) element.focus({ preventScroll: true });
     } catch (error) {
       if (isAbort(error)) return;

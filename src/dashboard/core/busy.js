@@ -1,5 +1,5 @@
 /**
- * A listener that does something with the server, one at a time; what fails is said in a notice.
+ * A listener that runs one action at a time. Failures become notices.
  *
  * @param {import("./notices.js").Notices} notices
  * @param {() => Promise<unknown>} work

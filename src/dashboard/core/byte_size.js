@@ -14,15 +14,15 @@ const UNITS = {
   PIB: 2 ** 50,
 };
 
-/** What is longer is easier to read in single bytes. */
+/** Longest number in a unit; longer ones are written in bytes. */
 const MAX_DIGITS = 6;
 
 /**
- * Bytes of a size as people type it: `500MB`, `1.5 TB`, `10GiB`, or a bare number of bytes. The command line reads the same.
+ * Parses a size: `500MB`, `1.5 TB`, `10GiB`, or a number of bytes. Same syntax as the command line.
  *
  * @param {string} text
  * @returns {number}
- * @throws {Error} With a sentence where it is none.
+ * @throws {Error} If the text is not a size.
  */
 export function parseBytes(text) {
   const bytes = read(text);
@@ -39,7 +39,7 @@ function read(text) {
 }
 
 /**
- * A number of bytes so that `parseBytes` reads exactly it, in the largest unit that has few digits.
+ * Formats a number of bytes exactly, for `parseBytes`, in the largest unit with few digits.
  *
  * @param {number} bytes
  * @returns {string}

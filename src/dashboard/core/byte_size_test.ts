@@ -16,14 +16,14 @@ const SIZES: [string, number, string][] = [
   ["9007199254740991", Number.MAX_SAFE_INTEGER, "9007199254740991"],
 ];
 
-Deno.test("A size is read as people type it, and written so that it is read again", () => {
+Deno.test("A size is parsed in every unit, and its written form parses to the same value", () => {
   for (const [text, bytes, written] of SIZES) {
     assertEquals([parseBytes(text), writeBytes(bytes)], [bytes, written], text);
     assertEquals(parseBytes(written), bytes);
   }
 });
 
-Deno.test("What is no size is refused in a sentence", () => {
+Deno.test("A text that is not a size is refused", () => {
   for (const text of ["", "0", "-1", "10G", "ten", "1,5 GB", "1e9", "9 PiB", "1 constructor"]) {
     assertThrows(() => parseBytes(text), Error, "must be a size such as 500 MB");
   }

@@ -10,11 +10,11 @@ import { ApiError, refused, unreachable } from "./api_error.js";
  * @property {AbortSignal | undefined} [signal]
  */
 
-/** Calls of the server's API by whoever is signed in. */
+/** Calls of the server's API with the credentials of the session. */
 export class Calls {
   #session;
 
-  /** @param {Session} session Ended when the server knows its secret no more. */
+  /** @param {Session} session Ended when the server no longer accepts its secret. */
   constructor(session) {
     this.#session = session;
   }
@@ -23,8 +23,8 @@ export class Calls {
    * @param {string} method
    * @param {string} path
    * @param {CallOptions} [options]
-   * @returns {Promise<Response>} An answer of success.
-   * @throws {ApiError} With another one, or without one.
+   * @returns {Promise<Response>} A successful answer.
+   * @throws {ApiError} For any other answer, or none.
    */
   async send(method, path, { body, headers = {}, signal } = {}) {
     const sent = this.#session.headers;
@@ -59,7 +59,7 @@ export class Calls {
   }
 
   /**
-   * Sends bytes, and tells how many have left. `fetch` cannot tell that.
+   * Sends bytes and reports progress, which `fetch` cannot.
    *
    * @template T
    * @param {string} path
@@ -77,7 +77,7 @@ export class Calls {
       for (const [name, value] of Object.entries({ ...sent, ...headers })) {
         request.setRequestHeader(name, value);
       }
-      // Without a type of its own a body has none: the server goes by the file's name then.
+      // A body without a type is sent without one: the server then derives it from the file's name.
       if (type) request.setRequestHeader("Content-Type", type);
       request.upload.onprogress = ({ loaded }) => onProgress?.(loaded);
       request.onloadend = () => signal?.removeEventListener("abort", abort);
@@ -94,7 +94,7 @@ export class Calls {
   }
 
   /**
-   * 401 to what is signed in still means that it was revoked.
+   * 401 during a session means that the secret was revoked.
    *
    * @param {ApiError} error
    * @param {Record<string, string>} sent
@@ -116,17 +116,17 @@ export function pathOf(...segments) {
 }
 
 /**
- * A browser folds the segments "." and "..", even percent-encoded: the call would be about something else.
+ * Browsers resolve the segments "." and "..", even percent-encoded: the call would go to another path.
  *
  * @param {string} segment
  */
 function encodeSegment(segment) {
   if (segment !== "." && segment !== "..") return encodeURIComponent(segment);
-  throw new ApiError(0, `Browsers cannot address what is named "${segment}": use a program`);
+  throw new ApiError(0, `Browsers cannot address the name "${segment}": use a program`);
 }
 
 /**
- * A query string with its question mark; what is undefined or empty is left out.
+ * A query string with its question mark. Undefined and empty values are left out.
  *
  * @param {Record<string, string | number | boolean | undefined>} values
  * @returns {string}

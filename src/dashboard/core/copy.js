@@ -2,14 +2,14 @@ import { h } from "./dom.js";
 import { icon } from "./icon.js";
 import { uniqueId } from "./unique_id.js";
 
-/** How long the button says that it is done, in milliseconds. */
+/** How long the button shows success, in milliseconds. */
 const SAID = 2000;
 
 /**
- * A button that puts a text into the clipboard.
+ * A button that copies a text to the clipboard.
  *
  * @param {string | (() => string)} text
- * @param {{label?: string, hidden?: string}} [options] What it says, and what only screen readers hear besides.
+ * @param {{label?: string, hidden?: string}} [options] Its label, and additional text for screen readers.
  * @returns {HTMLButtonElement}
  */
 export function copyButton(text, { label = "Copy", hidden = "" } = {}) {
@@ -25,7 +25,7 @@ export function copyButton(text, { label = "Copy", hidden = "" } = {}) {
 }
 
 /**
- * A text in a field of its own, to be seen whole, selected or copied.
+ * A read-only field with a text to select or copy.
  *
  * @param {string} label
  * @param {string} text
@@ -45,7 +45,7 @@ export function copyField(label, text) {
 
 /**
  * @param {string} text
- * @param {HTMLElement} near An element that is shown, so that an open dialog does not keep the focus from the text.
+ * @param {HTMLElement} near A visible element inside the open dialog, which traps the focus.
  * @returns {Promise<boolean>}
  */
 async function copy(text, near) {
@@ -53,7 +53,7 @@ async function copy(text, near) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without https browsers have no clipboard but this, except on the machine itself.
+    // Fallback for pages over http, where browsers have no clipboard API.
     return copyBySelection(text, near);
   }
 }

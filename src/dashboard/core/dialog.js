@@ -6,15 +6,15 @@ import { sentenceOf } from "./notices.js";
 /** @typedef {import("./dialog_frame.js").Field} Field */
 
 /**
- * Asks before something is done that cannot be taken back.
+ * Asks for confirmation of an action that cannot be undone.
  *
  * @param {object} options
  * @param {string} options.title
  * @param {Child} options.text What will happen.
- * @param {string} options.action What the button says.
- * @param {string} [options.typed] What has to be typed in first.
- * @param {(() => Promise<unknown>)} [options.run] Does it, while the dialog waits; what it throws is said there.
- * @returns {Promise<boolean>} Whether it is to be done, or with `run`: whether it is done.
+ * @param {string} options.action Label of the button.
+ * @param {string} [options.typed] Text that must be typed in first.
+ * @param {(() => Promise<unknown>)} [options.run] The action, run while the dialog is open; the dialog shows its errors.
+ * @returns {Promise<boolean>} Whether it was confirmed; with `run`, whether it is done.
  */
 export async function confirm({ title, text, action, typed, run }) {
   const fields = typed === undefined
@@ -36,18 +36,18 @@ export async function confirm({ title, text, action, typed, run }) {
 }
 
 /**
- * A dialog with fields. It stays open, and says why, while what it asks for is refused.
+ * A dialog with fields. It stays open and shows the reason if the submission is refused.
  *
  * @template T
  * @param {object} options
  * @param {string} options.title
  * @param {Child} [options.text]
  * @param {Field[]} options.fields
- * @param {string} options.action What the button says.
+ * @param {string} options.action Label of the button.
  * @param {boolean} [options.isDangerous]
- * @param {(values: Record<string, string>) => boolean} [options.allows] Whether the button may be pressed.
+ * @param {(values: Record<string, string>) => boolean} [options.allows] Whether the button is enabled.
  * @param {(values: Record<string, string>) => Promise<T>} options.submit
- * @returns {Promise<T | undefined>} Nothing where it was cancelled.
+ * @returns {Promise<T | undefined>} `undefined` if it was cancelled.
  */
 export function form({ title, text, fields, action, isDangerous, allows = () => true, submit }) {
   const { promise, resolve, reject } = Promise.withResolvers();
@@ -59,7 +59,7 @@ export function form({ title, text, fields, action, isDangerous, allows = () => 
   });
   let isBusy = false;
   const judge = () => button.disabled = isBusy || !allows(values());
-  // What is on its way is waited for: a key that was made is to be seen.
+  // A running request is waited for: a key that it creates must be shown.
   const onClose = () => isBusy || resolve(undefined);
   const dialog = openDialog(title, body, { onClose, mayCancel: () => !isBusy });
   body.addEventListener("input", judge);
@@ -85,12 +85,12 @@ export function form({ title, text, fields, action, isDangerous, allows = () => 
 }
 
 /**
- * A dialog that shows something that is not seen again, until its button is pressed.
+ * A dialog for a value that is shown once. It closes only with its button.
  *
  * @param {object} options
  * @param {string} options.title
  * @param {Child} options.content
- * @param {string} options.action What the button says.
+ * @param {string} options.action Label of the button.
  * @returns {Promise<void>}
  */
 export function show({ title, content, action }) {
@@ -133,7 +133,7 @@ function formBody({ text, fields, action, isDangerous = false }) {
     values: () => Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value])),
     /** @param {string} sentence */
     complain: (sentence) => problem.textContent = sentence,
-    /** Says which field is to be filled in, if one is. */
+    /** Names the first required field that is empty, if any. */
     missing() {
       const first = inputs.find(({ field, input }) => field.required && input.value === "");
       if (first === undefined) return false;

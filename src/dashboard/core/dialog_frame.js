@@ -12,13 +12,13 @@ import { uniqueId } from "./unique_id.js";
  */
 
 /**
- * Opens a dialog over the page. The keyboard stays in it, and comes back to where it was.
+ * Opens a modal dialog. It traps the focus and restores it when it closes.
  *
  * @param {string} title
  * @param {HTMLElement} body
  * @param {object} options
  * @param {() => void} options.onClose
- * @param {() => boolean} [options.mayCancel] Whether the Escape key closes it now.
+ * @param {() => boolean} [options.mayCancel] Whether the Escape key may close it.
  * @returns {HTMLDialogElement}
  */
 export function openDialog(title, body, { onClose, mayCancel = () => true }) {

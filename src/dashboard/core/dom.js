@@ -1,7 +1,7 @@
 /** @import { Child, Props } from "./types.d.ts" */
 
 /**
- * An element made from data. Text always becomes text, never markup.
+ * Creates an element. Text is never parsed as markup.
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} tag
@@ -22,7 +22,7 @@ export function h(tag, props = {}, ...children) {
 }
 
 /**
- * Puts other children into an element.
+ * Replaces the children of an element.
  *
  * @param {Element} element
  * @param {...Child} children

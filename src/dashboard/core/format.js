@@ -1,5 +1,5 @@
 /**
- * Figures and times as people read them. All text is English, so numbers and dates are written as English has them.
+ * Numbers and times for display, in English notation like all texts of the page.
  *
  * @module
  */
@@ -22,7 +22,7 @@ const SPANS = [
 export function formatBytes(bytes) {
   let value = bytes;
   let unit = 0;
-  // What would be written as 1000 is one of the next unit.
+  // A value that rounds to 1000 goes to the next unit.
   while (value >= (unit === 0 ? 1000 : 999.5) && unit < UNITS.length - 1) {
     value /= 1000;
     unit += 1;
@@ -46,7 +46,7 @@ export function formatNumber(count, one, many = `${one}s`) {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** `21 Nov 2026, 14:05`, where the browser is. @param {string | number | Date} time @returns {string} */
+/** `21 Nov 2026, 14:05`, in the browser's time zone. @param {string | number | Date} time @returns {string} */
 export function formatTime(time) {
   return TIME.format(new Date(time));
 }

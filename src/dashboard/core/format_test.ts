@@ -9,7 +9,7 @@ import {
   formatSpeed,
 } from "./format.js";
 
-Deno.test("Bytes are written in the unit that keeps them short", () => {
+Deno.test("Bytes are written in the shortest unit", () => {
   const cases: [number, string][] = [
     [0, "0 B"],
     [1, "1 B"],

@@ -14,7 +14,7 @@ const SECTIONS = [
 ];
 
 /**
- * The head of the page: which project, its sections, and the way out.
+ * The header: project, sections, sign-out.
  *
  * @param {Pick<Context, "session" | "api">} context
  */
@@ -34,7 +34,7 @@ export function createHeader({ session, api }) {
   );
   return {
     element,
-    /** Shows where the person is. @param {Route | undefined} route */
+    /** Marks the open section. @param {Route | undefined} route */
     mark(route) {
       const project = route?.params.project ?? "";
       nav.hidden = project === "";
@@ -43,7 +43,7 @@ export function createHeader({ session, api }) {
       if (session.isAdministrator) fillSwitcher(switcher, project, api, leaving.signal);
       else fill(switcher, h("span", { class: "project-name" }, project));
     },
-    /** Says how many uploads of this tab are on their way. @param {number} uploads */
+    /** Shows the number of running uploads of this tab. @param {number} uploads */
     count(uploads) {
       running = uploads;
       showCount(sections, running);
@@ -54,7 +54,7 @@ export function createHeader({ session, api }) {
   };
 }
 
-/** Whoever signs in next begins at the beginning. @param {Context["session"]} session */
+/** The next session starts at the first page. @param {Context["session"]} session */
 function signOut(session) {
   history.replaceState(null, "", "/");
   session.end();
@@ -88,7 +88,7 @@ function showCount(sections, running) {
 }
 
 /**
- * The projects to choose from. The present one is there at once, the others as soon as they are known.
+ * The project selector. It shows the current project at once and the others when they are loaded.
  *
  * @param {HTMLElement} box @param {string} project @param {Context["api"]} api @param {AbortSignal} signal
  */
@@ -101,11 +101,11 @@ async function fillSwitcher(box, project, api, signal) {
   fill(box, select);
   try {
     const { projects } = await api.listProjects(signal);
-    // Somebody may be choosing already.
+    // The user may be choosing already.
     if (document.activeElement === select) return;
     setOptions(select, projects.map(({ project_id }) => project_id), project);
   } catch {
-    // The view that is open says what is wrong.
+    // The open view shows the error.
   }
 }
 

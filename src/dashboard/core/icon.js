@@ -1,6 +1,6 @@
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Lines on a grid of 24. */
+/** SVG paths on a grid of 24. */
 const PATHS = {
   add: "M12 5v14M5 12h14",
   close: "M6 6l12 12M18 6L6 18",
@@ -21,7 +21,7 @@ const PATHS = {
 };
 
 /**
- * A small picture in the colour of the text around it. It says nothing to screen readers: text or a label has to.
+ * A small icon in the colour of the text. Screen readers ignore it: add text or a label.
  *
  * @param {keyof typeof PATHS} name
  * @returns {SVGSVGElement}

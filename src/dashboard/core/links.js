@@ -1,5 +1,5 @@
 /**
- * The addresses of the views, behind the `#`. Every segment is percent-encoded, so names may hold anything.
+ * The addresses of the views, behind the `#`. Every segment is percent-encoded, so names may have any characters.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export const links = {
    * A folder of a drive.
    *
    * @param {string} project @param {string} drive
-   * @param {string} [path] A prefix of names: empty, or with its `/` at the end.
+   * @param {string} [path] A prefix of names: empty, or ending with `/`.
    */
   files: (project, drive, path = "") =>
     address("p", project, "files", drive, ...(path === "" ? [] : path.split("/"))),

@@ -3,9 +3,9 @@ import { fill } from "./dom.js";
 import { createNotices } from "./notices.js";
 import { Session } from "./session.js";
 
-const NOT_LOADED = "The page could not be loaded whole: check the connection and load it again";
+const NOT_LOADED = "The page did not load completely: check the connection and reload it";
 
-/** The page: the sign-in, and once somebody is signed in the shell with its views. */
+/** The page: the sign-in form, then the shell with its views. */
 function main() {
   const page = document.getElementById("page");
   if (page === null) return;
@@ -13,7 +13,7 @@ function main() {
   const notices = createNotices();
   document.body.append(notices.element);
 
-  /** @param {string} [sentence] Why somebody has to sign in again. */
+  /** @param {string} [sentence] Why a new sign-in is needed. */
   const askToSignIn = (sentence) => {
     document.title = "Sign in · kvdrive";
     const { element, focus } = signInView(session, enter, sentence);
@@ -21,7 +21,7 @@ function main() {
     focus();
   };
   const enter = async () => {
-    // What only those need who are signed in is not loaded before.
+    // Loaded after the sign-in only.
     const { openShell } = await import("./shell.js").catch(() => ({ openShell: undefined }));
     if (openShell === undefined) return notices.fail(NOT_LOADED);
     const shell = openShell(page, { session, notices });

@@ -1,28 +1,28 @@
 import { h } from "./dom.js";
 import { icon } from "./icon.js";
 
-/** How long a notice stays that asks nothing of anybody, in milliseconds. */
+/** How long a success notice stays, in milliseconds. */
 const STAY = 6000;
 
 /** @typedef {ReturnType<typeof createNotices>} Notices */
 
-/** Short sentences at the edge of the page, which screen readers say. */
+/** Notices at the edge of the page, announced by screen readers. */
 export function createNotices() {
   const good = h("div", { role: "status", "aria-live": "polite" });
   const bad = h("div", { role: "alert" });
   return {
     element: h("div", { class: "notices" }, good, bad),
-    /** Something was done. It goes by itself. @param {string} sentence */
+    /** Reports success. The notice disappears by itself. @param {string} sentence */
     say(sentence) {
       const notice = show(good, sentence, "notice");
       setTimeout(() => notice.remove(), STAY);
     },
-    /** Something failed. It stays until it is closed. @param {unknown} error A sentence, or an error with one. */
+    /** Reports a failure. The notice stays until it is closed. @param {unknown} error A sentence, or an error with one. */
     fail(error) {
       if (isAbort(error)) return;
       show(bad, sentenceOf(error), "notice notice-bad");
     },
-    /** Takes all of them away. */
+    /** Removes all notices. */
     clear() {
       good.replaceChildren();
       bad.replaceChildren();
@@ -30,13 +30,13 @@ export function createNotices() {
   };
 }
 
-/** What an error tells a person. @param {unknown} error @returns {string} */
+/** The sentence of an error. @param {unknown} error @returns {string} */
 export function sentenceOf(error) {
   if (typeof error === "string") return error;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether it is only that the person has left or cancelled. @param {unknown} error @returns {boolean} */
+/** Whether the user cancelled or left the view. @param {unknown} error @returns {boolean} */
 export function isAbort(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }

@@ -7,7 +7,7 @@ import { findRoute } from "./routes.js";
 /** @import { Context, View } from "./types.d.ts" */
 /** @import { Route } from "./routes.js" */
 
-/** Shows the view that the address names, one at a time. */
+/** Shows the view that the address selects. */
 export class Router {
   #outlet;
   #context;
@@ -20,7 +20,7 @@ export class Router {
   /**
    * @param {HTMLElement} outlet
    * @param {Omit<Context, "signal" | "go">} context
-   * @param {(route: Route | undefined) => void} onRoute Told of each view before it is there.
+   * @param {(route: Route | undefined) => void} onRoute Called before each view is shown.
    */
   constructor(outlet, context, onRoute) {
     this.#outlet = outlet;
@@ -28,14 +28,14 @@ export class Router {
     this.#onRoute = onRoute;
   }
 
-  /** Follows the address from now on. */
+  /** Starts following the address. */
   start() {
     const { signal } = this.#listening;
     globalThis.addEventListener("hashchange", () => this.#show(), { signal });
     return this.#show();
   }
 
-  /** Leaves the view that is open, and follows the address no more. */
+  /** Closes the open view and stops following the address. */
   stop() {
     this.#listening.abort();
     this.#leave();
@@ -56,7 +56,7 @@ export class Router {
       const context = { ...this.#context, signal, go: go };
       const view = signal.aborted ? undefined : await open(context, route.params);
       if (view === undefined) return;
-      // Another address was opened meanwhile.
+      // Another address was opened in the meantime.
       if (signal.aborted) return view.close?.();
       this.#view = view;
       this.#put(view.title, view.element);
@@ -77,7 +77,7 @@ export class Router {
     document.title = `${title} · kvdrive`;
     fill(this.#outlet, element);
     globalThis.scrollTo(0, 0);
-    // Screen readers begin at the new view's heading, and so does the next Tab.
+    // Screen readers and the next Tab start at the new view's heading.
     const heading = element.querySelector("h1");
     heading?.setAttribute("tabindex", "-1");
     heading?.focus({ preventScroll: true });
@@ -89,7 +89,7 @@ export class Router {
     return h(
       "div",
       { class: "failed", role: "alert" },
-      h("h1", {}, "This could not be shown"),
+      h("h1", {}, "This page could not be loaded"),
       h("p", {}, sentenceOf(error)),
       again,
     );
@@ -107,7 +107,7 @@ function mayOpen({ params }, { session }) {
   return credentials?.kind !== "project" || credentials.project === params.project;
 }
 
-/** Where somebody begins. @param {Pick<Context, "session">} context @returns {string} */
+/** The first page of a session. @param {Pick<Context, "session">} context @returns {string} */
 export function homeOf({ session }) {
   const { credentials } = session;
   return credentials?.kind === "project" ? links.project(credentials.project) : links.projects();

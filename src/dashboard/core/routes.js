@@ -17,10 +17,10 @@ const VIEWS = {
 const NOTHING = { project: "", drive: "", path: "", app: "" };
 
 /**
- * The view that an address names.
+ * Finds the view of an address.
  *
  * @param {string} hash With its `#`, percent-encoded.
- * @returns {Route | undefined} Nothing where it names none.
+ * @returns {Route | undefined} `undefined` for an unknown address.
  */
 export function findRoute(hash) {
   const segments = decodeAll(hash.replace(/^#\/?/, ""));
@@ -59,7 +59,7 @@ function decodeAll(path) {
   try {
     return path.split("/").map(decodeURIComponent);
   } catch {
-    // Somebody wrote the address by hand.
+    // The address was typed in by hand.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { links } from "./links.js";
 import { findRoute } from "./routes.js";
 
-Deno.test("What a link names the route gives back, whatever is in the names", () => {
+Deno.test("Links and routes agree for all characters in names", () => {
   const names = ["photos", "a b", "ü/ñ", "100%", "#?&=", "..", "🦖", "%2F"];
   const paths = ["", "pets/", "a//b/", "/", "//", "../", "a/./b/", "ü%/", "🦖/"];
   for (const project of names) {
@@ -32,7 +32,7 @@ Deno.test("Every section has its address", () => {
   assertEquals(findRoute(links.application("p", "viewer"))?.params.app, "viewer");
 });
 
-Deno.test("What is no address of a view has no route", () => {
+Deno.test("An unknown address has no route", () => {
   const hashes = [
     "",
     "#",

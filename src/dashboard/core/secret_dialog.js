@@ -4,13 +4,13 @@ import { h } from "./dom.js";
 import { icon } from "./icon.js";
 
 /**
- * Shows a secret that was made just now, with a button that copies it.
+ * Shows a new secret with a copy button.
  *
  * @param {object} options
  * @param {string} options.title
  * @param {string} options.label What it is.
  * @param {string} options.secret
- * @param {string} options.lost What helps who has lost it.
+ * @param {string} options.lost What to do if it is lost.
  * @returns {Promise<void>}
  */
 export function showSecret({ title, label, secret, lost }) {
@@ -18,7 +18,7 @@ export function showSecret({ title, label, secret, lost }) {
     "p",
     { class: "warning" },
     icon("warning"),
-    h("span", {}, `This is shown once. Copy it now and keep it as you keep passwords. ${lost}`),
+    h("span", {}, `This is shown once. Copy it now and store it like a password. ${lost}`),
   );
   return show({ title, content: [warning, copyField(label, secret)], action: "I have copied it" });
 }

@@ -2,47 +2,47 @@
 
 const STORED = "kvdrive";
 
-/** Who is signed in. The secret lives as long as the tab, and nowhere else. */
+/** The session. The secret is kept in the tab's session storage only. */
 export class Session {
   #storage;
   /** @type {(sentence: string) => void} */
   #onEnd = () => {};
 
-  /** @param {Storage} storage The tab's. */
+  /** @param {Storage} storage The tab's session storage. */
   constructor(storage) {
     this.#storage = storage;
   }
 
-  /** @returns {Credentials | undefined} Nothing while nobody is signed in. */
+  /** @returns {Credentials | undefined} `undefined` without a sign-in. */
   get credentials() {
     const text = this.#storage.getItem(STORED);
     return text === null ? undefined : JSON.parse(text);
   }
 
-  /** Whether it is the administrator, and not the owner of one project. */
+  /** Whether the administrator is signed in, not the owner of a project. */
   get isAdministrator() {
     return this.credentials?.kind === "admin";
   }
 
-  /** The headers that say who calls. @returns {Record<string, string>} */
+  /** The headers with the credentials. @returns {Record<string, string>} */
   get headers() {
     const { credentials } = this;
     return credentials === undefined ? {} : headersOf(credentials);
   }
 
-  /** @param {Credentials} credentials They have let somebody in. */
+  /** @param {Credentials} credentials Credentials that the server accepted. */
   start(credentials) {
     this.#storage.setItem(STORED, JSON.stringify(credentials));
   }
 
-  /** Forgets the secret. @param {string} [sentence] Why, where the person did not ask for it. */
+  /** Forgets the secret. @param {string} [sentence] The reason, unless the user signed out. */
   end(sentence = "") {
     if (this.credentials === undefined) return;
     this.#storage.removeItem(STORED);
     this.#onEnd(sentence);
   }
 
-  /** @param {(sentence: string) => void} listener The only one; told when nobody is signed in any more. */
+  /** @param {(sentence: string) => void} listener Called when the session ends; there is one. */
   onEnd(listener) {
     this.#onEnd = listener;
   }

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Session } from "./session.js";
 
-/** What a tab has to store in. */
+/** A tab's storage. */
 class TabStorage implements Storage {
   readonly #items = new Map<string, string>();
 
@@ -25,7 +25,7 @@ class TabStorage implements Storage {
   }
 }
 
-Deno.test("A session is kept in the tab until it ends, which is told once", () => {
+Deno.test("A session is kept in the tab until it ends, and its end is reported once", () => {
   const storage = new TabStorage();
   const session = new Session(storage);
   const ends: string[] = [];
@@ -39,7 +39,7 @@ Deno.test("A session is kept in the tab until it ends, which is told once", () =
   assertEquals([ends, storage.length, session.credentials], [["Revoked"], 0, undefined]);
 });
 
-Deno.test("The administrator's token goes out as such", () => {
+Deno.test("The administrator's token is sent as a bearer token", () => {
   const session = new Session(new TabStorage());
   session.start({ kind: "admin", secret: "t" });
   assertEquals([session.isAdministrator, session.headers], [true, { Authorization: "Bearer t" }]);

@@ -7,7 +7,7 @@ import { Router } from "./router.js";
 /** @import { Context } from "./types.d.ts" */
 
 /**
- * What stands around every view: the header, and the uploads, which go on whatever view is open.
+ * The frame around every view: the header, and the uploads, which continue when the view changes.
  *
  * @param {HTMLElement} page
  * @param {Pick<Context, "session" | "notices">} parts
@@ -38,7 +38,7 @@ export function openShell(page, { session, notices }) {
   };
 }
 
-/** Lets the keyboard pass over the header. A link would change the address. @param {HTMLElement} outlet */
+/** A skip link over the header. It is a button, because a link would change the address. @param {HTMLElement} outlet */
 function skipLink(outlet) {
   return h("button", {
     type: "button",
@@ -47,7 +47,7 @@ function skipLink(outlet) {
   }, "Skip to the content");
 }
 
-/** What the sign-in needs no styles of is not loaded before. @param {string} href */
+/** Styles that the sign-in form does not need are loaded later. @param {string} href */
 function addStyles(href) {
   if (document.querySelector(`link[href="${href}"]`) !== null) return;
   document.head.append(h("link", { rel: "stylesheet", href }));

@@ -8,10 +8,10 @@ import { fill, h } from "./dom.js";
  * @property {string} key
  * @property {string} label
  * @property {(row: R) => Child} cell
- * @property {(row: R) => string | number} [value] What it is sorted by; without it, it is not.
- * @property {boolean} [isNumber] Figures stand at the right.
+ * @property {(row: R) => string | number} [value] Sort key; without it the column cannot be sorted.
+ * @property {boolean} [isNumber] Right-aligned.
  * @property {boolean} [isHeading] The cell that names the row.
- * @property {boolean} [isQuiet] The label is for screen readers alone, as above buttons.
+ * @property {boolean} [isQuiet] The label is for screen readers only, as above buttons.
  */
 
 /**
@@ -20,15 +20,15 @@ import { fill, h } from "./dom.js";
  * @property {string} caption For screen readers.
  * @property {Column<R>[]} columns
  * @property {R[]} rows
- * @property {Child} empty What stands in place of a table without rows: it tells what to do.
- * @property {{key: string, isDown: boolean}} [sort] What it is sorted by at first.
- * @property {(sort: {key: string, isDown: boolean}) => void} [onSort] Called after another column was chosen.
+ * @property {Child} empty Shown in place of a table without rows.
+ * @property {{key: string, isDown: boolean}} [sort] Initial order.
+ * @property {(sort: {key: string, isDown: boolean}) => void} [onSort] Called when the order changes.
  */
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
 /**
- * A table whose columns sort it. On narrow screens each row becomes a card.
+ * A sortable table. On narrow screens each row becomes a card.
  *
  * @template R
  * @param {TableOptions<R>} options
@@ -53,7 +53,7 @@ export function createTable({ caption, columns, rows, empty, sort, onSort }) {
     for (const [index, column] of columns.entries()) markHead(heads[index], column, order);
     fill(body, sorted(shown, columns, order).map((row) => rowOf(columns, row)));
     const wanted = shown.length === 0 ? nothing : table;
-    // The button that was pressed keeps the focus.
+    // Keep the focus on the pressed button.
     if (box.firstChild !== wanted) fill(box, wanted);
   };
   /** @param {string} key */

@@ -1,5 +1,5 @@
 /**
- * What the modules of the dashboard give each other, and what the server answers.
+ * Types that the modules of the dashboard share, and types of the server's answers.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import type { Notices } from "./notices.js";
 import type { Session } from "./session.js";
 import type { Uploads } from "../files/upload_queue.js";
 
-/** What an element may hold. Numbers are written out; what is nothing or `false` is left out. */
+/** Children of an element. Numbers become text; `null`, `undefined` and `false` are left out. */
 export type Child = Node | string | number | false | null | undefined | Child[];
 
-/** Attributes by their names; `true` stands for an empty one, and what is `false` or nothing is left out. */
+/** Attributes by their names; `true` is an empty attribute; `false` and `undefined` are left out. */
 export interface Props {
   /** Listeners by their event. */
   on?: { [E in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[E]) => void };
@@ -20,44 +20,44 @@ export interface Props {
   [attribute: string]: unknown;
 }
 
-/** Who is signed in. A project's key opens that project, the administrator's token everything. */
+/** Credentials. A project key opens that project, the administrator's token everything. */
 export type Credentials =
   | { kind: "admin"; secret: string }
   | { kind: "project"; secret: string; project: string };
 
-/** What every view gets. */
+/** Arguments of every view. */
 export interface Context {
   api: Api;
   session: Session;
   notices: Notices;
-  /** Uploads go on while another view is open. */
+  /** Uploads continue while another view is open. */
   uploads: Uploads;
   /** Opens another view by its address, as `links` makes them. */
   go(hash: string): void;
-  /** Aborted when the view is left: listeners and calls that hang on it end then. */
+  /** Aborted when the view is closed; ends its listeners and calls. */
   signal: AbortSignal;
 }
 
-/** A screen. Its title stands in the browser's tab. */
+/** A view. Its title is shown in the browser's tab. */
 export interface View {
   title: string;
   element: HTMLElement;
   close?(): void;
 }
 
-/** What every module in `views/` exports as `open`. */
+/** The export `open` of every module in `views/`. */
 export type OpenView = (context: Context, params: Params) => View | Promise<View>;
 
-/** What an address names. What it does not name is empty. */
+/** Parameters of an address; empty if absent. */
 export interface Params {
   project: string;
   drive: string;
-  /** A folder as a prefix of names: empty, or with its `/` at the end. */
+  /** A folder as a prefix of names: empty, or ending with `/`. */
   path: string;
   app: string;
 }
 
-/** Bytes of the volume that the store is on; `null` where they are not known. */
+/** Bytes of the store's volume; `null` if unknown. */
 export interface Disk {
   total: number | null;
   free: number | null;
@@ -69,7 +69,7 @@ export interface Integrity {
   damaged: { project_id: string; drive_name: string; name: string; problem: string }[];
 }
 
-/** How the server's backups are. */
+/** State of the server's backups. */
 export interface Backups {
   newest: string | null;
   /** Seconds. */
@@ -89,7 +89,7 @@ export interface Project {
   project_id: string;
   name: string | null;
   created: string;
-  /** What its files and open uploads may have together; `null` where that is not limited. */
+  /** Limit of the bytes of its files and open uploads; `null` for none. */
   max_bytes: number | null;
   /** The domain below which its owner may choose host names for applications; `null` for none. */
   host_suffix: string | null;
@@ -101,7 +101,7 @@ export interface Project {
 
 export interface ProjectDetails extends Project {
   drives: Drive[];
-  /** For the administrator alone. */
+  /** For the administrator only. */
   disk?: Disk;
 }
 
@@ -151,7 +151,7 @@ export interface NewAppKey extends AppKey {
   api_key: string;
 }
 
-/** Of a directory only its name is told. */
+/** Folders have only their name. */
 export interface FileDetails {
   name: string;
   size?: number;
@@ -191,16 +191,16 @@ export interface ListOptions {
   prefix?: string;
   last?: string;
   limit?: number;
-  /** Unless it is true, names end at the first `/` behind the prefix. */
+  /** If false, names end at the first `/` after the prefix. */
   recursive?: boolean;
   signal?: AbortSignal;
 }
 
 export interface SendOptions {
   signal?: AbortSignal;
-  /** Told how many bytes have left so far. */
+  /** Called with the bytes sent so far. */
   onProgress?: (sent: number) => void;
-  /** The file's type; without it the server goes by the name. */
+  /** The file's type; without it the server derives it from the name. */
   type?: string;
   /** More headers, such as `Content-Digest`. */
   headers?: Record<string, string>;

@@ -4,17 +4,17 @@ import { formatBytes, formatShare } from "./format.js";
 /** @import { Disk, Project } from "./types.d.ts" */
 
 /**
- * Bytes as a bar: their share of the disk in figures too, where its size is known, else of all that is shown beside them.
+ * A bar of bytes, with their share of the disk, or of all listed bytes if its size is unknown.
  *
  * @param {number} bytes
  * @param {Disk | undefined} disk
- * @param {number} all What the longest of several bars may stand for.
+ * @param {number} all Bytes of the longest bar.
  * @returns {HTMLElement}
  */
 export function usageBar(bytes, disk, all) {
   const total = disk?.total ?? null;
   const share = total === null
-    ? `${formatShare(bytes, all)} of what is stored`
+    ? `${formatShare(bytes, all)} of all stored bytes`
     : `${formatShare(bytes, total)} of the disk`;
   return h(
     "div",
@@ -24,14 +24,14 @@ export function usageBar(bytes, disk, all) {
   );
 }
 
-/** From this share of a limit on it is worth a warning. */
+/** Share of a limit at which a warning is shown. */
 const NEAR = 0.9;
 
 /**
- * How much of what a project may hold it does, in figures and words.
+ * The use of a project's limit, as a bar, a percentage and a word.
  *
  * @param {Pick<Project, "bytes" | "open_upload_bytes" | "max_bytes">} project
- * @returns {HTMLElement | null} Nothing where there is no limit.
+ * @returns {HTMLElement | null} `null` without a limit.
  */
 export function limitBar({ bytes: stored, open_upload_bytes, max_bytes }) {
   if (max_bytes === null) return null;
@@ -52,10 +52,10 @@ const STATES = {
 };
 
 /**
- * What the disk has, and how much of it is free.
+ * Size and free space of the disk.
  *
  * @param {Disk} disk
- * @returns {HTMLElement | null} Nothing where it is not known.
+ * @returns {HTMLElement | null} `null` if unknown.
  */
 export function diskBar({ total, free }) {
   if (total === null || free === null) return null;
@@ -71,7 +71,7 @@ export function diskBar({ total, free }) {
   );
 }
 
-/** The picture alone; the figures beside it say the same. @param {number} part @param {number} whole */
+/** The bar itself; the numbers beside it have the same information. @param {number} part @param {number} whole */
 function bar(part, whole) {
   const share = whole <= 0 ? 0 : Math.min(100, part / whole * 100);
   const style = { "--share": `${share.toFixed(3)}%`, "--least": part > 0 ? "3px" : "0" };

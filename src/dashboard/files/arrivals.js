@@ -4,14 +4,14 @@ import { eachOf } from "./limiter.js";
 /** @import { Entry } from "./order.js" */
 
 /**
- * The rows that new files mean in a list: themselves with what the server says of them, or the folder they lie in.
+ * The rows that new files add to a list: the files with their details, or the folders that contain them.
  *
  * @param {Pick<Api, "listFiles">} api
  * @param {{project: string, drive: string}} place
  * @param {readonly string[]} names of files that have been stored
  * @param {object} list
- * @param {string} list.prefix what the names in the list begin with
- * @param {boolean} list.recursive whether files of deeper folders stand in it themselves
+ * @param {string} list.prefix prefix of the names in the list
+ * @param {boolean} list.recursive whether the list contains files of subfolders
  * @param {AbortSignal} list.signal
  * @returns {Promise<Entry[]>}
  */
@@ -32,7 +32,7 @@ export async function arrivals(api, { project, drive }, names, list) {
     }
     const options = { prefix: name, limit: 1, recursive: true, signal };
     const { files } = await api.listFiles(project, drive, options);
-    // It may be gone again; another that begins with the same stands behind it.
+    // The file may be deleted already; the first match can then be another name with the same prefix.
     if (files?.[0]?.name === name) entries.push(files[0]);
   });
   return entries;

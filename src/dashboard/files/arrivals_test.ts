@@ -15,7 +15,7 @@ async function rows(names: string[], prefix: string, recursive = false): Promise
   return entries.map(({ name }) => name).toSorted();
 }
 
-Deno.test("New files are rows of their folder, deeper ones the folder they lie in", async () => {
+Deno.test("New files become rows of their folder; deeper ones become their subfolder", async () => {
   const names = ["a/x", "a/b/1", "a/b/2", "c", "a/gone"];
   assertEquals(await rows(names, "a/"), ["a/b/", "a/x"]);
   assertEquals(await rows(names, ""), ["a/", "c"]);

@@ -3,7 +3,7 @@ import { links } from "../core/links.js";
 import { shownName, trail } from "./names.js";
 
 /**
- * The way from the project's drives to a folder.
+ * The path from the project's drives to a folder.
  *
  * @param {string} project
  * @param {string} drive

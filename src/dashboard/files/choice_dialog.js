@@ -4,14 +4,14 @@ import { uniqueId } from "../core/unique_id.js";
 /** @import { Child } from "../core/types.d.ts" */
 
 /**
- * A question with several answers, besides that of canceling.
+ * A dialog with several answers besides Cancel.
  *
  * @template {string} V
  * @param {object} options
  * @param {string} options.title
  * @param {Child} options.content
  * @param {readonly {value: V, label: string, isDangerous?: boolean}[]} options.choices
- * @returns {Promise<V | undefined>} nothing where it was canceled
+ * @returns {Promise<V | undefined>} `undefined` if it was canceled
  */
 export function choose({ title, content, choices }) {
   const { promise, resolve } = Promise.withResolvers();

@@ -1,7 +1,7 @@
 import { saveName } from "./names.js";
 
 /**
- * The line that downloads a file in a shell, with the key in the variable `KEY`.
+ * A shell command that downloads a file, with the key in the variable `KEY`.
  *
  * @param {string} origin of the server
  * @param {{project: string, drive: string, name: string}} place
@@ -13,7 +13,7 @@ export function curlLine(origin, { project, drive, name }) {
 }
 
 /**
- * To curl a lone dash is its standard output.
+ * curl writes to standard output for the name `-`.
  *
  * @param {string} name
  */
@@ -23,7 +23,7 @@ function savePath(name) {
 }
 
 /**
- * A word as a shell takes it, whatever is in it.
+ * Quotes a text as one word of a shell command.
  *
  * @param {string} text
  */

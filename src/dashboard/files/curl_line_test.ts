@@ -3,7 +3,7 @@ import { curlLine } from "./curl_line.js";
 
 const ORIGIN = "https://drive.example";
 
-Deno.test("The line is one word a part, whatever is in the name, and has no secret", async () => {
+Deno.test("The line quotes every name and contains no secret", async () => {
   const names = [
     "cat.jpg",
     "it's; rm -rf ~",

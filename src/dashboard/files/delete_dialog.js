@@ -6,17 +6,17 @@ import { deleteNames, meantNames } from "./delete_names.js";
 
 /** @import { Api } from "../core/api.js" */
 
-/** How many names that could not be deleted are told. */
+/** Number of failed names that are listed. */
 const SHOWN = 20;
 
 /**
- * What became of a deletion, and whether all that was meant is gone.
+ * Result of a deletion, and whether everything selected is gone.
  *
  * @typedef {{deleted: Set<string>, failed: string[], isComplete: boolean}} Deletion
  */
 
 /**
- * Counts what a selection means, asks, deletes it and tells how far that is. It can be stopped between two requests.
+ * Counts the selected files, asks, deletes them and shows progress. It can be stopped between two requests.
  *
  * @param {Api} api
  * @param {{project: string, drive: string}} place
@@ -81,7 +81,7 @@ async function count(api, place, selected, signal, { title, text, problem, run }
     const what = formatNumber(names.length, "file");
     const inside = folders.length === 0
       ? ""
-      : `, everything in ${formatNumber(folders.length, "folder")} among them`;
+      : `, including everything in ${formatNumber(folders.length, "folder")}`;
     title.textContent = `Delete ${what}?`;
     const only = selected.length === 1 ? `“${selected[0]}”: ` : "";
     fill(text, `${only}${what} will be deleted${inside}. This cannot be undone.`);

@@ -4,7 +4,7 @@ import { withRetries } from "./retry.js";
 /** @import { Api } from "../core/api.js" */
 
 /**
- * All files that a selection means: itself, and of each folder everything whose name begins with it.
+ * All selected files, including every file in the selected folders.
  *
  * @param {Pick<Api, "listFiles">} api
  * @param {{project: string, drive: string}} place
@@ -45,14 +45,14 @@ async function* pagesOf(api, { project, drive }, prefix, signal) {
 }
 
 /**
- * Deletes files, so many in a request as the server takes.
+ * Deletes files, in requests of the largest size that the server accepts.
  *
  * @param {Pick<Api, "deleteFiles">} api
  * @param {{project: string, drive: string}} place
  * @param {readonly string[]} names
  * @param {object} options
- * @param {AbortSignal} options.signal keeps the next request from being sent
- * @param {(done: {deleted: string[], failed: string[]}) => void} options.onProgress told after each request
+ * @param {AbortSignal} options.signal stops before the next request
+ * @param {(done: {deleted: string[], failed: string[]}) => void} options.onProgress called after each request
  */
 export async function deleteNames(api, { project, drive }, names, { signal, onProgress }) {
   for (let at = 0; at < names.length; at += MAX_DELETE_NAMES) {
@@ -60,7 +60,7 @@ export async function deleteNames(api, { project, drive }, names, { signal, onPr
     const answer = await withRetries(() => api.deleteFiles(project, drive, batch, signal), {
       signal,
     });
-    // A setting of the server makes it an object of reasons.
+    // With --failed-reasons it is an object of reasons.
     const failed = Array.isArray(answer.failed) ? answer.failed : Object.keys(answer.failed);
     onProgress({ deleted: answer.deleted, failed });
   }

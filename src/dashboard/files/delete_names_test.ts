@@ -13,7 +13,7 @@ function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `f/${String(index).padStart(5, "0")}`);
 }
 
-Deno.test("A folder means everything with its prefix, and nothing counts twice", async () => {
+Deno.test("A folder includes everything with its prefix, and each name counts once", async () => {
   const all = names(2500);
   const listFiles = (_project: string, _drive: string, options: ListOptions = {}) => {
     const { last = "", prefix = "" } = options;
@@ -33,13 +33,13 @@ Deno.test("A folder means everything with its prefix, and nothing counts twice",
   assertEquals(counts.at(-1), 2501);
 });
 
-Deno.test("So many are deleted in a request as the server takes; what failed is told", async () => {
+Deno.test("Deletions are split into requests of the largest size, and failures are reported", async () => {
   const sizes: number[] = [];
   const done = { deleted: 0, failed: [] as string[] };
   const deleteFiles = (_project: string, _drive: string, batch: string[]) => {
     sizes.push(batch.length);
     const [first = "", ...others] = batch;
-    // The first page has them as a list, the others as an object: a setting of the server.
+    // The first answer has a list, the others an object, as with --failed-reasons.
     const failed = sizes.length === 1 ? [first] : { [first]: "why" };
     return Promise.resolve({ deleted: others, failed });
   };
@@ -54,7 +54,7 @@ Deno.test("So many are deleted in a request as the server takes; what failed is 
   assertEquals(done, { deleted: 1998, failed: ["f/00000", "f/01000", "f/02000"] });
 });
 
-Deno.test("A refusal ends it, and what is done is told before", async () => {
+Deno.test("A refusal ends a deletion after progress was reported", async () => {
   let calls = 0;
   let deleted = 0;
   const deleteFiles = (_project: string, _drive: string, batch: string[]) => {

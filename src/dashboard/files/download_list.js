@@ -6,7 +6,7 @@ import { saveFile } from "./save_file.js";
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * A download that runs.
+ * A running download.
  *
  * @typedef {object} Download
  * @property {Place} place
@@ -15,10 +15,10 @@ import { saveFile } from "./save_file.js";
  * @property {AbortController} stopping
  */
 
-/** Milliseconds between two times that listeners are told. */
+/** Milliseconds between two notifications of listeners. */
 const PAUSE = 100;
 
-/** The downloads of this page, which go on whatever the page shows. One that has ended is told of and forgotten. */
+/** The downloads of this page, which continue when the view changes. A finished one is reported and removed. */
 export class DownloadList {
   /** @type {Set<Download>} */
   #running = new Set();
@@ -43,7 +43,7 @@ export class DownloadList {
   }
 
   /**
-   * Saves a file on the person's disk. It has to be called while a click is told of, as a browser asks where to only
+   * Saves a file on the user's disk. Must be called during a click event: browsers open the save dialog only
    * then.
    *
    * @param {Place} place
@@ -63,9 +63,9 @@ export class DownloadList {
           this.#tell();
         },
       });
-      this.#notices.say(`“${place.name}” is downloaded`);
+      this.#notices.say(`“${place.name}” was downloaded`);
     } catch (error) {
-      // Not choosing a place, and canceling, is no failure.
+      // Cancelling is not a failure.
       if (!isAbort(error)) this.#notices.fail(error);
     } finally {
       this.#running.delete(download);
@@ -77,7 +77,7 @@ export class DownloadList {
     for (const { stopping } of this.#running) stopping.abort();
   }
 
-  /** @param {() => void} listener @param {AbortSignal} signal ends that */
+  /** @param {() => void} listener @param {AbortSignal} signal ends the subscription */
   subscribe(listener, signal) {
     this.#listeners.add(listener);
     signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });

@@ -6,7 +6,7 @@ import { baseName } from "./names.js";
 /** @import { Download, DownloadList } from "./download_list.js" */
 
 /**
- * The downloads that run, one row each.
+ * The running downloads, one row each.
  *
  * @param {DownloadList} downloads
  * @param {AbortSignal} signal

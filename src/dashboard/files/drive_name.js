@@ -1,12 +1,12 @@
 /**
- * What is wrong with a drive's name; nothing where the server takes it.
+ * The problem of a drive's name; `undefined` if the server accepts it.
  *
  * @param {string} name
  * @returns {string | undefined}
  */
 export function driveNameProblem(name) {
   if (name.trim() === "") return "Give the drive a name";
-  // deno-lint-ignore no-control-regex -- these are what a name must not have
+  // deno-lint-ignore no-control-regex -- a name must not contain these
   if (/[/\x00-\x1f\x7f-\x9f]/.test(name)) {
     return "The name of a drive has no slash and no control character";
   }

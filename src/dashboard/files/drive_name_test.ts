@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { driveNameProblem } from "./drive_name.js";
 
-Deno.test("A drive's name is refused where the server would, or could not be asked", () => {
+Deno.test("A drive name is refused if the server would refuse it or no URL can address it", () => {
   for (const name of ["photos", " a ", "ä😀", "a.b", "...", "x".repeat(128)]) {
     assertEquals(driveNameProblem(name), undefined);
   }

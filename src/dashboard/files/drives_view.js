@@ -99,7 +99,7 @@ function linkTo(project, drive) {
 
 const EMPTY =
   "This project has no files yet. Choose a name for its first drive below, and upload " +
-  "something into it.";
+  "files into it.";
 
 /** @param {number} bytes @param {number} all */
 function shareOf(bytes, all) {

@@ -3,10 +3,10 @@ import { droppedEntries, filesOf } from "./dropped_files.js";
 /** @import { ChosenFile } from "./dropped_files.js" */
 
 /**
- * Takes files and folders that are dropped anywhere on the page; next to the target a browser would open them in its
+ * Accepts files and folders dropped anywhere on the page; otherwise the browser would open them in its
  * place.
  *
- * @param {HTMLElement} target is marked while something hangs over the page
+ * @param {HTMLElement} target highlighted while files are dragged over the page
  * @param {object} options
  * @param {AbortSignal} options.signal
  * @param {(sentence: string) => void} options.tell
@@ -36,13 +36,13 @@ export function acceptDrops(target, { signal, tell, onDrop, onProblem }) {
     event.preventDefault();
     depth = 0;
     mark();
-    // Of a dialog that is open nobody sees what is below it.
+    // An open dialog hides the target.
     if (document.querySelector("dialog[open]") !== null) return;
     const entries = droppedEntries(event.dataTransfer);
     try {
-      onDrop(await filesOf(entries, (count) => tell(`Reading what was dropped: ${count} files`)));
+      onDrop(await filesOf(entries, (count) => tell(`Reading the dropped files: ${count} so far`)));
     } catch {
-      onProblem("What was dropped cannot be read: choose it with the buttons");
+      onProblem("The dropped files cannot be read: choose them with the buttons");
     } finally {
       tell("");
     }

@@ -1,11 +1,11 @@
 /**
- * A file that a person chose or dropped, and where it stood below that: `photos/2021/a.jpg`.
+ * A chosen or dropped file with its relative path: `photos/2021/a.jpg`.
  *
  * @typedef {{file: File, path: string}} ChosenFile
  */
 
 /**
- * The files of a file input. Those of a chosen folder know their path.
+ * The files of a file input. Files of a chosen folder have a relative path.
  *
  * @param {Iterable<File>} files
  * @returns {ChosenFile[]}
@@ -15,7 +15,7 @@ export function chosenFiles(files) {
 }
 
 /**
- * What was dropped. It has to be asked while the drop is told of: afterwards a browser has forgotten it.
+ * The dropped entries. Must be called during the drop event: browsers clear the data afterwards.
  *
  * @param {DataTransfer} transfer
  * @returns {(FileSystemEntry | File)[]}
@@ -28,10 +28,10 @@ export function droppedEntries(transfer) {
 }
 
 /**
- * The files of what was dropped, those in its folders too, in the order of a walk.
+ * The dropped files, including those in dropped folders, in traversal order.
  *
  * @param {readonly (FileSystemEntry | File)[]} entries
- * @param {(count: number) => void} [onFound] told how many files there are so far
+ * @param {(count: number) => void} [onFound] called with the number of files found so far
  * @returns {Promise<ChosenFile[]>}
  */
 export async function filesOf(entries, onFound = () => {}) {
@@ -77,7 +77,7 @@ function fileOf(entry) {
 }
 
 /**
- * A browser gives a folder in batches (Chromium: of 100); an empty one is the end.
+ * Browsers return a folder in batches (Chromium: of 100); an empty batch is the end.
  *
  * @param {FileSystemDirectoryEntry} directory
  * @returns {Promise<FileSystemEntry[]>}

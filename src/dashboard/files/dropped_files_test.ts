@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { chosenFiles, filesOf } from "./dropped_files.js";
 
-/** A folder's entries come so many at once, as in Chromium. */
+/** Batch size of a folder's entries, as in Chromium. */
 const BATCH = 100;
 
 type Tree = { [name: string]: Tree | string };
@@ -31,7 +31,7 @@ async function paths(entries: (FileSystemEntry | File)[]): Promise<string[]> {
   return (await filesOf(entries)).map(({ path }) => path);
 }
 
-Deno.test("Files and whole folders are walked in their order", async () => {
+Deno.test("Files and folders are traversed in order", async () => {
   const album = entryOf("album", { "a.txt": "a", empty: {}, sub: { deep: { "b.txt": "b" } } });
   const loose = new File(["x"], "loose.txt");
   assertEquals(await paths([album, loose, entryOf("z.txt", "z")]), [
@@ -42,14 +42,14 @@ Deno.test("Files and whole folders are walked in their order", async () => {
   ]);
 });
 
-Deno.test("A folder of more files than one batch is walked to its end", async () => {
+Deno.test("A folder of more files than one batch is read completely", async () => {
   const tree = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`${index}`, "x"]));
   const counts: number[] = [];
   await filesOf([entryOf("many", tree)], (count) => counts.push(count));
   assertEquals(counts.at(-1), 250);
 });
 
-Deno.test("What cannot be read is an error, and not a folder with less in it", async () => {
+Deno.test("An unreadable entry is an error", async () => {
   const broken = entryOf("x", {});
   const failing = {
     ...broken,
@@ -60,7 +60,7 @@ Deno.test("What cannot be read is an error, and not a folder with less in it", a
   await assertRejects(() => filesOf([failing as unknown as FileSystemEntry]), Error, "No");
 });
 
-Deno.test("Chosen files know the folder that was chosen", () => {
+Deno.test("Files of a chosen folder have relative paths", () => {
   const inFolder = Object.assign(new File([], "b.txt"), { webkitRelativePath: "a/b.txt" });
   assertEquals(chosenFiles([inFolder, new File([], "c.txt")]).map(({ path }) => path), [
     "a/b.txt",

@@ -7,13 +7,13 @@ import { curlLine } from "./curl_line.js";
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * What the server tells of a file.
+ * The server's metadata of a file.
  *
  * @typedef {object} FileFacts
  * @property {number} size bytes
  * @property {string} content_type
- * @property {string} etag with its quotes, as headers have it
- * @property {string | undefined} sha256 in hexadecimal digits, where it is known
+ * @property {string} etag with quotes, as in headers
+ * @property {string | undefined} sha256 in hexadecimal digits, if known
  * @property {string | undefined} modified
  */
 
@@ -62,7 +62,7 @@ export function createDetails(place, facts, created) {
     ["Created", created === undefined ? "not known" : formatTime(created)],
     ["Modified", modified === undefined ? "not known" : formatTime(modified)],
     ["ETag", etag],
-    ["SHA-256", sha256 ?? "not known, as the file was uploaded in parts"],
+    ["SHA-256", sha256 ?? "not known yet, because the file was uploaded in parts"],
   ];
   return h(
     "div",

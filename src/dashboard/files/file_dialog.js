@@ -11,12 +11,12 @@ import { createPreview } from "./preview.js";
 /** @import { Entry } from "./order.js" */
 
 /**
- * Shows a file: what is in it, what is known of it, and what can be done with it.
+ * A dialog with a file's preview, details and actions.
  *
  * @param {Pick<Context, "api" | "uploads" | "signal">} context
  * @param {{project: string, drive: string}} drivePlace
  * @param {Entry} entry
- * @returns {Promise<"delete" | undefined>} when it is closed: whether the file is to be deleted
+ * @returns {Promise<"delete" | undefined>} once closed: "delete" if the file is to be deleted
  */
 export function showFile({ api, uploads, signal: leaving }, { project, drive }, entry) {
   const { promise, resolve } = Promise.withResolvers();

@@ -8,42 +8,42 @@ import { scrolledTo, visibleRows } from "./visible_rows.js";
 /** @import { Selection } from "./selection.js" */
 
 /**
- * What a grid tells of.
+ * Events of a grid.
  *
  * @typedef {object} GridEvents
  * @property {(entry: Entry) => void} onOpen
  * @property {(column: Column) => void} onSort
- * @property {() => void} onNearEnd the last rows are in sight
+ * @property {() => void} onNearEnd the last rows are visible
  * @property {() => void} onSelect the selection has changed
- * @property {() => void} onDelete the key for it was pressed
+ * @property {() => void} onDelete the Delete key was pressed
  *
  * @typedef {object} GridOptions
  * @property {string} label
- * @property {string} folder what names are shown without
+ * @property {string} folder prefix that is not shown
  * @property {Selection} selection
  * @property {(entry: Entry) => string} hrefOf the address of a folder
  * @property {GridEvents} events
  * @property {AbortSignal} signal
  */
 
-/** So many rows before the end the next page is asked for. */
+/** Number of rows before the end at which the next page is loaded. */
 const NEAR = 200;
 
 /**
- * A list of files and folders in which only the visible rows are elements, so that it is as quick with 100,000 of them
- * as with ten. It is a grid of which one row has the focus; the others are reached with the arrow keys.
+ * A virtual list of files and folders: only visible rows are elements, so 100,000 entries are as fast
+ * as ten. It is an ARIA grid in which one row has the focus; arrow keys move it.
  */
 export class FileGrid {
   /** @type {readonly Entry[]} */
   rows = [];
-  /** The row that has the focus, or gets it. */
+  /** The row that has or gets the focus. */
   active = 0;
   element;
 
   #options;
   #head;
   #body = h("div", { role: "rowgroup", class: "grid-body" });
-  /** What a row is measured by, whatever the person's font size is. */
+  /** Measures the height of a row, which depends on the font size. */
   #probe = h("div", { class: "grid-probe", "aria-hidden": "true" });
   /** @type {Map<number, ReturnType<typeof createGridRow>>} the rows that are elements, by their index */
   #shown = new Map();
@@ -72,7 +72,7 @@ export class FileGrid {
     signal.addEventListener("abort", () => watcher.disconnect(), { once: true });
   }
 
-  /** How many rows are in sight. */
+  /** Number of visible rows. */
   get pageSize() {
     const { height, rowHeight } = this.#box();
     return Math.max(1, Math.floor(height / Math.max(rowHeight, 1)) - 1);
@@ -91,13 +91,13 @@ export class FileGrid {
     }
     this.rows = rows;
     this.#head.mark(order);
-    // A header row counts too; how many there are in all is known at the end only.
+    // The header row counts; the total is known at the end only.
     this.element.setAttribute("aria-rowcount", isComplete ? String(rows.length + 1) : "-1");
     this.render();
     if (focused && rows.length > 0) this.focusRow(this.active);
   }
 
-  /** Shows what is selected. */
+  /** Updates the selection marks. */
   markSelected() {
     const { selection } = this.#options;
     for (const { entry, mark } of this.#shown.values()) mark(selection.has(entry.name));
@@ -119,7 +119,7 @@ export class FileGrid {
     this.element.scrollTop = 0;
   }
 
-  /** Makes the elements of the rows in sight, and takes the others away. The row with the focus always stays. */
+  /** Creates the elements of visible rows and removes the others. The focused row always stays. */
   render() {
     this.#isAsked = false;
     const box = this.#box();
@@ -152,7 +152,7 @@ export class FileGrid {
   }
 
   /**
-   * Screen readers go through the rows in the order of the elements.
+   * Screen readers read the rows in the order of the elements.
    *
    * @param {number} index @param {HTMLElement} element
    */
@@ -176,7 +176,7 @@ export class FileGrid {
     events.onSelect();
   }
 
-  /** The part of the rows in sight: below the head, which stays. */
+  /** The visible part below the sticky header. */
   #box() {
     const head = this.#head.element.offsetHeight;
     return {

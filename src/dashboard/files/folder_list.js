@@ -11,7 +11,7 @@ import { Selection } from "./selection.js";
 /** @import { Search } from "./search_field.js" */
 
 /**
- * The list of a folder, or of a search in it, with the line that tells how far it is.
+ * The list of a folder, or of a search in it, with its status line.
  */
 export class FolderList {
   element;
@@ -30,7 +30,7 @@ export class FolderList {
   #grid;
   /** @type {Listing} */
   #listing;
-  /** Ends the loading of the list before. */
+  /** Aborts the loading of the previous list. */
   #ending = new AbortController();
 
   /**
@@ -40,7 +40,7 @@ export class FolderList {
    * @param {(entry: Entry) => void} options.onOpen
    * @param {() => void} options.onSelect
    * @param {() => void} options.onDelete
-   * @param {() => Node} options.whatToDo what an empty folder says
+   * @param {() => Node} options.whatToDo content of an empty folder
    * @param {AbortSignal} signal
    */
   constructor(api, place, options, signal) {
@@ -59,10 +59,10 @@ export class FolderList {
     return this.#listing.rows;
   }
 
-  /** What the names of the list begin with, and whether files of deeper folders stand in it. */
+  /** The prefix of the list, and whether it includes subfolders. */
   get query() {
     const { text, isWholeDrive } = this.#search;
-    // Everything from the root at once is what nobody asks for without a beginning.
+    // A recursive list without a prefix would list the whole drive.
     const isDeep = isWholeDrive && text !== "";
     return { prefix: (isDeep ? "" : this.#place.folder) + text, recursive: isDeep };
   }
@@ -151,7 +151,7 @@ export class FolderList {
     return listing;
   }
 
-  /** By its first page a list begins; the others come when somebody scrolls to them. */
+  /** Loads the first page; further pages load on scrolling. */
   #loadMore() {
     if (this.#listing.loaded > 0 && this.#listing.problem === "") this.#listing.loadMore();
   }
@@ -191,6 +191,6 @@ export class FolderList {
     if (text === "") return this.#options.whatToDo();
     const { recursive } = this.query;
     const where = recursive ? "No path in this drive" : "No name in this folder";
-    return h("p", {}, `${where} begins with “${text}”. Capital letters count.`);
+    return h("p", {}, `${where} begins with “${text}”. Upper and lower case differ.`);
   }
 }

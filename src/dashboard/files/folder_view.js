@@ -18,7 +18,7 @@ import { uploadTo } from "./upload_to.js";
 /** @import { Entry } from "./order.js" */
 
 /**
- * A folder of a drive: what is in it, uploading into it, opening and deleting of it.
+ * The view of a folder: list, upload, open and delete.
  *
  * @param {Context} context
  * @param {{project: string, drive: string, folder: string}} place
@@ -73,7 +73,7 @@ function createList(context, place, upload) {
           h(
             "p",
             {},
-            "There is nothing here. Drop files or folders onto this page, or choose them:",
+            "This folder is empty. Drop files or folders onto this page, or choose them:",
           ),
           createUploadButtons(upload, { isPrimary: false }),
         ),
@@ -83,7 +83,7 @@ function createList(context, place, upload) {
 }
 
 /**
- * What stands above the list while something is selected.
+ * The toolbar above the list during a selection.
  *
  * @param {FolderList} list @param {() => void} onDelete
  */
@@ -151,13 +151,13 @@ async function remove({ api, notices, signal }, place, list, names) {
   if (deleted.size > 0) notices.say(`${formatNumber(deleted.size, "file")} deleted`);
   const hasFolder = names.some((name) => name.endsWith("/"));
   if (isComplete) list.remove(new Set(names));
-  // Of a folder that is not gone whole nobody here knows what is left.
+  // The content of a partly deleted folder is unknown.
   else if (hasFolder && deleted.size > 0) list.reload();
   else list.remove(deleted);
   list.focus();
 }
 
-/** Shows what has been uploaded. @param {Context} context @param {{project: string, drive: string}} place @param {FolderList} list */
+/** Adds uploaded files to the list. @param {Context} context @param {{project: string, drive: string}} place @param {FolderList} list */
 function followUploads({ api, uploads, notices, signal }, place, list) {
   uploads.subscribe((stored) => {
     const names = stored.map((task) => task.place)

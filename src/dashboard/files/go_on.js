@@ -5,11 +5,11 @@ import { formatCount, formatTime } from "../core/format.js";
 /** @import { UploadList } from "./upload_list.js" */
 
 /**
- * A button that lets a person choose the file of an upload again, which then goes on.
+ * A button to choose the file of an interrupted upload again and resume it.
  *
  * @param {ResumeRecord} record
  * @param {UploadList} list
- * @param {(sentence: string) => void} onOther told why the chosen file is not the one
+ * @param {(sentence: string) => void} onOther called with the reason if the chosen file is another one
  * @returns {HTMLElement}
  */
 export function createGoOn(record, list, onOther) {
@@ -26,14 +26,14 @@ export function createGoOn(record, list, onOther) {
   const button = h(
     "button",
     { type: "button", class: "small", on: { click: () => input.click() } },
-    "Choose the file again to go on",
+    "Choose the file again to resume",
     h("span", { class: "visually-hidden" }, ` with ${record.name}`),
   );
   return h("span", {}, button, input);
 }
 
 /**
- * Why a file is not the one whose upload is to go on; nothing where it is.
+ * The reason why a file is not that of an interrupted upload; `undefined` if it is.
  *
  * @param {Pick<File, "name" | "size" | "lastModified">} file
  * @param {Pick<ResumeRecord, "name" | "size" | "lastModified">} record
@@ -49,7 +49,7 @@ export function otherFile(file, record) {
   if (file.lastModified !== record.lastModified) {
     return `“${file.name}” was changed on ${formatTime(file.lastModified)}, but the upload of ` +
       `“${record.name}” is of a file from ${formatTime(record.lastModified)}: choose that one, ` +
-      "or upload this one anew";
+      "or upload this one from the beginning";
   }
   return undefined;
 }

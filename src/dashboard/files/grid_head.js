@@ -6,7 +6,7 @@ import { h } from "../core/dom.js";
 const COLUMNS = [["name", "Name"], ["size", "Size"], ["type", "Type"], ["modified", "Modified"]];
 
 /**
- * The head of a grid: a box that selects all rows there are, and the columns to sort by.
+ * The header of a grid: a checkbox for all rows, and the sortable columns.
  *
  * @param {{onSort: (column: Column) => void, onAll: (isOn: boolean) => void}} events
  */

@@ -3,8 +3,8 @@ import { isFolder } from "./order.js";
 /** @import { FileGrid, GridOptions } from "./file_grid.js" */
 
 /**
- * Lets the keyboard and the mouse work in a grid: arrows, Page Up and Down, Home and End move; Enter opens; Space
- * selects, with Shift the whole range; Ctrl+A selects all rows there are, Escape none; Delete deletes.
+ * Keyboard and mouse of a grid: arrows, Page Up and Down, Home and End move; Enter opens; Space
+ * selects, with Shift the whole range; Ctrl+A selects all loaded rows, Escape none; Delete deletes.
  *
  * @param {FileGrid} grid
  * @param {HTMLElement} body
@@ -13,7 +13,7 @@ import { isFolder } from "./order.js";
 export function followKeys(grid, body, options) {
   body.addEventListener("keydown", (event) => {
     const isOnRow = event.target instanceof Element && event.target.matches(".grid-row");
-    // A focused box or button inside of a row hears its own keys.
+    // A focused checkbox or button inside a row handles its own keys.
     if (!isOnRow && (event.key === " " || event.key === "Enter")) return;
     if (move(grid, event, options) || act(grid, event, options)) event.preventDefault();
   });
@@ -75,7 +75,7 @@ function act(grid, { key, shiftKey, ctrlKey, metaKey }, { selection, events, hre
 }
 
 /**
- * A click on the box at the left selects, on anything else it opens.
+ * A click on the checkbox selects; any other click opens.
  *
  * @param {FileGrid} grid @param {MouseEvent} event @param {GridOptions} options
  */
@@ -92,7 +92,7 @@ function click(grid, event, { selection, events, hrefOf }) {
     events.onSelect();
     return;
   }
-  // Links open by themselves, in another tab too.
+  // Links open by themselves, also in another tab.
   if (event.target.closest("a") !== null) return;
   if (isFolder(entry)) location.hash = hrefOf(entry);
   else events.onOpen(entry);

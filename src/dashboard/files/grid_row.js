@@ -7,8 +7,8 @@ import { isFolder } from "./order.js";
 /** @import { Entry } from "./order.js" */
 
 /**
- * A row of a grid. What is in it is out of the order of the Tab key: the row itself has the focus, and keys for all of
- * it. `followKeys` hears the clicks.
+ * A row of a grid. Its content is not in the Tab order: the row itself has the focus, and keys for everything in
+ * it. `followKeys` handles clicks.
  *
  * @param {Entry} entry
  * @param {{folder: string, hrefOf: (entry: Entry) => string}} options

@@ -1,5 +1,5 @@
 /**
- * Whether a file on the person's disk can still be read: a browser tells a failed read as a failed network.
+ * Whether a local file can still be read. Browsers report a failed read like a failed network.
  *
  * @param {Blob} file
  * @returns {Promise<boolean>}

@@ -1,4 +1,4 @@
-/** Lets so many actions run at once; the others wait in the order in which they came. */
+/** Limits the number of concurrent actions; the others wait in order. */
 export class Limiter {
   /** @type {(() => void)[]} */
   #waiting = [];
@@ -12,7 +12,7 @@ export class Limiter {
   /**
    * @template T
    * @param {() => Promise<T>} action
-   * @param {AbortSignal} [signal] keeps an action that has not begun from beginning
+   * @param {AbortSignal} [signal] cancels an action that has not started
    * @returns {Promise<T>}
    */
   async run(action, signal) {
@@ -30,8 +30,8 @@ export class Limiter {
 }
 
 /**
- * Does something with every item, so many at once. Once one has failed no further one is begun; those that run come to
- * their end.
+ * Runs an action for every item, with limited concurrency. After a failure no further action starts; running ones
+ * finish.
  *
  * @template T
  * @param {readonly T[]} items

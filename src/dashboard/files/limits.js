@@ -1,48 +1,48 @@
 /**
- * Every limit of the files half of the page, with its unit. Sizes are bytes, times are milliseconds.
+ * Limits of the file views. Sizes are bytes, times are milliseconds.
  *
  * @module
  */
 
 const MIB = 2 ** 20;
 
-/** Files above this go up in parts: the server takes no more than 10 MB in one request. */
+/** Larger files are uploaded in parts: the server accepts 10 MB in one request. */
 export const SINGLE_REQUEST = 10_000_000;
 
-/** Size of a part, the largest that the server takes; the last part is smaller. */
+/** Size of a part, the largest that the server accepts; the last part is smaller. */
 export const PART_SIZE = 10 * MIB;
 
-/** Parts of one upload at the most, as the server has it. */
+/** Maximum number of parts of an upload (the server's limit). */
 export const MAX_PARTS = 10_000;
 
-/** Files that go up at once. */
+/** Concurrent file uploads. */
 export const FILES_AT_ONCE = 3;
 
-/** Requests with a body at once: a browser opens six connections to a server, and lists need some of them meanwhile. */
+/** Concurrent requests with a body: browsers open six connections to a server, and lists need some of them. */
 export const REQUESTS_AT_ONCE = 4;
 
-/** Waits before a request that failed in passing is sent again: so often it is, then a person decides. */
+/** Waits before the retries of a temporarily failed request; after the last one the user decides. */
 export const RETRY_WAITS = [1000, 2000, 4000];
 
-/** The time that the shown speed is the average of. */
+/** Averaging time of the displayed speed. */
 export const SPEED_WINDOW = 8000;
 
-/** Uploads that are remembered for going on with them; beyond that the oldest are forgotten. */
+/** Number of interrupted uploads that are remembered for resuming; the oldest are dropped. */
 export const MAX_RESUME_RECORDS = 500;
 
-/** Entries of a folder that are asked for at once, the most that the server gives. */
+/** Entries of a page of a list (the server's maximum). */
 export const PAGE = 1000;
 
-/** Rows that a list holds: beyond that a browser cannot make the scrolled box high enough. */
+/** Maximum rows of a list: browsers limit the height of a scrolled element. */
 export const MAX_ROWS = 500_000;
 
-/** Names in one delete request, the most that the server takes. */
+/** Names in one delete request (the server's maximum). */
 export const MAX_DELETE_NAMES = 1000;
 
-/** Requests at once that look whether names are taken. */
+/** Concurrent requests that check if names exist. */
 export const LOOKS_AT_ONCE = 4;
 
-/** What a preview loads at the most, by its kind. A text shows its beginning, anything else is not shown beyond. */
+/** Maximum bytes of a preview, by kind. Of a longer text the beginning is shown; other kinds are not shown. */
 export const MAX_PREVIEW = {
   text: MIB,
   image: 50 * MIB,
@@ -51,8 +51,8 @@ export const MAX_PREVIEW = {
   video: 200 * MIB,
 };
 
-/** A download above this goes to the disk while it comes, where the browser can do that. */
+/** Larger downloads are streamed to the disk if the browser can do that. */
 export const DOWNLOAD_IN_MEMORY = 200 * MIB;
 
-/** Transfers that a list shows one by one; of more it tells the number. */
+/** Maximum transfers in a list; of the others it shows the number. */
 export const MAX_SHOWN_TRANSFERS = 100;

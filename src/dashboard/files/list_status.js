@@ -4,7 +4,7 @@ import { MAX_ROWS } from "./limits.js";
 /** @import { Listing } from "./listing.js" */
 
 /**
- * How far a list is, in a sentence.
+ * The status line of a list.
  *
  * @param {Listing} listing
  * @returns {string}

@@ -4,7 +4,7 @@ import { PAGE } from "./limits.js";
 /** @import { LoadPage } from "./listing.js" */
 
 /**
- * How the pages of a list are fetched: the names of a folder that begin with something, or of a whole drive.
+ * Fetches the pages of a list: names of a folder or of a whole drive, filtered by prefix.
  *
  * @param {Pick<Api, "listFiles">} api
  * @param {{project: string, drive: string}} place

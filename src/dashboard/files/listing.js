@@ -6,17 +6,17 @@ import { sentenceOf } from "./retry.js";
  * @typedef {import("./order.js").Entry} Entry
  * @typedef {import("./order.js").Order} Order
  *
- * Gives the page of a list behind a name, and the name to go on behind where there is more.
+ * Returns the page of a list after a name, and the last name if there is a further page.
  *
  * @typedef {(last: string, signal: AbortSignal) => Promise<{entries: Entry[], last?: string}>} LoadPage
  */
 
 /**
- * What a list shows: the entries of a folder or of a search as far as they have come. They come page by page in the
- * server's order of names; for another order all of them are fetched first.
+ * The loaded entries of a folder or of a search. They are loaded page by page in the
+ * server's order of names; for another order all of them are loaded first.
  */
 export class Listing {
-  /** The rows in the order shown. @type {readonly Entry[]} */
+  /** The rows in display order. @type {readonly Entry[]} */
   rows = [];
   /** The order of the rows. @type {Order} */
   order = SERVER_ORDER;
@@ -24,7 +24,7 @@ export class Listing {
   wanted;
   isComplete = false;
   isLoading = false;
-  /** Why the last page did not come. */
+  /** Why the last page could not be loaded. */
   problem = "";
 
   /** @type {Entry[]} in the server's order */
@@ -46,7 +46,7 @@ export class Listing {
     this.#signal = signal;
   }
 
-  /** How many entries have come. */
+  /** Number of loaded entries. */
   get loaded() {
     return this.#entries.length;
   }
@@ -56,7 +56,7 @@ export class Listing {
     return !this.isComplete && this.#entries.length >= MAX_ROWS;
   }
 
-  /** Fetches the next page, unless one is on its way or there is none. It never throws: see `problem`. */
+  /** Loads the next page, unless one is loading or there is none. Never throws: see `problem`. */
   async loadMore() {
     if (this.isLoading || this.isComplete || this.isCut || this.#signal.aborted) return;
     this.isLoading = true;
@@ -75,7 +75,7 @@ export class Listing {
   }
 
   /**
-   * Orders the rows; where some have not come yet, they are fetched first. Another call, or `cancelSort`, ends that.
+   * Sorts the rows, after loading all of them. Another call, or `cancelSort`, cancels it.
    *
    * @param {Order} order
    */
@@ -92,25 +92,25 @@ export class Listing {
     if (this.wanted === order) this.#arrange(order);
   }
 
-  /** Keeps the order that there is. */
+  /** Cancels sorting and keeps the present order. */
   cancelSort() {
     this.wanted = undefined;
     this.#onChange();
   }
 
-  /** Takes names out that are gone. @param {ReadonlySet<string>} names */
+  /** Removes deleted names. @param {ReadonlySet<string>} names */
   remove(names) {
     this.#entries = this.#entries.filter(({ name }) => !names.has(name));
     this.#arrange(this.order, this.wanted);
   }
 
   /**
-   * Puts entries in that are new or have changed. Those behind what has come so far come by themselves.
+   * Inserts new or changed entries. Entries after the loaded ones come with their page.
    *
    * @param {readonly Entry[]} entries
    */
   put(entries) {
-    // A copy: whoever shows the rows sees that they are others.
+    // A copy, so that views notice the change.
     this.#entries = [...this.#entries];
     for (const entry of entries) {
       const index = placeOf(this.#entries, entry.name);
@@ -138,14 +138,14 @@ export class Listing {
     this.rows = isServerOrder(this.order) ? this.#entries : sorted(this.#entries, this.order);
   }
 
-  /** Another one fetches a page: it tells when it has come. */
+  /** Another call is loading a page: wait for it. */
   async #pause() {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
 /**
- * Where a name stands, or would stand, in the server's order.
+ * The position of a name in the server's order, present or not.
  *
  * @param {readonly Entry[]} entries
  * @param {string} name

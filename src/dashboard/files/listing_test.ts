@@ -41,7 +41,7 @@ function names({ rows }: Listing): string {
   return rows.map(({ name }) => name).join(" ");
 }
 
-Deno.test("Pages come one after the other, never one twice", async () => {
+Deno.test("Pages are loaded one after the other, each once", async () => {
   const { listing, asked } = pages();
   await Promise.all([listing.loadMore(), listing.loadMore()]);
   assertEquals([names(listing), listing.isComplete], ["a/ b.txt", false]);
@@ -50,7 +50,7 @@ Deno.test("Pages come one after the other, never one twice", async () => {
   assertEquals(asked, ["", "b.txt", "d/"]);
 });
 
-Deno.test("Another order fetches the rest first; folders stay above", async () => {
+Deno.test("Another order loads the rest first and keeps folders above", async () => {
   const { listing } = pages();
   await listing.loadMore();
   await listing.sortBy({ column: "size", descending: false });
@@ -65,7 +65,7 @@ Deno.test("Another order fetches the rest first; folders stay above", async () =
   assertEquals(names(listing), "a/ b.txt c.png d/ e.txt");
 });
 
-Deno.test("Sorting can be canceled, and keeps what has come", async () => {
+Deno.test("Canceled sorting keeps the loaded entries", async () => {
   const { listing } = pages();
   await listing.loadMore();
   const sorting = listing.sortBy({ column: "size", descending: false });
@@ -75,7 +75,7 @@ Deno.test("Sorting can be canceled, and keeps what has come", async () => {
   assertEquals(listing.loaded < ALL.length, true);
 });
 
-Deno.test("A page that fails is told, ends the sorting, and comes when asked for again", async () => {
+Deno.test("A failed page is reported, ends sorting, and loads on the next request", async () => {
   const { listing, problems } = pages();
   problems.push(new Error("No line"));
   await listing.sortBy({ column: "size", descending: false });
@@ -84,7 +84,7 @@ Deno.test("A page that fails is told, ends the sorting, and comes when asked for
   assertEquals([listing.problem, listing.loaded], ["", 2]);
 });
 
-Deno.test("What is new stands where it belongs, if that has come already", async () => {
+Deno.test("New entries are inserted if their position is loaded", async () => {
   const { listing } = pages();
   await listing.loadMore();
   listing.put([{ name: "aa.txt", etag: "x" }, { name: "zz.txt", etag: "y" }]);
@@ -96,14 +96,14 @@ Deno.test("What is new stands where it belongs, if that has come already", async
   assertEquals(names(listing), "a/ aa.txt b.txt c.png d/ e.txt zz.txt");
 });
 
-Deno.test("What is gone is taken out, whatever the order", async () => {
+Deno.test("Deleted entries are removed in every order", async () => {
   const { listing } = pages();
   await listing.sortBy({ column: "size", descending: true });
   listing.remove(new Set(["a/", "e.txt"]));
   assertEquals(names(listing), "d/ b.txt c.png");
 });
 
-Deno.test("A view that was left loads nothing more", async () => {
+Deno.test("A closed view loads nothing more", async () => {
   const { listing, leave, asked } = pages();
   leave.abort();
   await listing.loadMore();

@@ -16,7 +16,7 @@ export function baseName(name) {
 }
 
 /**
- * The folder that a file or a folder lies in.
+ * The parent folder of a file or folder.
  *
  * @param {string} name
  */
@@ -26,7 +26,7 @@ export function parentOf(name) {
 }
 
 /**
- * The folders on the way to a folder, the outermost first, itself last.
+ * The ancestors of a folder, outermost first, and itself.
  *
  * @param {string} folder
  * @returns {string[]}
@@ -40,7 +40,7 @@ export function trail(folder) {
 }
 
 /**
- * What a list shows of a name in a folder. A segment may be empty, which would be nothing to see or click.
+ * The displayed part of a name in a folder. Empty segments get a placeholder, so that they can be clicked.
  *
  * @param {string} name
  * @param {string} folder
@@ -51,7 +51,7 @@ export function shownName(name, folder) {
 }
 
 /**
- * A folder as the page's address has it, with the slash at its end that somebody who wrote it by hand left out.
+ * A folder from the page's address, with a trailing slash added if it is missing.
  *
  * @param {string} path
  */
@@ -60,7 +60,7 @@ export function asFolder(path) {
 }
 
 /**
- * The name under which a browser saves a file: a segment that no file system takes for a path.
+ * The name under which a file is saved: one segment without path separators.
  *
  * @param {string} name
  */

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { asFolder, baseName, parentOf, saveName, shownName, trail } from "./names.js";
 
-Deno.test("Names are cut at their slashes, odd ones too", () => {
+Deno.test("Names are split at slashes, including empty segments", () => {
   const cases = [
     ["a.txt", "a.txt", ""],
     ["a/b.txt", "b.txt", "a/"],
@@ -18,20 +18,20 @@ Deno.test("Names are cut at their slashes, odd ones too", () => {
   }
 });
 
-Deno.test("The way to a folder has every folder on it, those without a name too", () => {
+Deno.test("The ancestors of a folder include folders with empty names", () => {
   assertEquals(trail("a/b/c/"), ["a/", "a/b/", "a/b/c/"]);
   assertEquals(trail("//a/"), ["/", "//", "//a/"]);
   assertEquals(trail(""), []);
   assertEquals([asFolder("a"), asFolder("a/"), asFolder("")], ["a/", "a/", ""]);
 });
 
-Deno.test("A list shows something of every name", () => {
+Deno.test("A list shows a text for every name", () => {
   assertEquals(shownName("a/b/", "a/"), "b");
   assertEquals(shownName("a//", "a/"), "(no name)");
   assertEquals(shownName("a/b", ""), "a/b");
 });
 
-Deno.test("A file is saved under a name that is no path", () => {
+Deno.test("A file is saved under a name without path separators", () => {
   assertEquals(["a/b.txt", "..", "a/.", "a/..", "x"].map(saveName), [
     "b.txt",
     "download",

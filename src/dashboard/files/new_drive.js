@@ -10,7 +10,7 @@ import { uploadTo } from "./upload_to.js";
 /** @import { ChosenFile } from "./dropped_files.js" */
 
 /**
- * Where a drive begins: a name, and files to put into it. There is no empty drive.
+ * The form for a new drive: a name and its first files. Empty drives do not exist.
  *
  * @param {Context} context
  * @param {string} project
@@ -62,6 +62,5 @@ function createNameField() {
   return { field: h("div", { class: "field" }, label, input, hint), input, problem };
 }
 
-const HINT =
-  "Choose a name, then upload files, or drop files and folders here: the drive is made " +
-  "with the first of them.";
+const HINT = "Choose a name, then upload files, or drop files and folders here: the first file " +
+  "creates the drive.";

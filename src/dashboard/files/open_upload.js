@@ -5,7 +5,7 @@ import { statusOf } from "./retry.js";
 /** @import { ResumeRecords } from "./resume_records.js" */
 
 /**
- * An upload that is open on the server, and the parts that have arrived there.
+ * An open upload on the server, and the parts that have arrived.
  *
  * @typedef {object} OpenedUpload
  * @property {string} id
@@ -17,16 +17,16 @@ import { statusOf } from "./retry.js";
  * @property {UploadApi} api
  * @property {ResumeRecords} records
  * @property {AbortSignal} signal
- * @property {<T>(action: () => Promise<T>) => Promise<T>} retrying does what may fail in passing
+ * @property {<T>(action: () => Promise<T>) => Promise<T>} retrying runs an action with retries
  */
 
 /**
- * The upload to go on with: that of an earlier try or page, if the server still has it; else a new one, which is
+ * The upload to continue: that of an earlier attempt or page if the server still has it, else a new one, which is
  * remembered.
  *
  * @param {Place} place
  * @param {File} file
- * @param {string | undefined} earlier the id of the earlier try
+ * @param {string | undefined} earlier id of the earlier attempt
  * @param {OpeningMeans} means
  * @returns {Promise<OpenedUpload>}
  */
@@ -52,13 +52,13 @@ export async function openUpload(place, file, earlier, means) {
  * @param {Place} place
  * @param {string} id
  * @param {OpeningMeans} means
- * @returns {Promise<readonly {part: number, size: number}[] | undefined>} nothing where the upload is over
+ * @returns {Promise<readonly {part: number, size: number}[] | undefined>} `undefined` if the upload has ended
  */
 async function receivedParts({ project, drive, name }, id, { api, signal, retrying }) {
   try {
     return (await retrying(() => api.uploadState(project, drive, id, name, signal))).parts;
   } catch (error) {
-    // It was removed, given up, or completed: what is sent now is an upload of its own.
+    // It expired, was aborted or completed: start a new upload.
     if (statusOf(error) === 404 || statusOf(error) === 409) return undefined;
     throw error;
   }

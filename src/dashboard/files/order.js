@@ -1,5 +1,5 @@
 /**
- * A row of a list: a file, or a folder, whose name ends with a slash and which has nothing else.
+ * A row of a list: a file, or a folder, which has only a name that ends with a slash.
  *
  * @typedef {import("../core/types.d.ts").FileDetails} Entry
  *
@@ -21,8 +21,8 @@ export function isServerOrder({ column, descending }) {
 }
 
 /**
- * The entries in an order. By size, type and time the folders, which have none of these, come first by their names; what
- * is equal keeps the server's order of names.
+ * Sorts entries. By size, type and time, folders come first, by name;
+ * equal entries keep the server's order of names.
  *
  * @param {readonly Entry[]} entries in the server's order
  * @param {Order} order
@@ -41,7 +41,7 @@ export function sorted(entries, { column, descending }) {
 const COMPARE = {
   size: (a, b) => (a.size ?? 0) - (b.size ?? 0),
   type: (a, b) => compareText(a.content_type, b.content_type),
-  // Times of one form: their text is in the order of time.
+  // The times have one format, so their text sorts like the time.
   modified: (a, b) => compareText(a.modified, b.modified),
 };
 
@@ -54,12 +54,12 @@ function compareText(a = "", b = "") {
 }
 
 /**
- * The server's order of names, that of their UTF-8 bytes, which is that of code points. JavaScript compares halves of
- * surrogate pairs, which stand below U+E000 to U+FFFF.
+ * Compares names like the server: by UTF-8 bytes, which is the order of code points. JavaScript compares UTF-16
+ * units, where surrogates sort below U+E000 to U+FFFF.
  *
  * @param {string} a
  * @param {string} b
- * @returns {number} below 0 where `a` comes first, 0 where they are the same
+ * @returns {number} below 0 if `a` comes first, 0 if they are equal
  */
 export function compareNames(a, b) {
   const length = Math.min(a.length, b.length);

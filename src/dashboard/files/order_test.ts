@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { compareNames } from "./order.js";
 
-Deno.test("Names are compared as the server does, by their UTF-8 bytes", () => {
+Deno.test("Names are compared by their UTF-8 bytes, like the server does", () => {
   const names = ["", "A", "a", "a\n", "a b", "a/", "a0", "ä", "\uFFFD", "😀", "😀a"];
   const encoder = new TextEncoder();
   const asBytes = (name: string) =>

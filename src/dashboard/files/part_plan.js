@@ -1,12 +1,12 @@
 import { MAX_PARTS, PART_SIZE } from "./limits.js";
 
 /**
- * A piece of a file that goes up in one request: bytes `start` to `end`, the latter not included.
+ * A part of a file: bytes from `start` up to, not including, `end`.
  *
  * @typedef {{part: number, start: number, end: number}} PlannedPart
  */
 
-/** The largest file, in bytes, that parts of the size can carry. */
+/** The largest file, in bytes, for parts of a size. */
 export const MAX_FILE = MAX_PARTS * PART_SIZE;
 
 /**
@@ -26,8 +26,8 @@ export function planParts(size, partSize = PART_SIZE) {
 }
 
 /**
- * The parts that the server does not have yet. One of another size than planned counts as missing: sent again, it
- * replaces what is there.
+ * The parts that the server does not have. A part of an unexpected size counts as missing: sent again, it
+ * replaces the old one.
  *
  * @param {readonly PlannedPart[]} plan
  * @param {readonly {part: number, size: number}[]} received

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { missingParts, planParts } from "./part_plan.js";
 
-Deno.test("Parts cover a file without a gap, and the last is what is left", () => {
+Deno.test("Parts cover a file without a gap, and the last has the rest", () => {
   assertEquals(planParts(25, 10), [
     { part: 1, start: 0, end: 10 },
     { part: 2, start: 10, end: 20 },
@@ -11,7 +11,7 @@ Deno.test("Parts cover a file without a gap, and the last is what is left", () =
   assertEquals(planParts(0, 10), []);
 });
 
-Deno.test("What the server has not, or has in another size, is missing", () => {
+Deno.test("Parts that are absent or have another size are missing", () => {
   const plan = planParts(25, 10);
   const received = [{ part: 2, size: 10 }, { part: 3, size: 4 }, { part: 9, size: 10 }];
   assertEquals(missingParts(plan, received).map(({ part }) => part), [1, 3]);

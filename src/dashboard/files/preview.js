@@ -12,26 +12,26 @@ import { readText } from "./read_text.js";
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * Shows what is in a file, as far as it can be shown without running any of it: pictures within `<img>`, sound and film
+ * Shows a preview without running any content: images in `<img>`, audio and video
  * in the browser's player, PDF in the browser's viewer, text as text. The type of what the browser gets is one of our
  * list.
  *
  * @param {Pick<Api, "download">} api
  * @param {Place} place
  * @param {{size: number, content_type: string}} file
- * @param {AbortSignal} signal aborted when it is no longer seen
+ * @param {AbortSignal} signal aborted when the preview is closed
  * @returns {HTMLElement}
  */
 export function createPreview(api, place, { size, content_type }, signal) {
   const element = h("div", { class: "preview" });
   const preview = previewOf({ name: place.name, content_type });
   if (preview === undefined) {
-    fill(element, sentence("There is no preview of this kind of file: download it."));
+    fill(element, sentence("There is no preview of this type of file. Download it."));
   } else if (!isShowable(preview.kind, size)) {
     const most = formatBytes(MAX_PREVIEW[preview.kind]);
-    fill(element, sentence(`It is too large to be shown here, above ${most}: download it.`));
+    fill(element, sentence(`The file is too large for a preview (above ${most}). Download it.`));
   } else if (preview.kind === "pdf" && !navigator.pdfViewerEnabled) {
-    fill(element, sentence("This browser shows no PDF: download it."));
+    fill(element, sentence("This browser cannot show PDF files. Download it."));
   } else {
     load(element, api, place, { ...preview, size }, signal);
   }
@@ -55,7 +55,7 @@ async function load(element, api, place, { kind, type, size }, signal) {
   const bar = h("progress", { max: Math.max(1, Math.min(size, most)), "aria-label": "Loading" });
   fill(element, bar);
   const onProgress = (/** @type {number} */ bytes) => bar.value = bytes;
-  // A range of an empty file there is none.
+  // An empty file has no valid range.
   const options = kind === "text" && size > most
     ? { signal, onProgress, range: `bytes=0-${most - 1}` }
     : { signal, onProgress };
@@ -63,8 +63,9 @@ async function load(element, api, place, { kind, type, size }, signal) {
     const blob = await receivedBlob(api, place, type, options);
     signal.throwIfAborted();
     if (kind === "text") fill(element, ...await textOf(blob, size));
-    else if (kind === "pdf" && !await isPdf(blob)) fill(element, sentence("This is no PDF."));
-    else showBlob(element, blob, { kind, name: place.name }, signal);
+    else if (kind === "pdf" && !await isPdf(blob)) {
+      fill(element, sentence("This is not a PDF file."));
+    } else showBlob(element, blob, { kind, name: place.name }, signal);
   } catch (error) {
     if (!isAbort(error)) fill(element, sentence(sentenceOf(error)));
   }
@@ -73,7 +74,7 @@ async function load(element, api, place, { kind, type, size }, signal) {
 /** @param {Blob} blob @param {number} size of the whole file */
 async function textOf(blob, size) {
   const text = await readText(blob);
-  if (text === undefined) return [sentence("This is no text: download it.")];
+  if (text === undefined) return [sentence("This is not a text file. Download it.")];
   if (text === "") return [sentence("The file is empty.")];
   const cut = size > blob.size
     ? [sentence(`The first ${formatBytes(blob.size)} of ${formatBytes(size)}:`)]
@@ -81,7 +82,7 @@ async function textOf(blob, size) {
   return [...cut, h("pre", { tabindex: "0", "aria-label": "Content" }, text)];
 }
 
-/** Whether it begins as a PDF does. @param {Blob} blob */
+/** Whether it has the signature of a PDF file. @param {Blob} blob */
 async function isPdf(blob) {
   return (await blob.slice(0, 1024).text()).includes("%PDF-");
 }
@@ -99,9 +100,9 @@ function showBlob(element, blob, { kind, name }, signal) {
   const shown = elementOf(kind, address, baseName(name));
   shown.addEventListener("error", () => {
     revoke();
-    fill(element, sentence("The browser cannot show this file: download it."));
+    fill(element, sentence("The browser cannot show this file. Download it."));
   });
-  // Once a picture is there its address is needed no more: nobody can open it on its own, where an SVG would be a page.
+  // Revoke the URL once the image is loaded: opened on its own, an SVG would be a page.
   if (kind === "image") shown.addEventListener("load", revoke);
   fill(element, shown);
 }

@@ -2,15 +2,15 @@ import { MAX_PREVIEW } from "./limits.js";
 import { baseName } from "./names.js";
 
 /**
- * What of a file can be shown, and with which type a browser is given its bytes.
+ * The kind of a preview, and the content type under which the browser gets the bytes.
  *
  * @typedef {"image" | "audio" | "video" | "pdf" | "text"} PreviewKind
  * @typedef {{kind: PreviewKind, type: string}} Preview
  */
 
 /**
- * Every type that a browser is ever given with stored bytes. Anything that could run is shown as text or not at all:
- * the stored type decides which of these it is, and never goes further. An image of SVG runs nothing within `<img>`.
+ * All content types that the browser gets with stored bytes. Active content is shown as text or not shown:
+ * the stored type only selects one of these. SVG images run nothing inside `<img>`.
  *
  * @type {Readonly<Record<string, PreviewKind>>}
  */
@@ -46,7 +46,7 @@ const ALIASES = {
   "audio/x-wav": "audio/wav",
   "audio/x-flac": "audio/flac",
   "audio/opus": "audio/ogg",
-  // Browsers play what they know of it under that name.
+  // Browsers play supported formats under this type.
   "video/quicktime": "video/mp4",
   "video/x-m4v": "video/mp4",
 };
@@ -84,7 +84,7 @@ const TEXT_EXTENSION =
   /^(txt|md|log|csv|tsv|json|jsonl|ndjson|xml|html?|xhtml|css|js|mjs|cjs|ts|tsx|jsx|py|rb|rs|go|java|kt|c|h|cc|cpp|hpp|cs|php|sh|bash|zsh|fish|sql|ya?ml|toml|ini|conf|cfg|env|lock|diff|patch|srt|vtt|tex|lua|pl|r|swift|vue|svelte|graphql|proto|gitignore|dockerfile|makefile|license|readme)$/;
 
 /**
- * What can be shown of a file; nothing where a browser cannot show it, or where it may not.
+ * The preview kind of a file; `undefined` if there is no safe preview.
  *
  * @param {{name: string, content_type?: string}} file
  * @returns {Preview | undefined}
@@ -101,7 +101,7 @@ export function previewOf({ name, content_type = "" }) {
 }
 
 /**
- * What a table says of a word, which may be the name of something that every object has.
+ * Looks up an own property, so that names like `constructor` do not match.
  *
  * @template T
  * @param {Readonly<Record<string, T>>} table
@@ -113,7 +113,7 @@ function own(table, word) {
 }
 
 /**
- * Whether so many bytes can be shown as the kind. Of a text its beginning always can.
+ * Whether a file of a size can be previewed as the kind. A text always can, by its beginning.
  *
  * @param {PreviewKind} kind
  * @param {number} size

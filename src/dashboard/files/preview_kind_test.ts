@@ -6,7 +6,7 @@ function kindOf(content_type: string, name = "file"): string {
   return preview === undefined ? "none" : `${preview.kind} ${preview.type}`;
 }
 
-Deno.test("Nothing that could run is given to a browser under its own type", () => {
+Deno.test("Active content never gets its own content type", () => {
   const active = [
     ["text/html", "text text/plain"],
     ["text/html; charset=utf-8", "text text/plain"],
@@ -26,7 +26,7 @@ Deno.test("Nothing that could run is given to a browser under its own type", () 
   for (const [type, kind] of active) assertEquals([type, kindOf(type)], [type, kind]);
 });
 
-Deno.test("Pictures, sound, film, PDF and text are shown by their stored type", () => {
+Deno.test("Images, audio, video, PDF and text are previewed by their stored type", () => {
   assertEquals(kindOf("image/svg+xml"), "image image/svg+xml");
   assertEquals(kindOf("image/JPG"), "image image/jpeg");
   assertEquals(kindOf("audio/wave"), "audio audio/wav");
@@ -36,7 +36,7 @@ Deno.test("Pictures, sound, film, PDF and text are shown by their stored type", 
   assertEquals(kindOf("application/zip", "text.txt"), "none");
 });
 
-Deno.test("Where the type says nothing, the end of the name does", () => {
+Deno.test("A generic type falls back to the file extension", () => {
   for (const type of ["", "application/octet-stream"]) {
     assertEquals(kindOf(type, "a/Photo.JPEG"), "image image/jpeg");
     assertEquals(kindOf(type, "page.html"), "text text/plain");
@@ -46,7 +46,7 @@ Deno.test("Where the type says nothing, the end of the name does", () => {
   }
 });
 
-Deno.test("What is too large is not shown, but of a text the beginning is", () => {
+Deno.test("Too large files have no preview, except the beginning of a text", () => {
   assertEquals([isShowable("image", 50 * 2 ** 20), isShowable("image", 50 * 2 ** 20 + 1)], [
     true,
     false,

@@ -2,7 +2,7 @@
 const MARKS = [[[0xff, 0xfe], "utf-16le"], [[0xfe, 0xff], "utf-16be"]];
 
 /**
- * The text of a file: UTF-8, unless it begins with the mark of UTF-16. Nothing where it is none.
+ * The text of a file: UTF-8, or UTF-16 with a byte order mark. `undefined` if it is not text.
  *
  * @param {Blob} blob
  * @returns {Promise<string | undefined>}

@@ -2,16 +2,16 @@
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * The content of a file, piece by piece as it comes.
+ * Streams the content of a file.
  *
  * @param {Pick<Api, "download">} api
  * @param {Place} place
  * @param {object} options
  * @param {AbortSignal} options.signal
- * @param {string} [options.range] as the header has it
+ * @param {string} [options.range] value of the header
  * @param {(bytes: number) => void} [options.onProgress]
  * @returns {AsyncGenerator<Uint8Array<ArrayBuffer>>}
- * @throws {Error} with a sentence where the connection broke.
+ * @throws {Error} if the connection broke.
  */
 export async function* receivedBytes(api, { project, drive, name }, options) {
   const { signal, range, onProgress } = options;
@@ -32,7 +32,7 @@ export async function* receivedBytes(api, { project, drive, name }, options) {
 }
 
 /**
- * The same as one blob. Its type is given here and never that which is stored: a browser runs what it takes for a page.
+ * The content as one blob. Its type is given here, never the stored one: browsers would run a page.
  *
  * @param {Pick<Api, "download">} api
  * @param {Place} place

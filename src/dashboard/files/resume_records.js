@@ -1,7 +1,7 @@
 import { MAX_RESUME_RECORDS } from "./limits.js";
 
 /**
- * What is remembered of an upload in parts, so that it can go on after the page was closed. There is no secret in it:
+ * The record of an upload in parts, to resume it after the page was closed. It has no secret:
  * without the project's key it opens nothing.
  *
  * @typedef {object} ResumeRecord
@@ -9,7 +9,7 @@ import { MAX_RESUME_RECORDS } from "./limits.js";
  * @property {string} drive
  * @property {string} name
  * @property {number} size bytes of the file
- * @property {number} lastModified milliseconds since 1970, of the file on the person's disk
+ * @property {number} lastModified milliseconds since 1970, of the local file
  * @property {string} uploadId
  * @property {number} partSize bytes
  */
@@ -27,7 +27,7 @@ const FIELDS = {
   partSize: "number",
 };
 
-/** The uploads that can go on, in the browser's storage. Where that is full or switched off they are not remembered. */
+/** The resumable uploads, in the browser's storage. If that is full or disabled, nothing is remembered. */
 export class ResumeRecords {
   #storage;
 
@@ -42,13 +42,13 @@ export class ResumeRecords {
       const stored = JSON.parse(this.#storage?.getItem(KEY) ?? "[]");
       return Array.isArray(stored) ? stored.filter(isRecord) : [];
     } catch {
-      // What somebody else wrote there, or a storage that may not be read, holds no upload.
+      // Foreign data, or an unreadable storage, counts as empty.
       return [];
     }
   }
 
   /**
-   * The record of this very file for this name, if there is one.
+   * The record of this file for this name, if any.
    *
    * @param {Pick<ResumeRecord, "project" | "drive" | "name">} place
    * @param {Pick<File, "size" | "lastModified">} file

@@ -13,7 +13,7 @@ const RECORD = {
   partSize: 10,
 };
 
-Deno.test("An upload is found again by its place, size and time, on another page too", () => {
+Deno.test("A record is found by place, size and time, also after a reload", () => {
   const storage = memoryStorage();
   new ResumeRecords(storage).save(RECORD);
   const records = new ResumeRecords(storage);
@@ -28,7 +28,7 @@ Deno.test("An upload is found again by its place, size and time, on another page
   assertEquals(records.all(), []);
 });
 
-Deno.test("What somebody else wrote, or a storage that refuses, is no upload and no error", () => {
+Deno.test("Foreign data and an unavailable storage count as no record", () => {
   for (const text of ["", "{}", "[1, null, {}]", "nonsense", '[{"project": 1}]']) {
     const storage = { getItem: () => text, setItem: () => {} };
     assertEquals(new ResumeRecords(storage).all(), []);
@@ -41,7 +41,7 @@ Deno.test("What somebody else wrote, or a storage that refuses, is no upload and
   assertEquals(new ResumeRecords(undefined).all(), []);
 });
 
-Deno.test("The oldest are forgotten when there are too many", () => {
+Deno.test("The oldest records are dropped above the limit", () => {
   const records = new ResumeRecords(memoryStorage());
   for (let index = 0; index <= MAX_RESUME_RECORDS; index++) {
     records.save({ ...RECORD, uploadId: `u${index}` });

@@ -1,7 +1,7 @@
 import { RETRY_WAITS } from "./limits.js";
 import { wait as waitFor } from "./wait.js";
 
-/** Answers that may differ the next time: the body came too slowly, too many calls, a busy or restarting server or proxy. */
+/** Temporary failures: slow body, too many requests, a busy or restarting server or proxy. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
@@ -15,7 +15,7 @@ export function isPassing(error) {
 }
 
 /**
- * The status of an answer that was thrown; 0 where the network failed, nothing where it is no answer.
+ * The status of a thrown answer; 0 if the network failed, `undefined` for other errors.
  *
  * @param {unknown} error
  * @returns {number | undefined}
@@ -26,7 +26,7 @@ export function statusOf(error) {
 }
 
 /**
- * The sentence that an error tells a person.
+ * The sentence of an error.
  *
  * @param {unknown} error
  */
@@ -35,15 +35,15 @@ export function sentenceOf(error) {
 }
 
 /**
- * Does something that may fail in passing, again after growing waits.
+ * Retries an action after growing waits.
  *
  * @template T
  * @param {() => Promise<T>} action
  * @param {object} [options]
  * @param {AbortSignal} [options.signal]
- * @param {readonly number[]} [options.waits] milliseconds before the second, third, … try
+ * @param {readonly number[]} [options.waits] milliseconds before the second, third, … attempt
  * @param {(milliseconds: number, signal?: AbortSignal) => Promise<void>} [options.wait]
- * @param {(error: unknown, milliseconds: number) => void} [options.onRetry] told before each wait
+ * @param {(error: unknown, milliseconds: number) => void} [options.onRetry] called before each wait
  * @returns {Promise<T>}
  * @throws the last error.
  */

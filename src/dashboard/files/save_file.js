@@ -7,16 +7,16 @@ import { receivedBlob, receivedBytes } from "./received_bytes.js";
 /** @import { Place } from "./upload_task.js" */
 
 /**
- * Where some browsers let a page write a file; the compiler does not know it yet.
+ * The file system picker of some browsers, unknown to the compiler.
  *
  * @typedef {(options: {suggestedName: string}) => Promise<FileSystemFileHandle>} Picker
  */
 
-/** How long a browser may take to begin saving, in milliseconds. */
+/** Time for the browser to begin saving, in milliseconds. */
 const BEGIN = 60_000;
 
 /**
- * Saves a file under its own name. A large one goes to the disk while it comes, where the browser can do that.
+ * Saves a file under its own name. Large files are streamed to the disk if the browser can do that.
  *
  * @param {Pick<Api, "download">} api
  * @param {Place} place
@@ -30,7 +30,7 @@ export async function saveFile(api, place, size, options) {
     const handle = await pick({ suggestedName: saveName(place.name) });
     return await saveTo(handle, receivedBytes(api, place, options));
   }
-  // Whatever it is, it is saved and not opened.
+  // A neutral type, so that the browser saves it and does not open it.
   const blob = await receivedBlob(api, place, "application/octet-stream", options);
   saveBlob(blob, saveName(place.name));
 }
@@ -52,7 +52,7 @@ async function saveTo(handle, pieces) {
     for await (const piece of pieces) await file.write(piece);
     await file.close();
   } catch (error) {
-    // What has come is taken back: half a file looks like a whole one.
+    // Remove the incomplete file, which would look complete.
     await file.abort().catch(() => {});
     throw error;
   }

@@ -1,11 +1,11 @@
 import { h } from "../core/dom.js";
 import { uniqueId } from "../core/unique_id.js";
 
-/** How long nobody types before it is searched, in milliseconds. */
+/** Typing pause before a search starts, in milliseconds. */
 const REST = 250;
 
 /**
- * What is searched: the beginning of a name in the folder, or of a path in the whole drive.
+ * A search: a prefix of names in the folder, or of paths in the whole drive.
  *
  * @typedef {{text: string, isWholeDrive: boolean}} Search
  */

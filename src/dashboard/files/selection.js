@@ -1,4 +1,4 @@
-/** Which names of a list are selected; a range is counted from the row that was selected last. */
+/** The selected names of a list. A range starts at the row that was selected last. */
 export class Selection {
   /** @type {Set<string>} */
   #names = new Set();
@@ -26,10 +26,10 @@ export class Selection {
   }
 
   /**
-   * Selects all rows from the one selected last to this one.
+   * Selects the rows from the last selected one to this one.
    *
    * @param {string} name
-   * @param {readonly {name: string}[]} rows in the order shown
+   * @param {readonly {name: string}[]} rows in display order
    */
   extendTo(name, rows) {
     const to = rows.findIndex((row) => row.name === name);
@@ -53,7 +53,7 @@ export class Selection {
     this.#anchor = undefined;
   }
 
-  /** Forgets names that are gone. @param {Iterable<string>} names */
+  /** Removes deleted names. @param {Iterable<string>} names */
   remove(names) {
     for (const name of names) this.#names.delete(name);
   }

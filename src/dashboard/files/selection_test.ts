@@ -3,7 +3,7 @@ import { Selection } from "./selection.js";
 
 const ROWS = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
 
-Deno.test("A range goes from the row selected last, in either direction", () => {
+Deno.test("A range starts at the last selected row, in either direction", () => {
   const selection = new Selection();
   selection.toggle("b");
   selection.extendTo("d", ROWS);
@@ -12,7 +12,7 @@ Deno.test("A range goes from the row selected last, in either direction", () => 
   assertEquals(selection.names.toSorted(), ["a", "b", "c", "d"]);
 });
 
-Deno.test("Without a row to begin at, or with one that is gone, it is the row itself", () => {
+Deno.test("Without a first row a range is the row itself", () => {
   const selection = new Selection();
   selection.extendTo("c", ROWS);
   assertEquals(selection.names, ["c"]);
@@ -22,7 +22,7 @@ Deno.test("Without a row to begin at, or with one that is gone, it is the row it
   assertEquals(other.names, ["gone", "b"]);
 });
 
-Deno.test("Rows are taken out one by one, all at once, or because they are gone", () => {
+Deno.test("Rows are deselected one by one, all at once, or when they are deleted", () => {
   const selection = new Selection();
   selection.all(ROWS);
   selection.toggle("c");

@@ -3,17 +3,17 @@ import { REQUESTS_AT_ONCE } from "./limits.js";
 import { missingParts, planParts } from "./part_plan.js";
 
 /**
- * Sends the parts of a file that the server lacks, several at once.
+ * Sends the missing parts of a file, several at once.
  *
  * @param {Blob} file
  * @param {object} upload
  * @param {number} upload.partSize bytes
- * @param {readonly {part: number, size: number}[]} upload.received what the server has
+ * @param {readonly {part: number, size: number}[]} upload.received parts on the server
  * @param {object} means
  * @param {(part: number, body: Blob, onProgress: (bytes: number) => void) => Promise<unknown>} means.send
- * @param {(bytes: number) => void} means.onCount told how many bytes the server has or are on their way
+ * @param {(bytes: number) => void} means.onCount called with the bytes sent or being sent
  * @returns {Promise<void>}
- * @throws the first error of a part; the parts that are on their way then come to their end before.
+ * @throws the first error of a part, after the running parts have finished.
  */
 export async function sendParts(file, { partSize, received }, { send, onCount }) {
   const plan = planParts(file.size, partSize);
@@ -29,7 +29,7 @@ export async function sendParts(file, { partSize, received }, { send, onCount })
   onCount(sum);
   await eachOf(missing, REQUESTS_AT_ONCE, async ({ part, start, end }) => {
     const tell = (/** @type {number} */ bytes) => {
-      // The head of the request is counted by nobody, the body never beyond its end.
+      // Count the body only, and at most its size.
       count(part, Math.min(bytes, end - start));
       onCount(sum);
     };

@@ -4,25 +4,25 @@ import { eachOf } from "./limiter.js";
 /** @import { OpenUpload } from "../core/types.d.ts" */
 
 /**
- * An upload that is open on the server, and what it has of it.
+ * An open upload on the server, and what has arrived.
  *
  * @typedef {OpenUpload & {drive: string, parts: number, bytes: number}} ServerUpload
  */
 
-/** Uploads that a list shows; of more it tells the number. */
+/** Maximum uploads in the list; of the others it shows the number. */
 export const MAX_SHOWN = 200;
 
-/** Requests at once. */
+/** Concurrent requests. */
 const AT_ONCE = 4;
 
 /**
- * The uploads that are open in the drives of a project, the oldest of each drive first.
+ * The open uploads of a project, the oldest of each drive first.
  *
  * @param {Pick<Api, "listUploads" | "uploadState">} api
  * @param {string} project
  * @param {readonly string[]} drives
  * @param {AbortSignal} signal
- * @returns {Promise<{uploads: ServerUpload[], hidden: number}>} `hidden`: how many more there are at the least
+ * @returns {Promise<{uploads: ServerUpload[], hidden: number}>} `hidden`: lower bound of the number of further uploads
  */
 export async function serverUploads(api, project, drives, signal) {
   /** @type {Map<string, ServerUpload[]>} */
@@ -52,7 +52,7 @@ export async function serverUploads(api, project, drives, signal) {
   };
 }
 
-/** It was completed or given up since the list was made. @param {unknown} error @returns {undefined} */
+/** It was completed or aborted since the list was loaded. @param {unknown} error @returns {undefined} */
 function isOver(error) {
   if (
     error instanceof Error && "status" in error && (error.status === 404 || error.status === 409)

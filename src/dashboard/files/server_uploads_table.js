@@ -10,7 +10,7 @@ import { createGoOn } from "./go_on.js";
 /** @import { ServerUpload } from "./server_uploads.js" */
 
 /**
- * The uploads that are open on the server, each with what can be done with it.
+ * The table of open uploads on the server, with actions.
  *
  * @param {Context} context
  * @param {string} project
@@ -74,10 +74,11 @@ function ageOf(time) {
   return h("span", { title: formatTime(time) }, formatAge(time));
 }
 
-const EMPTY = "No upload is in progress. Files above 10 MB go up in parts, and stand here until " +
-  "they are complete, also when the page was closed meanwhile.";
+const EMPTY =
+  "No upload is in progress. Files above 10 MB are uploaded in parts and are listed here " +
+  "until they are complete, also after the page was closed.";
 
-/** @param {ServerUpload} upload @param {number | undefined} size of the file, where this browser began it */
+/** @param {ServerUpload} upload @param {number | undefined} size of the file, if this browser started it */
 function received({ parts, bytes }, size) {
   const text = `${formatNumber(parts, "part")}, ${formatBytes(bytes)}`;
   if (size === undefined) return text;
@@ -102,7 +103,7 @@ function actions(context, project, upload, onAbort) {
   if (task !== undefined && !task.isOver) return h("span", { class: "tag" }, "Running in this tab");
   const record = list.records.byId(upload_id);
   const goOn = record === undefined
-    ? h("span", { class: "soft small-text" }, "Begun elsewhere")
+    ? h("span", { class: "soft small-text" }, "Started elsewhere")
     : createGoOn(record, list, context.notices.fail);
   const abort = h(
     "button",

@@ -18,7 +18,7 @@ function clocked(): {
   };
 }
 
-Deno.test("The speed is the average of the last seconds, and tells how long it takes", () => {
+Deno.test("The speed is an average of the last seconds and gives the remaining time", () => {
   const { at, meter } = clocked();
   at(0, 0);
   assertEquals([meter.speed, meter.remaining(10)], [undefined, undefined]);
@@ -28,7 +28,7 @@ Deno.test("The speed is the average of the last seconds, and tells how long it t
   assertEquals(meter.speed, 400);
 });
 
-Deno.test("What stands still becomes slower, and what is taken back begins anew", () => {
+Deno.test("The speed of a stalled transfer decreases, and a reduced count restarts it", () => {
   const { at, to, meter } = clocked();
   at(0, 0);
   at(1000, 1000);

@@ -24,12 +24,12 @@ export async function takenNames(api, { project, drive }, names, { signal, onPro
   const prefix = commonPrefix(names);
   const page = await list(prefix, PAGE);
   const found = new Set(page.names);
-  // Mostly all that is there under the common folder fits into one page, and nothing more needs to be asked.
+  // Usually all names below the common folder fit into one page.
   if (page.paging === undefined) return new Set(names.filter((name) => found.has(name)));
   const taken = new Set();
   let looked = 0;
   await eachOf(names, LOOKS_AT_ONCE, async (name) => {
-    // Of all names that begin with it the name itself is the first.
+    // The name itself sorts first among names with that prefix.
     const { names: [first] } = await list(name, 1);
     if (first === name) taken.add(name);
     onProgress?.(++looked);
@@ -38,7 +38,7 @@ export async function takenNames(api, { project, drive }, names, { signal, onPro
 }
 
 /**
- * What all names begin with, cut so that no character is torn.
+ * The common prefix of all names, not splitting a character.
  *
  * @param {readonly string[]} names
  */

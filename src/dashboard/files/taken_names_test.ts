@@ -25,20 +25,20 @@ function taken(api: ReturnType<typeof driveWith>["api"], names: string[]): Promi
   return takenNames(api, PLACE, names, { signal: new AbortController().signal });
 }
 
-Deno.test("One page tells which names are taken, where all fit into one", async () => {
+Deno.test("One page is enough to find existing names if all fit into it", async () => {
   const { api, asked } = driveWith(["album/a", "album/b/c", "other"]);
   assertEquals(await taken(api, ["album/a", "album/b", "album/z"]), new Set(["album/a"]));
   assertEquals(asked, ["album/"]);
 });
 
-Deno.test("Else each name is looked for, and one that only begins so is not taken", async () => {
+Deno.test("Otherwise each name is looked up, and a longer name with the same prefix does not count", async () => {
   const many = Array.from({ length: 2000 }, (_, index) => `n${index}`);
   const { api } = driveWith([...many, "a.txt", "b.txt.bak"]);
   const found = await taken(api, ["a.txt", "b.txt", "n5", "n5000"]);
   assertEquals(found, new Set(["a.txt", "n5"]));
 });
 
-Deno.test("What names begin with is cut at no half of a character", () => {
+Deno.test("The common prefix of names never splits a character", () => {
   assertEquals(commonPrefix(["a/b", "a/c"]), "a/");
   assertEquals(commonPrefix(["x"]), "x");
   assertEquals(commonPrefix(["a", "b"]), "");

@@ -4,7 +4,7 @@ import { formatNumber } from "../core/format.js";
 /** @import { UploadList } from "./upload_list.js" */
 
 /**
- * Says when the last of the uploads that ran has come to its end, whatever view is open then.
+ * Reports in any view when the last running upload has finished.
  *
  * @param {UploadList} list
  * @param {Notices} notices
@@ -18,7 +18,7 @@ export function tellEnds(list, notices, signal) {
     done += stored.length;
     if (!isActive && (wasActive || stored.length > 0)) {
       const { failed } = list.totals();
-      // The list of uploads says why, and keeps it: a notice that stays would only cover its buttons.
+      // The list of uploads shows the reasons; a permanent notice would cover its buttons.
       if (failed > 0) notices.say(`${formatNumber(failed, "file")} could not be uploaded`);
       if (done > 0) notices.say(`${formatNumber(done, "file")} uploaded`);
       done = 0;

@@ -4,7 +4,7 @@ import { Limiter } from "./limiter.js";
 import { ResumeRecords } from "./resume_records.js";
 import type { UploadApi, UploadMeans } from "./upload_task.js";
 
-/** A storage as browsers have it, for one test. */
+/** An in-memory `Storage` for one test. */
 export function memoryStorage(): Pick<Storage, "getItem" | "setItem"> & { text(): string } {
   const values = new Map<string, string>();
   return {
@@ -14,7 +14,7 @@ export function memoryStorage(): Pick<Storage, "getItem" | "setItem"> & { text()
   };
 }
 
-/** A server of uploads, as far as an upload sees one. What it is asked is noted; what it refuses can be planned. */
+/** A fake of the upload API. It records calls, and can be told to refuse some. */
 export class PretendServer {
   readonly calls: string[] = [];
   readonly files = new Map<string, number>();
@@ -93,7 +93,7 @@ export class PretendServer {
   }
 }
 
-/** What an upload needs; it never waits. */
+/** Dependencies of an upload, without waits. */
 export function meansOf(
   server: PretendServer,
   records = new ResumeRecords(memoryStorage()),

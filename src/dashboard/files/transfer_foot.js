@@ -8,7 +8,7 @@ import { createUploadRows } from "./upload_rows.js";
 /** @import { Totals } from "./upload_totals.js" */
 
 /**
- * The transfers of this tab below a folder: a line on all uploads, and behind a button each of them.
+ * The transfers of this tab below a folder: a summary, and a collapsible list.
  *
  * @param {Uploads} uploads
  * @param {AbortSignal} signal
@@ -38,7 +38,7 @@ export function createTransferFoot({ list, downloads }, signal) {
     const totals = list.totals();
     const isEmpty = list.tasks.length === 0;
     own.hidden = isEmpty;
-    // Of one upload its own bar tells the same.
+    // A single upload has its own bar.
     bar.hidden = totals.files < 2;
     element.hidden = isEmpty && !downloads.isActive;
     line.textContent = describe(totals);
@@ -52,7 +52,7 @@ export function createTransferFoot({ list, downloads }, signal) {
   return element;
 }
 
-/** The button goes with the list: its focus goes to the view. @param {UploadList} list */
+/** The button disappears with the list: move its focus to the view. @param {UploadList} list */
 function leave(list) {
   list.clear();
   document.getElementById("main")?.focus();

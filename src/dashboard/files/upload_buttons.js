@@ -5,7 +5,7 @@ import { chosenFiles } from "./dropped_files.js";
 /** @import { ChosenFile } from "./dropped_files.js" */
 
 /**
- * The two buttons that let a person choose files, or a folder with all that is in it.
+ * Two buttons: choose files, or a folder.
  *
  * @param {(chosen: ChosenFile[]) => void} onChosen
  * @param {{isPrimary?: boolean}} [options]
@@ -40,7 +40,7 @@ export function createUploadButtons(onChosen, { isPrimary = true } = {}) {
  * @param {(chosen: ChosenFile[]) => void} onChosen
  */
 function chooser(attributes, onChosen) {
-  // The button stands for it: it has the label and the focus.
+  // The visible button has the label and the focus.
   const input = h("input", { type: "file", hidden: true, ...attributes });
   input.addEventListener("change", () => {
     const chosen = chosenFiles(input.files ?? []);

@@ -7,18 +7,18 @@ import { totalsOf } from "./upload_totals.js";
 /** @import { Totals } from "./upload_totals.js" */
 
 /**
- * Whoever is told of changes, some time after them, and of the uploads whose files have been stored meanwhile.
+ * A listener for changes, called after a delay, with the uploads stored since the last call.
  *
  * @typedef {(stored: readonly UploadTask[]) => void} Listener
  */
 
-/** Milliseconds between two times that listeners are told: bytes go over far more often. */
+/** Milliseconds between two notifications of listeners; progress events are more frequent. */
 const PAUSE = 100;
 
-/** The same while nothing comes: what stands still becomes slower. */
+/** The same while nothing arrives, so that the displayed speed decreases. */
 const STILL = 1000;
 
-/** The uploads of this page, which go on whatever the page shows: a few files at once, the others wait. */
+/** The uploads of this page, which continue when the view changes. A few run at once, the others wait. */
 export class UploadList {
   /** @type {UploadTask[]} */
   #tasks = [];
@@ -30,7 +30,7 @@ export class UploadList {
   /** @type {number | undefined} */
   #still;
   #running = 0;
-  /** Where the next task may wait: what stands before it has been begun. */
+  /** Index of the first task that may be waiting. */
   #next = 0;
   #means;
 
@@ -47,14 +47,14 @@ export class UploadList {
     return this.#means.records;
   }
 
-  /** Whether something would be lost or interrupted by closing the page. */
+  /** Whether closing the page would interrupt something. */
   get isActive() {
     return this.#tasks.some(({ isOver }) => !isOver);
   }
 
   /**
-   * A file that is on its way to the same name goes on, another one gives way: two at once would leave it to chance
-   * which of them stays.
+   * A running upload of the same file continues; another file for the same name replaces it: with two at once, chance
+   * would decide which one remains.
    *
    * @param {readonly {place: Place, file: File}[]} uploads
    */
@@ -96,14 +96,14 @@ export class UploadList {
     this.#tell();
   }
 
-  /** Takes what is done, canceled or failed from the list. */
+  /** Removes finished, canceled and failed uploads from the list. */
   clear() {
     this.#tasks = this.#tasks.filter(({ isOver }) => !isOver);
     this.#next = 0;
     this.#tell();
   }
 
-  /** Stops everything and forgets it, as on signing out; what the server has can be resumed. */
+  /** Stops and removes all uploads, as on sign-out. They can be resumed. */
   close() {
     for (const task of this.#tasks) if (!task.isOver) task.stop();
     this.#tasks = [];
@@ -113,7 +113,7 @@ export class UploadList {
 
   /**
    * @param {Listener} listener
-   * @param {AbortSignal} signal ends that
+   * @param {AbortSignal} signal ends the subscription
    */
   subscribe(listener, signal) {
     this.#listeners.add(listener);

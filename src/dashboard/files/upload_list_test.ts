@@ -6,10 +6,10 @@ function placeOf(index: number) {
   return { project: "p", drive: "d", name: `${index}.txt` };
 }
 
-/** Waits until all uploads have come to their end. */
+/** Waits until all uploads have ended. */
 async function ended(list: UploadList): Promise<void> {
   while (list.isActive) await new Promise((resolve) => setTimeout(resolve, 5));
-  // What it still has to tell keeps a timer.
+  // A pending notification keeps a timer.
   await new Promise((resolve) => setTimeout(resolve, 150));
 }
 
@@ -20,7 +20,7 @@ function add(list: UploadList, count: number, size = 10): void {
   })));
 }
 
-Deno.test("A few files go up at once, all in the end, and listeners hear of each once", async () => {
+Deno.test("A few files are uploaded at once, all are uploaded, and listeners get each once", async () => {
   const server = new PretendServer();
   const list = new UploadList(meansOf(server));
   const stored: string[] = [];
@@ -37,7 +37,7 @@ Deno.test("A few files go up at once, all in the end, and listeners hear of each
   assertEquals({ done, sent, bytes, failed }, { done: 20, sent: 200, bytes: 200, failed: 0 });
 });
 
-Deno.test("One that fails holds no other up, and goes on when asked to", async () => {
+Deno.test("A failed upload delays no other and resumes on request", async () => {
   const server = new PretendServer();
   const list = new UploadList(meansOf(server));
   server.refuse("put", 413);
@@ -50,7 +50,7 @@ Deno.test("One that fails holds no other up, and goes on when asked to", async (
   assertEquals(server.files.size, 5);
 });
 
-Deno.test("The same file added twice goes up once; another one takes its place", async () => {
+Deno.test("The same file added twice is uploaded once; another file replaces it", async () => {
   const server = new PretendServer();
   const list = new UploadList(meansOf(server));
   server.hanging.add("put");
@@ -65,7 +65,7 @@ Deno.test("The same file added twice goes up once; another one takes its place",
   assertEquals(server.files.get("1.txt"), 6);
 });
 
-Deno.test("All can be canceled, and what is over taken from the list", async () => {
+Deno.test("All uploads can be canceled, and finished ones removed from the list", async () => {
   const server = new PretendServer();
   const list = new UploadList(meansOf(server));
   server.hanging.add("put");

@@ -9,7 +9,7 @@ import { UploadList } from "./upload_list.js";
 /** @typedef {ReturnType<typeof createUploads>} Uploads */
 
 /**
- * The uploads of whoever is signed in, and the downloads. They go on while the views come and go.
+ * The uploads and downloads of a session. They continue when the view changes.
  *
  * @param {Api} api
  * @param {Notices} notices
@@ -21,7 +21,7 @@ export function createUploads(api, notices) {
   const downloads = new DownloadList(api, notices);
   tellEnds(list, notices, signal);
   globalThis.addEventListener("beforeunload", (event) => {
-    // What is on its way would end; a browser asks in its own words.
+    // Running transfers would end; the browser asks in its own words.
     if (list.isActive || downloads.isActive) event.preventDefault();
   }, { signal });
   return {
@@ -30,7 +30,7 @@ export function createUploads(api, notices) {
     /** @type {UploadList["subscribe"]} */
     subscribe: (listener, until) => list.subscribe(listener, until),
     totals: () => list.totals(),
-    /** Stops everything that runs. What the server has of an upload can be resumed. */
+    /** Stops all transfers. Uploads can be resumed. */
     close() {
       closing.abort();
       list.close();
@@ -39,7 +39,7 @@ export function createUploads(api, notices) {
   };
 }
 
-/** The browser's storage, unless it is switched off. */
+/** The browser's storage, unless it is disabled. */
 function storage() {
   try {
     return globalThis.localStorage;

@@ -6,12 +6,12 @@ import { MAX_SHOWN_TRANSFERS } from "./limits.js";
 /** @import { UploadList } from "./upload_list.js" */
 /** @import { UploadTask } from "./upload_task.js" */
 
-/** What comes first: what asks for somebody, then what moves, what waits, what is over. */
+/** Order of the rows: failed, running, waiting, finished. */
 const RANK = { failed: 0, running: 1, waiting: 2, done: 3, canceled: 4 };
 
 /**
  * The uploads of this page, one row each, with their bars and buttons. A row stays the same element while it changes,
- * so the focus stays in it.
+ * so that it keeps the focus.
  *
  * @param {UploadList} list
  * @param {AbortSignal} signal
@@ -47,7 +47,7 @@ function forget(rows, task) {
 }
 
 /**
- * An element that is moved loses the focus, so one that stands right is left alone, and the one with the focus stays.
+ * Moving an element loses the focus, so rows in the right place and the focused row are not moved.
  *
  * @param {HTMLElement} parent @param {HTMLElement} element @param {number} index
  */
@@ -100,7 +100,7 @@ function action(label, picture, name, run) {
 }
 
 /**
- * Hides a button; the focus that was on it goes to the next one, and not to the beginning of the page.
+ * Hides a button and moves its focus to the next one.
  *
  * @param {HTMLButtonElement} button @param {boolean} isHidden @param {HTMLElement} row
  */
@@ -115,12 +115,12 @@ function hide(button, isHidden, row) {
   row.focus();
 }
 
-/** Unchanged text is left alone, so that screen readers don't say it again. @param {Element} element @param {string} text */
+/** Sets a text if it changed, so that screen readers do not repeat it. @param {Element} element @param {string} text */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** @param {UploadTask} task @returns {string} how far it is, in words */
+/** @param {UploadTask} task @returns {string} the status text */
 function describe(task) {
   const { size, sent, speedometer } = task;
   switch (task.state) {

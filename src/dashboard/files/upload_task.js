@@ -9,34 +9,34 @@ import { Speedometer } from "./speedometer.js";
 /** @import { Api } from "../core/api.js" */
 
 /**
- * Where a file goes.
+ * The destination of a file.
  *
  * @typedef {{project: string, drive: string, name: string}} Place
  *
  * @typedef {"waiting" | "running" | "failed" | "done" | "canceled"} UploadState
  *
- * The calls that an upload makes.
+ * The API calls of an upload.
  *
  * @typedef {Pick<Api, "putFile" | "startUpload" | "uploadState" | "putPart" | "completeUpload" | "abortUpload">} UploadApi
  *
- * What the uploads of a page share.
+ * State shared by the uploads of a page.
  *
  * @typedef {object} UploadMeans
  * @property {UploadApi} api
  * @property {import("./resume_records.js").ResumeRecords} records
  * @property {import("./limiter.js").Limiter} requests
- * @property {(milliseconds: number, signal?: AbortSignal) => Promise<void>} [wait] between two tries
+ * @property {(milliseconds: number, signal?: AbortSignal) => Promise<void>} [wait] between two attempts
  */
 
-/** One file on its way up: in one request, or in parts of which those that the server has are not sent again. */
+/** The upload of one file: in one request, or in parts; parts that the server has are not sent again. */
 export class UploadTask {
   /** @type {UploadState} */
   state = "waiting";
-  /** What a person should know of it: why it failed, or that it is being tried again. */
+  /** Message for the user: the failure, or the pending retry. */
   message = "";
-  /** Bytes that the server has, or that are on their way. */
+  /** Bytes sent or being sent. */
   sent = 0;
-  /** Whether it went on with what an earlier page had sent. */
+  /** Whether it resumed an upload of an earlier page. */
   resumed = false;
   speedometer = new Speedometer();
   /** Told of every change. @type {() => void} */
@@ -67,7 +67,7 @@ export class UploadTask {
     return this.state === "done" || this.state === "canceled" || this.state === "failed";
   }
 
-  /** Sends the file. It never throws: what went wrong is in `state` and `message`. */
+  /** Sends the file. Never throws: failures are in `state` and `message`. */
   async run() {
     this.#controller = new AbortController();
     const { signal } = this.#controller;
@@ -88,9 +88,9 @@ export class UploadTask {
   }
 
   /**
-   * Makes a failed upload one that can run again; what the server has of it stays.
+   * Resets a failed upload for another run; its stored parts are kept.
    *
-   * @param {File} [file] the same file, where it was chosen anew
+   * @param {File} [file] the same file, if it was chosen again
    */
   again(file) {
     if (this.state !== "failed") return;
@@ -98,7 +98,7 @@ export class UploadTask {
     this.#become("waiting", "");
   }
 
-  /** Stops the upload and takes back what the server has of it. */
+  /** Aborts the upload, also on the server. */
   cancel() {
     if (this.state === "done" || this.state === "canceled") return;
     this.stop();
@@ -106,11 +106,11 @@ export class UploadTask {
     const { project, drive, name } = this.place;
     if (this.#uploadId === undefined) return;
     records.remove(this.#uploadId);
-    // Where that fails the server removes the upload by itself when its time is over.
+    // If that fails, the server removes the upload when it expires.
     api.abortUpload(project, drive, this.#uploadId, name).catch(() => {});
   }
 
-  /** Stops the upload; what the server has of it stays, and it can be resumed. */
+  /** Stops the upload. It can be resumed. */
   stop() {
     this.#become("canceled", "");
     this.#controller.abort(new DOMException("The upload was canceled", "AbortError"));
@@ -191,7 +191,7 @@ export class UploadTask {
   }
 }
 
-const TOO_LARGE = "The file is larger than 97 GiB, the most that 10,000 parts of 10 MiB can carry";
+const TOO_LARGE = "The file is larger than 97 GiB, the limit of 10,000 parts of 10 MiB";
 
 const UNREADABLE =
-  "The file cannot be read any more, as it was changed, moved or deleted: choose it again";
+  "The file can no longer be read. It was changed, moved or deleted: choose it again";

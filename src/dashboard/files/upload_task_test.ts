@@ -11,7 +11,7 @@ async function ran(task: UploadTask): Promise<UploadTask> {
   return task;
 }
 
-Deno.test("A file of up to 10 MB goes up in one request, a larger one in parts", async () => {
+Deno.test("A file of up to 10 MB is uploaded in one request, a larger one in parts", async () => {
   const server = new PretendServer();
   const small = await ran(new UploadTask(PLACE, fileOf(SINGLE_REQUEST), meansOf(server)));
   assertEquals([small.state, small.sent], ["done", SINGLE_REQUEST]);
@@ -22,13 +22,13 @@ Deno.test("A file of up to 10 MB goes up in one request, a larger one in parts",
   assertEquals(server.calls, ["start", "part 1", "complete"]);
 });
 
-Deno.test("An empty file goes up", async () => {
+Deno.test("An empty file is uploaded", async () => {
   const server = new PretendServer();
   const task = await ran(new UploadTask(PLACE, fileOf(0), meansOf(server)));
   assertEquals([task.state, server.files.get("film.mp4")], ["done", 0]);
 });
 
-Deno.test("A part that fails in passing is sent again, and no other one", async () => {
+Deno.test("A part that fails temporarily is sent again, and no other part", async () => {
   for (const status of [0, 408, 503]) {
     const server = new PretendServer();
     server.refuse("part 2", status, 3);
@@ -46,7 +46,7 @@ Deno.test("A part that fails in passing is sent again, and no other one", async 
   }
 });
 
-Deno.test("A part that keeps failing ends the upload; going on sends that part alone", async () => {
+Deno.test("A part that keeps failing ends the upload; resuming sends that part only", async () => {
   const server = new PretendServer();
   server.refuse("part 2", 503, 4);
   const task = await ran(new UploadTask(PLACE, fileOf(LARGE), meansOf(server)));
@@ -60,7 +60,7 @@ Deno.test("A part that keeps failing ends the upload; going on sends that part a
   assertEquals(server.files.get("film.mp4"), LARGE);
 });
 
-Deno.test("A refusal is told at once with the server's sentence", async () => {
+Deno.test("A refusal is shown at once with the server's sentence", async () => {
   for (const status of [400, 403, 409, 413, 507]) {
     const server = new PretendServer();
     server.refuse("put", status);
@@ -70,7 +70,7 @@ Deno.test("A refusal is told at once with the server's sentence", async () => {
   }
 });
 
-Deno.test("A file that was changed meanwhile is told as such, and not as a broken line", async () => {
+Deno.test("A file that was changed is reported as such, not as a network error", async () => {
   const server = new PretendServer();
   server.refuse("put", 0, 4);
   const file = fileOf(5);
@@ -78,10 +78,10 @@ Deno.test("A file that was changed meanwhile is told as such, and not as a broke
     throw new DOMException("Gone", "NotReadableError");
   };
   const task = await ran(new UploadTask(PLACE, file, meansOf(server)));
-  assertEquals(task.message.includes("cannot be read any more"), true);
+  assertEquals(task.message.includes("can no longer be read"), true);
 });
 
-Deno.test("After the page was closed, the same file goes on with what is missing", async () => {
+Deno.test("After a reload the same file resumes with the missing parts", async () => {
   const server = new PretendServer();
   const storage = memoryStorage();
   server.hanging.add("part 3");
@@ -100,7 +100,7 @@ Deno.test("After the page was closed, the same file goes on with what is missing
   assertEquals(storage.text(), "[]");
 });
 
-Deno.test("Another file of that name, and one whose upload is gone, begin anew", async () => {
+Deno.test("Another file of that name, and one whose upload has ended, start a new upload", async () => {
   const server = new PretendServer();
   const records = new ResumeRecords(memoryStorage());
   const record = { ...PLACE, size: LARGE, lastModified: 1, uploadId: "gone", partSize: PART_SIZE };
@@ -114,7 +114,7 @@ Deno.test("Another file of that name, and one whose upload is gone, begin anew",
   assertEquals(records.all(), []);
 });
 
-Deno.test("Canceling takes back what the server has, and forgets it", async () => {
+Deno.test("Canceling aborts the upload on the server and drops its record", async () => {
   const server = new PretendServer();
   const records = new ResumeRecords(memoryStorage());
   server.hanging.add("part 2");

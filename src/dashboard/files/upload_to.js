@@ -6,17 +6,17 @@ import { takenNames } from "./taken_names.js";
 /** @import { Context } from "../core/types.d.ts" */
 /** @import { ChosenFile } from "./dropped_files.js" */
 
-/** How many of the names in the way a question shows. */
+/** Number of existing names that the question lists. */
 const SHOWN = 5;
 
 /**
- * Uploads files into a folder. Where files are there already, it asks once for all of them.
+ * Uploads files into a folder. Asks once if files of the same names exist.
  *
  * @param {Pick<Context, "api" | "uploads" | "signal">} context
  * @param {{project: string, drive: string, folder: string}} target
  * @param {readonly ChosenFile[]} chosen
- * @param {(sentence: string) => void} tell what is being done, for as long as it takes
- * @returns {Promise<number>} how many were begun
+ * @param {(sentence: string) => void} tell shows the current step
+ * @returns {Promise<number>} number of started uploads
  */
 export async function uploadTo({ api, uploads, signal }, target, chosen, tell) {
   const { project, drive, folder } = target;

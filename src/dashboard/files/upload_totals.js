@@ -1,7 +1,7 @@
 /** @import { UploadTask } from "./upload_task.js" */
 
 /**
- * What all uploads of the page come to.
+ * Totals of all uploads of the page.
  *
  * @typedef {object} Totals
  * @property {number} files

@@ -1,11 +1,11 @@
-/** Rows above and below the visible ones that are made too, so that scrolling shows no gap. */
+/** Rows above and below the visible ones that are rendered too, so that scrolling shows no gap. */
 const MARGIN = 12;
 
 /**
- * Which rows of a scrolled list have to be there: `first` to `end`, the latter not included.
+ * The rows to render: from `first` up to, not including, `end`.
  *
  * @param {object} box
- * @param {number} box.top pixels that are scrolled away
+ * @param {number} box.top scroll offset in pixels
  * @param {number} box.height pixels that are visible
  * @param {number} box.rowHeight pixels
  * @param {number} count rows in all
@@ -19,7 +19,7 @@ export function visibleRows({ top, height, rowHeight }, count) {
 }
 
 /**
- * Where to scroll so that a row is seen whole, moving as little as possible.
+ * The nearest scroll offset at which a row is fully visible.
  *
  * @param {{top: number, height: number, rowHeight: number}} box
  * @param {number} row

@@ -1,5 +1,5 @@
 /**
- * Waits, unless the signal says to stop.
+ * Waits, unless the signal aborts.
  *
  * @param {number} milliseconds
  * @param {AbortSignal} [signal]

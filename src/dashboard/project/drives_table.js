@@ -10,7 +10,7 @@ import { usageBar } from "../core/usage_bar.js";
 /** @import { Context, Drive, ProjectDetails } from "../core/types.d.ts" */
 
 /**
- * What each drive of a project holds.
+ * The usage of each drive of a project.
  *
  * @param {Context} context
  * @param {ProjectDetails} details
@@ -20,7 +20,7 @@ import { usageBar } from "../core/usage_bar.js";
 export function drivesTable(context, details, reload) {
   const { project_id } = details;
   return createTable({
-    caption: "Drives and what they hold",
+    caption: "Drives and their usage",
     columns: [...figuresOf(details), {
       key: "actions",
       label: "Actions",
@@ -29,7 +29,7 @@ export function drivesTable(context, details, reload) {
     }],
     rows: details.drives,
     empty: [
-      h("p", {}, "There is no drive yet. A drive is there as soon as something is put into it."),
+      h("p", {}, "No drives yet. The first upload to a drive creates it."),
       h("a", { href: links.drives(project_id) }, "Upload a first file"),
     ],
     sort: { key: "drive", isDown: false },

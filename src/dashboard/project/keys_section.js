@@ -25,7 +25,7 @@ export function keysSection(context, project) {
       caption: "Keys of the project",
       columns: columnsOf(context, project, list.reload),
       rows: keys,
-      empty: h("p", {}, "No key opens this project. Make one with “New key”."),
+      empty: h("p", {}, "This project has no key. Create one with “New key”."),
       sort: { key: "created", isDown: false },
     }).element;
   });
@@ -45,7 +45,7 @@ export function keysSection(context, project) {
     h(
       "p",
       { class: "soft" },
-      "Each key opens all drives of the project. Give every program its own, so that one can be revoked without the others.",
+      "Each key opens all drives of the project. Give every program its own, so that you can revoke one without the others.",
     ),
     list.element,
   );
@@ -89,7 +89,7 @@ function columnsOf(context, project, reload) {
   ];
 }
 
-/** The secret of the key that is signed in with, if it is one of this project. @param {Context} context @param {string} project */
+/** The secret of the key of this session, if it is one of this project. @param {Context} context @param {string} project */
 function ownPrefix({ session }, project) {
   const { credentials } = session;
   return credentials?.kind === "project" ? credentials.secret.slice(project.length + 1) : "";
@@ -106,13 +106,13 @@ function actionsOf(context, project, { prefix, name }, reload) {
         h(
           "p",
           {},
-          "Programs that use it are refused from then on, and browsers that signed in to applications with it are signed out.",
+          "Programs that use it are refused from now on, and browsers that signed in to applications with it are signed out.",
         ),
         isOwn
           ? h(
             "p",
             { class: "problem" },
-            "You are signed in with this very key: you will be signed out.",
+            "You are signed in with this key: you will be signed out.",
           )
           : null,
       ],
@@ -136,14 +136,14 @@ async function create({ api }, project) {
   const made = await form({
     title: "New key",
     action: "Create key",
-    fields: [{ name: "name", label: "Name", hint: "Which program it is for.", maxlength: 128 }],
+    fields: [{ name: "name", label: "Name", hint: "The program that uses it.", maxlength: 128 }],
     submit: ({ name = "" }) => api.createKey(project, name === "" ? {} : { name }),
   });
   if (made === undefined) return;
   await showSecret({
-    title: "The key is there",
+    title: "The key was created",
     label: "Project key",
     secret: made.project_key,
-    lost: "Who loses it makes another and revokes this one.",
+    lost: "If you lose it, create a new one and revoke this one.",
   });
 }

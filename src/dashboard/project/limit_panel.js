@@ -9,12 +9,12 @@ import { limitBar } from "../core/usage_bar.js";
 /** @import { Context, Project } from "../core/types.d.ts" */
 
 /**
- * How much a project may hold, and how much of that it does.
+ * The limit of a project and its use.
  *
  * @param {Context} context
  * @param {Project} project
  * @param {() => Promise<void>} reload
- * @returns {HTMLElement | null} Nothing where there is no limit and nobody who could set one.
+ * @returns {HTMLElement | null} `null` without a limit and without the right to set one.
  */
 export function limitPanel(context, project, reload) {
   const { isAdministrator } = context.session;
@@ -27,15 +27,15 @@ export function limitPanel(context, project, reload) {
   return h(
     "div",
     { class: "limit" },
-    limitBar(project) ?? h("p", { class: "soft" }, "It may hold as much as the disk does."),
+    limitBar(project) ?? h("p", { class: "soft" }, "Limited by the disk only."),
     isAdministrator ? h("div", {}, button) : null,
   );
 }
 
 /**
- * The field that asks for a limit.
+ * The form field for a limit.
  *
- * @param {number | null} [max] What it is now.
+ * @param {number | null} [max] The present limit.
  * @returns {Field}
  */
 export function limitField(max = null) {
@@ -44,12 +44,12 @@ export function limitField(max = null) {
     label: "Limit",
     value: max === null ? "" : writeBytes(max),
     hint:
-      "What its files and open uploads may have together, such as 500 MB or 10 GB. Empty for no limit.",
+      "Of the bytes of its files and open uploads, such as 500 MB or 10 GB. Leave empty for no limit.",
     maxlength: 32,
   };
 }
 
-/** What was typed into that field. @param {string} [text] @returns {number | null} */
+/** Parses the value of that field. @param {string} [text] @returns {number | null} */
 export function limitOf(text = "") {
   return text.trim() === "" ? null : parseBytes(text);
 }
@@ -61,8 +61,8 @@ async function change({ api, notices }, { project_id, bytes, max_bytes }) {
     text: h(
       "p",
       {},
-      `Its files have ${formatBytes(bytes)} now. They stay, also where the limit is less; ` +
-        "nothing can be added then before as much is deleted.",
+      `Its files have ${formatBytes(bytes)} now. A lower limit deletes nothing, but ` +
+        "nothing can be added until enough is deleted.",
     ),
     action: "Save",
     fields: [limitField(max_bytes)],

@@ -10,7 +10,7 @@ import { links } from "../core/links.js";
 /** @import { Context, Params, View } from "../core/types.d.ts" */
 
 /**
- * One application: where it is, who comes in, and its keys.
+ * One application: its addresses, access and keys.
  *
  * @param {Context} context
  * @param {Params} params
@@ -59,7 +59,7 @@ async function deleteApp({ api, notices, go }, project, name) {
     text: h(
       "p",
       {},
-      "Its keys go with it, and whoever uses it is cut off. The program that runs behind it is not touched.",
+      "Its keys are deleted too, and its callers are disconnected. The program behind it keeps running.",
     ),
     action: "Delete application",
     typed: name,

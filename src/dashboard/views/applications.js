@@ -12,7 +12,7 @@ import { createTable } from "../core/table.js";
 /** @import { Application, Context, GatePlace, Params, View } from "../core/types.d.ts" */
 
 /**
- * The applications that a project protects.
+ * The applications of a project.
  *
  * @param {Context} context
  * @param {Params} params
@@ -30,9 +30,9 @@ export function open(context, { project }) {
         h(
           "p",
           {},
-          "There is no application yet. An application that runs beside the server can be kept for you and for those who have a key of it.",
+          "No applications yet. The gate can restrict a web application that runs beside the server to you and to holders of its keys.",
         ),
-        h("p", {}, "Name the first one with “New application”."),
+        h("p", {}, "Add the first one with “New application”."),
       ],
       sort: { key: "name", isDown: false },
     }).element;
@@ -65,7 +65,7 @@ function columnsOf(project, gate) {
     },
     {
       key: "access",
-      label: "Who comes in",
+      label: "Access",
       value: ({ access }) => Number(access.enabled),
       cell: ({ access }) => accessTag(access),
     },
@@ -85,7 +85,7 @@ function orNone(text) {
   return text === null ? h("span", { class: "soft" }, "none") : h("span", { class: "code" }, text);
 }
 
-const LATER = "Where it runs, and a host name of its own, the administrator sets afterwards.";
+const LATER = "The administrator sets its upstream and its host name afterwards.";
 
 /** @param {Context} context @param {string} project */
 async function create({ api, session, go }, project) {
@@ -93,7 +93,7 @@ async function create({ api, session, go }, project) {
   const upstream = {
     name: "upstream",
     label: "Upstream",
-    hint: "Where it runs, as this server reaches it, such as http://127.0.0.1:3000.",
+    hint: "Its address as seen from this server, such as http://127.0.0.1:3000.",
   };
   const made = await form({
     title: "New application",
@@ -101,13 +101,13 @@ async function create({ api, session, go }, project) {
     text: session.isAdministrator ? undefined : h(
       "p",
       { class: "soft" },
-      suffix === null ? LATER : "Where it runs, the administrator sets afterwards.",
+      suffix === null ? LATER : "The administrator sets its upstream afterwards.",
     ),
     fields: [
       {
         name: "name",
         label: "Name",
-        hint: "A part of its address.",
+        hint: "Part of its address.",
         required: true,
         maxlength: 64,
       },

@@ -10,7 +10,7 @@ const SHOW = "Show my key in the lines below";
 const HIDE = "Hide my key";
 
 /**
- * How programs reach the project.
+ * How programs connect to the project.
  *
  * @param {Context} context
  * @param {Params} params
@@ -32,7 +32,7 @@ export function open(context, { project }) {
     h(
       "section",
       { class: "section" },
-      h("h2", {}, "What programs need"),
+      h("h2", {}, "Connection details"),
       copyField("Address of the server", location.origin),
       copyField("Project id", project),
       own === undefined ? keyHint(project) : keySwitch(own, show),
@@ -42,7 +42,7 @@ export function open(context, { project }) {
   return { title: `Connect to ${project}`, element };
 }
 
-/** The project key that was signed in with. @param {Context} context @param {string} project */
+/** The project key of the session. @param {Context} context @param {string} project */
 function keyOf({ session }, project) {
   const { credentials } = session;
   return credentials?.kind === "project" && credentials.project === project
@@ -55,9 +55,9 @@ function keyHint(project) {
   return h(
     "p",
     { class: "soft" },
-    `Put the project key where ${PLACEHOLDER} stands. It was shown when it was made; `,
-    h("a", { href: links.project(project) }, "make another"),
-    " if nobody has it any more.",
+    `Replace ${PLACEHOLDER} by the project key. It was shown when it was created; `,
+    h("a", { href: links.project(project) }, "create another"),
+    " if it is lost.",
   );
 }
 
@@ -70,7 +70,7 @@ function keySwitch(key, show) {
     button.textContent = isShown ? HIDE : SHOW;
     show(isShown ? key : undefined);
   });
-  const hint = `Until it is shown, ${PLACEHOLDER} stands in its place.`;
+  const hint = `Until then, the lines contain ${PLACEHOLDER}.`;
   return h("div", { class: "section" }, h("div", {}, button), h("p", { class: "hint" }, hint));
 }
 
@@ -97,7 +97,7 @@ function block(title, { label, text }) {
       h("span", {}, label),
       copyButton(text, { hidden: `the lines for ${name}` }),
     ),
-    // It scrolls sideways, so the keyboard has to get there.
+    // It scrolls sideways, so it must be focusable.
     h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", {}, text)),
   );
 }

@@ -8,7 +8,7 @@ import { limitPanel } from "../project/limit_panel.js";
 /** @import { Context, Params, ProjectDetails, View } from "../core/types.d.ts" */
 
 /**
- * What a project holds, and the keys that open it.
+ * The usage and the keys of a project.
  *
  * @param {Context} context
  * @param {Params} params

@@ -47,7 +47,7 @@ export function open(context) {
   return { title: "Projects", element: h("div", { class: "view" }, head, list.element) };
 }
 
-/** What the administrator has to do about damaged files. @param {Integrity} integrity */
+/** The warning about damaged files. @param {Integrity} integrity */
 function damageNotice({ damaged_files, damaged }) {
   const [first] = damaged;
   if (first === undefined) return [];
@@ -55,14 +55,14 @@ function damageNotice({ damaged_files, damaged }) {
   const text = damaged_files === 1
     ? `A file is damaged: ${example}`
     : `${formatNumber(damaged_files, "file")} are damaged, such as ${example}`;
-  const advice = "Bring it back from a backup, or replace or delete it.";
+  const advice = "Restore it from a backup, or replace or delete it.";
   return [
     h("p", { class: "warning", role: "alert" }, icon("warning"), `${text}. ${advice}`),
   ];
 }
 
 /**
- * What the administrator must know about the server's backups.
+ * The warning about the server's backups.
  *
  * @param {Backups | undefined} backups
  */
@@ -77,16 +77,16 @@ function backupWarning(backups) {
 function projectTable(context, projects, disk, reload) {
   const all = projects.reduce((sum, { bytes }) => sum + bytes, 0);
   return createTable({
-    caption: "Projects and what they hold",
+    caption: "Projects and their usage",
     columns: columnsOf(context, disk, all, reload),
     rows: projects,
     empty: [
       h(
         "p",
         {},
-        "There is no project yet. A project has drives with files, keys that open them, and applications.",
+        "No projects yet. A project has drives with files, keys that open them, and applications.",
       ),
-      h("p", {}, "Make the first one with “New project”."),
+      h("p", {}, "Create the first one with “New project”."),
     ],
     sort: { key: "project", isDown: false },
   }).element;
@@ -164,12 +164,12 @@ async function create({ api, go }) {
     title: "New project",
     action: "Create project",
     fields: [
-      { name: "name", label: "Name", hint: "For lists that people read.", maxlength: 128 },
+      { name: "name", label: "Name", hint: "Shown in lists.", maxlength: 128 },
       {
         name: "project_id",
         label: "Project id",
         hint:
-          "1 to 64 letters, digits and “-”: it is a part of keys and addresses, and stays. Left out, one is made.",
+          "1 to 64 letters, digits and “-”. It is part of keys and addresses and cannot be changed. Leave empty for a generated one.",
         maxlength: 64,
       },
       limitField(),
@@ -183,15 +183,15 @@ async function create({ api, go }) {
   });
   if (made === undefined) return;
   await showSecret({
-    title: `Project ${made.project_id} is there`,
+    title: `Project ${made.project_id} was created`,
     label: "Project key",
     secret: made.project_key,
-    lost: "Who loses it makes another key.",
+    lost: "If you lose it, create another key.",
   });
   go(links.project(made.project_id));
 }
 
-/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it is gone. */
+/** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it was deleted. */
 async function remove({ api, notices }, { project_id, files, bytes }) {
   const isGone = await confirm({
     title: `Delete project ${project_id}?`,

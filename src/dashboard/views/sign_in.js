@@ -8,15 +8,15 @@ import { headersOf } from "../core/session.js";
 /** A project key is `<project id>_<secret>`. */
 const KEY = /^([A-Za-z0-9-]{1,64})_./;
 
-/** What a header can hold, and what keys are made of. */
+/** Characters that are valid in a header; keys consist of them. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 
 /**
- * The sign-in. One field takes both kinds of secrets.
+ * The sign-in form. One field accepts both kinds of secrets.
  *
  * @param {Session} session
- * @param {() => void} onEnter Called once somebody is signed in.
- * @param {string} [sentence] Why it is shown again.
+ * @param {() => void} onEnter Called after the sign-in.
+ * @param {string} [sentence] The reason for a new sign-in.
  */
 export function signInView(session, onEnter, sentence = "") {
   const problem = h("p", { class: "problem", id: "problem", role: "alert" }, sentence);
@@ -60,21 +60,21 @@ export function signInView(session, onEnter, sentence = "") {
 }
 
 const HINT = "The first start of the server printed both. The token opens all projects, a key " +
-  "opens its own. Either is kept in this tab alone, until you close it or sign out.";
+  "opens its own project. Either is kept in this tab only, until you close it or sign out.";
 
 const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
 /**
- * Who a secret lets in.
+ * Finds out whose secret it is.
  *
  * @param {string} secret
  * @returns {Promise<Credentials>}
- * @throws {Error} With a sentence on why it lets nobody in.
+ * @throws {Error} If the server does not accept it.
  */
 async function credentialsOf(secret) {
   if (secret === "") throw new Error("Enter the administrator’s token or a project key");
   if (!SENDABLE.test(secret)) {
-    throw new Error("This is no token or key: they have neither blanks nor letters with accents");
+    throw new Error("This is not a token or key: they contain neither spaces nor accented letters");
   }
   const project = KEY.exec(secret)?.[1];
   /** @type {Credentials} */
@@ -84,14 +84,14 @@ async function credentialsOf(secret) {
   try {
     return await judged({ kind: "project", secret, project }, path);
   } catch (error) {
-    // A token that the administrator has chosen may look like a key.
+    // A chosen token may look like a project key.
     return await judged(asToken, "/admin/v1/projects").catch(() => Promise.reject(error));
   }
 }
 
 /**
  * @param {Credentials} credentials
- * @param {string} path What they have to open.
+ * @param {string} path The path that the credentials must open.
  * @returns {Promise<Credentials>}
  */
 async function judged(credentials, path) {
@@ -102,7 +102,7 @@ async function judged(credentials, path) {
     });
   const { status } = response;
   const text = await response.text();
-  // The server's own sentence speaks to programs, of headers.
+  // The server's sentence is about headers, for programs.
   if (status === 401) throw new ApiError(status, UNKNOWN);
   if (!response.ok) throw refused(status, text);
   return credentials;

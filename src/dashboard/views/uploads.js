@@ -8,7 +8,7 @@ import { createTransferFoot } from "../files/transfer_foot.js";
 
 /** @import { Context, OpenView } from "../core/types.d.ts" */
 
-/** How often the server is asked anew, in milliseconds. */
+/** Refresh interval in milliseconds. */
 const INTERVAL = 10_000;
 
 /** The uploads in progress: those of this tab, and all that are open on the server. @type {OpenView} */
@@ -27,7 +27,7 @@ export function open(context, { project }) {
       if (!isAbort(error)) fill(status, sentenceOf(error));
     }
   };
-  // A list that is made anew would take the focus from whoever is in it.
+  // Do not rebuild the list while the focus is in it.
   const isFree = () => !box.contains(document.activeElement) && !document.hidden;
   const timer = setInterval(() => isFree() && refresh(), INTERVAL);
   signal.addEventListener("abort", () => clearInterval(timer), { once: true });
@@ -54,16 +54,16 @@ function layOut({ uploads, signal }, box, status, refresh) {
 }
 
 /**
- * Fills the table, and forgets uploads that the server no longer has.
+ * Fills the table and drops records of uploads that the server no longer has.
  *
  * @param {Context} context @param {string} project
  * @param {ReturnType<typeof createServerUploadsTable>} table
- * @returns {Promise<number>} how many are not shown
+ * @returns {Promise<number>} number of uploads that are not shown
  */
 async function load({ api, uploads: { list }, signal }, project, table) {
   const records = list.records.all().filter((record) => record.project === project);
   const { drives } = await api.listDrives(project, signal);
-  // A drive whose first file is on its way may not be among those that hold something.
+  // A drive whose first file is still being uploaded may not be listed yet.
   const names = new Set([
     ...drives.map(({ drive_name }) => drive_name),
     ...records.map(({ drive }) => drive),

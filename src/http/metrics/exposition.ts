@@ -1,9 +1,9 @@
-/** Counts values by the first bound that they do not exceed. */
+/** Counts values by the lowest bound that is not below them. */
 export class Histogram {
   sum = 0;
   count = 0;
   readonly #bounds: readonly number[];
-  /** One for each bound, and one for what is above all of them. */
+  /** One for each bound, and one for values above all of them. */
   readonly #counts: number[];
 
   /** @param bounds In ascending order. */
@@ -16,12 +16,12 @@ export class Histogram {
     this.sum += value;
     this.count++;
     let index = 0;
-    // Few bounds, and most values are small: quicker than a search.
+    // A linear search is fastest: there are few bounds, and most values are small.
     while (index < this.#bounds.length && value > (this.#bounds[index] ?? Infinity)) index++;
     this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
-  /** How many values do not exceed each bound, and at last all. */
+  /** The number of values up to each bound, and of all values at the bound `Infinity`. */
   *cumulative(): Generator<[bound: number, count: number]> {
     let sum = 0;
     for (const [index, count] of this.#counts.entries()) {
@@ -31,23 +31,23 @@ export class Histogram {
   }
 }
 
-/** Names and values of labels. */
+/** Labels by name. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** A figure and what it is of. */
+/** A value with its labels. */
 export type Sample<T = number> = readonly [labels: Labels, value: T];
 
-/** Metrics as text, in the format that Prometheus reads ("text-based format", version 0.0.4). */
+/** Writes metrics as text for Prometheus ("text-based format", version 0.0.4). */
 export class Exposition {
   #text = "";
 
-  /** What only grows while the program runs. The name ends in `_total`. */
+  /** Adds values that only grow while the program runs. The name ends in `_total`. */
   counter(name: string, help: string, samples: Iterable<Sample>): void {
     this.#begin(name, help, "counter");
     for (const [labels, value] of samples) this.#add(name, labels, value);
   }
 
-  /** What goes up and down. */
+  /** Adds values that go up and down. */
   gauge(name: string, help: string, samples: Iterable<Sample>): void {
     this.#begin(name, help, "gauge");
     for (const [labels, value] of samples) this.#add(name, labels, value);
@@ -80,7 +80,7 @@ export class Exposition {
   }
 }
 
-/** One figure without labels. */
+/** One value without labels. */
 export function only(value: number): readonly Sample[] {
   return [[{}, value]];
 }

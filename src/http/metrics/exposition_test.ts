@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Exposition, Histogram, only } from "./exposition.ts";
 
-Deno.test("Figures are written with their help, type and labels, whatever stands in those", () => {
+Deno.test("metrics are written with help, type and escaped labels", () => {
   const to = new Exposition();
   to.counter("a_total", "All\nof it.", [[{ route: 'a"b\\c\nd', status: "200" }, 3], [{}, 0.5]]);
   to.gauge("b", "Now.", only(1e21));
@@ -12,7 +12,7 @@ Deno.test("Figures are written with their help, type and labels, whatever stands
   );
 });
 
-Deno.test("A histogram counts what does not exceed each bound, and all", () => {
+Deno.test("a histogram counts the values up to each bound, and all values", () => {
   const histogram = new Histogram([1, 2.5]);
   for (const value of [0, 1, 1.5, 2.5, 2.6, 100]) histogram.observe(value);
   const to = new Exposition();

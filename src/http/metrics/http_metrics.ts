@@ -1,7 +1,7 @@
 import type { RequestContext, RequestKind } from "../request_context.ts";
 import { type Exposition, Histogram, type Sample } from "./exposition.ts";
 
-/** Seconds: from an answer out of memory to a large transfer over a slow line. */
+/** Bounds in seconds: from an answer out of memory to a large transfer over a slow line. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 interface AnswerCount {
@@ -10,8 +10,8 @@ interface AnswerCount {
   count: number;
 }
 
-/** What is counted of one route. */
-class RouteFigures {
+/** The counts of one route. */
+class RouteCounts {
   readonly answers = new Map<string, Map<number, AnswerCount>>();
   readonly duration = new Histogram(SECONDS);
   received = 0;
@@ -28,11 +28,11 @@ class RouteFigures {
 }
 
 /**
- * Counts requests. A library of the same purpose took 45 ms to load, half as long again as the server takes to start, and
- * had the same work left to be done: what is here.
+ * The metrics of requests. `prom-client` is not used: it takes 45 ms to load, half as long as the server's start, and leaves
+ * this code to be written all the same.
  */
 export class HttpMetrics {
-  readonly #routes = new Map<string, RouteFigures>();
+  readonly #routes = new Map<string, RouteCounts>();
   readonly #running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();
 
@@ -40,16 +40,16 @@ export class HttpMetrics {
     this.#running[kind]++;
   }
 
-  end(visit: RequestContext, milliseconds: number): void {
-    if (visit.isRunning) this.#running[visit.kind]--;
-    let route = this.#routes.get(visit.route);
-    if (route === undefined) this.#routes.set(visit.route, route = new RouteFigures());
-    route.countAnswer(visit.method, visit.status);
+  end(context: RequestContext, milliseconds: number): void {
+    if (context.isRunning) this.#running[context.kind]--;
+    let route = this.#routes.get(context.route);
+    if (route === undefined) this.#routes.set(context.route, route = new RouteCounts());
+    route.countAnswer(context.method, context.status);
     route.duration.observe(milliseconds / 1000);
-    route.received += visit.received;
-    route.sent += visit.sent;
-    if (visit.isAborted) route.aborted++;
-    if (visit.kind === "gate") this.#countOutcome(outcomeOf(visit));
+    route.received += context.received;
+    route.sent += context.sent;
+    if (context.isAborted) route.aborted++;
+    if (context.kind === "gate") this.#countOutcome(outcomeOf(context));
   }
 
   #countOutcome(outcome: string): void {
@@ -59,7 +59,7 @@ export class HttpMetrics {
   write(to: Exposition): void {
     to.counter(
       "kvdrive_http_requests_total",
-      "Requests that are over, by route, method and status (none: the caller left before).",
+      "Finished requests by route, method and status (none: the client disconnected before the answer).",
       this.#each(function* (route, { answers }) {
         for (const byStatus of answers.values()) {
           for (const { method, status, count } of byStatus.values()) {
@@ -70,27 +70,27 @@ export class HttpMetrics {
     );
     to.histogram(
       "kvdrive_http_request_duration_seconds",
-      "Time from the request's head to the end of its answer.",
+      "Time from the head of the request to the end of its answer.",
       this.#each((route, { duration }) => [[{ route }, duration]]),
     );
     to.counter(
       "kvdrive_http_received_bytes_total",
-      "Bytes of the bodies of requests.",
+      "Bytes of request bodies.",
       this.#each((route, { received }) => [[{ route }, received]]),
     );
     to.counter(
       "kvdrive_http_sent_bytes_total",
-      "Bytes of the bodies of answers.",
+      "Bytes of response bodies.",
       this.#each((route, { sent }) => [[{ route }, sent]]),
     );
     to.counter(
       "kvdrive_http_aborted_total",
-      "Requests whose caller left, or had to be left, in the middle of a body.",
+      "Requests that were aborted by the client or the server in the middle of a body.",
       this.#each((route, { aborted }) => [[{ route }, aborted]]),
     );
     to.gauge(
       "kvdrive_http_running",
-      "Requests that are being answered.",
+      "Running requests.",
       Object.entries(this.#running).map(([kind, count]) => [{ kind }, count]),
     );
     to.counter(
@@ -101,9 +101,9 @@ export class HttpMetrics {
   }
 
   *#each<T>(
-    samplesOf: (route: string, figures: RouteFigures) => Iterable<Sample<T>>,
+    samplesOf: (route: string, counts: RouteCounts) => Iterable<Sample<T>>,
   ): Generator<Sample<T>> {
-    for (const [route, figures] of this.#routes) yield* samplesOf(route, figures);
+    for (const [route, counts] of this.#routes) yield* samplesOf(route, counts);
   }
 }
 

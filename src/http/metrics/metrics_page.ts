@@ -9,28 +9,28 @@ import { Exposition, only, type Sample } from "./exposition.ts";
 import type { HttpMetrics } from "./http_metrics.ts";
 import type { StoreMetrics } from "./store_metrics.ts";
 
-/** How long the figures of projects are believed, each of which costs reading all counters. */
-const USAGE_KEPT = 10 * SECOND;
+/** How long the metrics of projects are cached, as each read scans all counters. */
+const USAGE_TTL = 10 * SECOND;
 
-/** Projects whose figures are told one by one, those with the most bytes. Each is two series for whoever gathers them. */
+/** The most projects that are listed individually. Each adds two time series. */
 const MAX_MEASURED_PROJECTS = 10_000;
 
-/** What the figures are gathered from. */
+/** Where the metrics come from. */
 export interface MetricsSources {
   http: HttpMetrics;
   store: StoreMetrics;
-  /** The parts of the memory budget. */
+  /** The use of the memory budget, by part. */
   memory: () => MemoryUse[];
-  /** What each project holds. */
+  /** The number of files and bytes of each project. */
   usage: () => Promise<ProjectUsage[]>;
-  /** Which files are damaged, and how far the scrub is. */
+  /** The damaged files, and the progress of the scrub. */
   integrity: () => Promise<Integrity>;
-  /** Bytes of the store's file and its log; `undefined` where that cannot be found out. */
+  /** The size of the store's file and its log in bytes; `undefined` if it is not known. */
   storeSize: () => Promise<number | undefined>;
   volume: VolumeQuery;
-  /** How the server's backups are; absent if it makes none. */
+  /** The state of the server's backups; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
-  /** Lines of the log that nobody took. */
+  /** Log lines that were dropped because their reader was too slow. */
   droppedLines: () => number;
   version: string;
 }
@@ -38,11 +38,11 @@ export interface MetricsSources {
 interface Usage {
   projects: readonly ProjectUsage[];
   integrity: Integrity;
-  /** As `performance.now` gives it. */
+  /** When it was read, as `performance.now()`. */
   readAt: number;
 }
 
-/** All figures of the program as Prometheus reads them. */
+/** All metrics of the program, as text for Prometheus. */
 export class MetricsPage {
   readonly #sources: MetricsSources;
   #usage: Promise<Usage> | undefined;
@@ -51,7 +51,7 @@ export class MetricsPage {
     this.#sources = sources;
   }
 
-  /** The figures as they are now; those of the projects as they were `USAGE_KEPT` ago at the most. */
+  /** The current metrics; those of the projects are at most `USAGE_TTL` old. */
   async render(): Promise<string> {
     const { http, store, storeSize, volume } = this.#sources;
     const [usage, size, disk] = await Promise.all([this.#read(), storeSize(), volume()]);
@@ -66,7 +66,7 @@ export class MetricsPage {
       "Size of the store's file and its write-ahead log.",
       known(size),
     );
-    to.gauge("kvdrive_disk_free_bytes", "What the store's disk has left.", known(disk?.free));
+    to.gauge("kvdrive_disk_free_bytes", "Free space of the store's disk.", known(disk?.free));
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
     writeMemory(to, this.#sources.memory());
     writeBackups(to, this.#sources.backups?.());
@@ -74,10 +74,10 @@ export class MetricsPage {
     return to.toString();
   }
 
-  /** However many ask, the counters are read once in a while, and never twice at the same time. */
+  /** Concurrent calls share one read of the counters, whose result is cached. */
   async #read(): Promise<Usage> {
     const known = await this.#usage;
-    if (known !== undefined && performance.now() - known.readAt < USAGE_KEPT) return known;
+    if (known !== undefined && performance.now() - known.readAt < USAGE_TTL) return known;
     const reading = this.#usage = this.#readUsage();
     try {
       return await reading;
@@ -97,24 +97,24 @@ export class MetricsPage {
     const { version, droppedLines } = this.#sources;
     to.counter(
       "kvdrive_log_dropped_lines_total",
-      "Lines of the log that were left out, as nobody took them.",
+      "Log lines that were dropped, because the reader of the log was too slow.",
       only(droppedLines()),
     );
     const { user, system } = process.cpuUsage();
     to.counter(
       "process_cpu_seconds_total",
-      "Time that processors worked for the program.",
+      "CPU time of the process.",
       only((user + system) / 1e6),
     );
     const { rss, heapUsed } = Deno.memoryUsage();
-    to.gauge("process_resident_memory_bytes", "Memory that the program has.", only(rss));
-    to.gauge("kvdrive_heap_used_bytes", "Memory that its objects take.", only(heapUsed));
+    to.gauge("process_resident_memory_bytes", "Resident memory of the process.", only(rss));
+    to.gauge("kvdrive_heap_used_bytes", "JavaScript heap in use.", only(heapUsed));
     to.gauge(
       "process_start_time_seconds",
-      "When the program was started.",
+      "Start time of the process.",
       only(performance.timeOrigin / 1000),
     );
-    to.gauge("kvdrive_build_info", "Which versions run.", [
+    to.gauge("kvdrive_build_info", "Versions of kvdrive and Deno.", [
       [{ version, deno: Deno.version.deno }, 1],
     ]);
   }
@@ -128,10 +128,10 @@ function writeMemory(to: Exposition, uses: readonly MemoryUse[]): void {
     "Memory that transfers, JSON and caches may take, by part.",
     samples("budget"),
   );
-  to.gauge("kvdrive_memory_used_bytes", "What is in use of each part.", samples("used"));
+  to.gauge("kvdrive_memory_used_bytes", "Memory in use, by part.", samples("used"));
   to.counter(
     "kvdrive_memory_refused_total",
-    "Requests refused with 503 because their part of the memory was in use for too long.",
+    "Requests refused with 503 because their part of the memory did not become free in time.",
     samples("refused"),
   );
 }
@@ -139,50 +139,50 @@ function writeMemory(to: Exposition, uses: readonly MemoryUse[]): void {
 function writeIntegrity(to: Exposition, { damages, pass, progress }: Integrity): void {
   to.gauge(
     "kvdrive_damaged_files",
-    "Files that are known to be damaged: bring them back from a backup.",
+    "Files known to be damaged: restore them from a backup.",
     only(damages.length),
   );
   to.gauge(
     "kvdrive_scrub_progress_ratio",
-    "The part of all bytes that the running or the last pass of the scrub has checked.",
+    "Share of all bytes that the running or the last pass of the scrub has checked.",
     pass === undefined ? [] : only(progress),
   );
   to.gauge(
     "kvdrive_scrub_last_start_timestamp_seconds",
-    "When the running or the last pass of the scrub began.",
+    "Start of the running or the last pass of the scrub.",
     pass === undefined ? [] : only(pass.started / 1000),
   );
   to.gauge(
     "kvdrive_scrub_last_end_timestamp_seconds",
-    "When the last pass of the scrub ended, unless another one runs.",
+    "End of the last pass of the scrub, unless another one is running.",
     pass?.finished === undefined ? [] : only(pass.finished / 1000),
   );
 }
 
-/** Nothing if the server makes no backups. */
+/** Writes nothing if the server makes no backups. */
 function writeBackups(to: Exposition, status: BackupStatus | undefined): void {
   if (status === undefined) return;
   const { newest, failures } = status;
   to.gauge(
     "kvdrive_backup_last_success_timestamp_seconds",
-    "When the newest whole backup was made.",
+    "Time of the newest complete backup.",
     newest === undefined ? [] : only(newest / 1000),
   );
   to.counter(
     "kvdrive_backup_failures_total",
-    "Backups that failed since the server was started.",
+    "Failed backups since the server was started.",
     only(failures),
   );
 }
 
-/** Those with the most bytes, where there are too many. */
+/** If there are too many projects, those with the most bytes are listed. */
 function writeProjects(to: Exposition, all: readonly ProjectUsage[]): void {
-  const told = all.length <= MAX_MEASURED_PROJECTS
+  const listed = all.length <= MAX_MEASURED_PROJECTS
     ? all
     : all.toSorted((a, b) => b.bytes - a.bytes).slice(0, MAX_MEASURED_PROJECTS);
   const samples = (of: "files" | "bytes"): Sample[] =>
-    told.map((usage) => [{ project: usage.project }, usage[of]]);
-  to.gauge("kvdrive_projects", "Projects, also those that are too many to be told one by one.", [
+    listed.map((usage) => [{ project: usage.project }, usage[of]]);
+  to.gauge("kvdrive_projects", "All projects, including those that are not listed individually.", [
     [{}, all.length],
   ]);
   to.gauge("kvdrive_project_files", "Files of a project.", samples("files"));

@@ -6,13 +6,13 @@ import type {
 } from "../../store/engine/store_meter.ts";
 import { type Exposition, Histogram, only } from "./exposition.ts";
 
-/** Operations in one commit: its limits allow some hundred. */
+/** Bounds for the operations in one commit, which allows some hundred. */
 const MEMBERS = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** Seconds: a sync of a good disk takes less than a millisecond, of a bad one a tenth of a second. */
+/** Bounds in seconds: a sync takes less than a millisecond on a good disk, and a tenth of a second on a bad one. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Counts what the store does. */
+/** The metrics of the store. */
 export class StoreMetrics implements StoreMeter {
   readonly #commits: Record<CommitOutcome, number> = { done: 0, refused: 0, failed: 0 };
   readonly #members = new Histogram(MEMBERS);
@@ -87,17 +87,17 @@ export class StoreMetrics implements StoreMeter {
     ]);
     to.histogram(
       "kvdrive_store_commit_duration_seconds",
-      "Time until a commit was on disk, waiting for the database's lock included.",
+      "Time until a commit was on disk, including the wait for the database's lock.",
       [[{}, this.#duration]],
     );
     to.counter(
       "kvdrive_store_retries_total",
-      "Commits that were tried again, because another process held the database's lock.",
+      "Commits that were retried because another process held the database's lock.",
       only(this.#retries),
     );
     to.counter(
       "kvdrive_damaged_reads_total",
-      "Downloads that met bytes that are missing or wrong.",
+      "Downloads that found missing or wrong bytes.",
       only(this.#damagedReads),
     );
     this.#writeSweeps(to);
@@ -112,12 +112,12 @@ export class StoreMetrics implements StoreMeter {
     );
     to.counter(
       "kvdrive_scrub_files_total",
-      "Files that the scrub has checked: whole, whole and given the digests that they lacked, damaged.",
+      "Files that the scrub has checked: whole, converted (whole, with missing digests added), or damaged.",
       Object.entries(this.#scrubbed).map(([outcome, count]) => [{ outcome }, count]),
     );
     to.counter(
       "kvdrive_scrub_runs_total",
-      "Passes of the scrub over all files, by how they ended.",
+      "Passes of the scrub over all files, by outcome.",
       Object.entries(this.#scrubs).map(([outcome, count]) => [{ outcome }, count]),
     );
   }
@@ -125,27 +125,27 @@ export class StoreMetrics implements StoreMeter {
   #writeSweeps(to: Exposition): void {
     to.counter(
       "kvdrive_sweeper_runs_total",
-      "Sweeps, by how they ended.",
+      "Sweeps, by outcome.",
       Object.entries(this.#sweeps).map(([outcome, count]) => [{ outcome }, count]),
     );
     to.counter(
       "kvdrive_sweeper_run_seconds_total",
-      "Time that the sweeps took together.",
+      "Total time of all sweeps.",
       only(this.#sweepSeconds),
     );
     to.counter(
       "kvdrive_sweeper_removed_total",
-      "What the sweeper removed: versions' bytes in chunks, bytes listed in a manifest, uploads given up, lists of parts.",
+      "What the sweeper removed: versions' bytes in chunks, bytes listed in a manifest, abandoned uploads, lists of parts.",
       Object.entries(this.#swept).map(([kind, count]) => [{ kind }, count]),
     );
     to.counter(
       "kvdrive_sweeper_takeovers_total",
-      "Writers that died or fell silent, whose bytes the sweeper took.",
+      "Dead or silent writers whose bytes the sweeper removed.",
       only(this.#takeovers),
     );
     to.gauge(
       "kvdrive_sweeper_last_success_timestamp_seconds",
-      "When the last sweep ended well.",
+      "End of the last successful sweep.",
       this.#lastSweep === undefined ? [] : only(this.#lastSweep),
     );
   }

@@ -17,7 +17,7 @@ function addressOf(from: string, forwardedFor: string | undefined, proxies?: str
   return clientAddress(peer(from), headers, trusted);
 }
 
-Deno.test("Without a trusted proxy the address is the peer's, whatever a header says", () => {
+Deno.test("without a trusted proxy the address is the peer's", () => {
   assertEquals(addressOf("192.0.2.1", "10.0.0.1"), "192.0.2.1");
   assertEquals(addressOf("::ffff:192.0.2.1", "10.0.0.1"), "192.0.2.1");
   assertEquals(addressOf("192.0.2.1", "10.0.0.1", "127.0.0.1, 10.0.0.0/8"), "192.0.2.1");
@@ -26,7 +26,7 @@ Deno.test("Without a trusted proxy the address is the peer's, whatever a header 
   assertEquals(clientAddress(unix, headers, TrustedProxies.parse("0.0.0.0/0")), "unix");
 });
 
-Deno.test("Behind trusted proxies it is the last address that is not itself trusted", () => {
+Deno.test("behind trusted proxies the address is the last one that is not trusted", () => {
   const cases: [string | undefined, string][] = [
     [undefined, "127.0.0.1"],
     ["", "127.0.0.1"],
@@ -46,7 +46,7 @@ Deno.test("Behind trusted proxies it is the last address that is not itself trus
   }
 });
 
-Deno.test("Networks may be of either family, and an address is a network of its own", () => {
+Deno.test("trusted networks may be IPv4, IPv6 or a single address", () => {
   const trusts = (networks: string, address: string) =>
     TrustedProxies.parse(networks)?.has(parseAddress(address) ?? "");
   assertEquals(trusts("10.0.0.0/8", "10.255.255.255"), true);
@@ -58,7 +58,7 @@ Deno.test("Networks may be of either family, and an address is a network of its 
   assertEquals(trusts("0.0.0.0/0", "203.0.113.1"), true);
 });
 
-Deno.test("What is no address and no network is not understood", () => {
+Deno.test("invalid addresses and networks are rejected", () => {
   const texts = [
     "",
     "localhost",
@@ -74,7 +74,7 @@ Deno.test("What is no address and no network is not understood", () => {
   }
 });
 
-Deno.test("An address has one form, and an IPv6 address a network of 64 bits", () => {
+Deno.test("an address has one normal form, and a network of the given prefix", () => {
   assertEquals(parseAddress(" fe80::1%eth0 "), "fe80:0:0:0:0:0:0:1");
   assertEquals(parseAddress("::"), "0:0:0:0:0:0:0:0");
   assertEquals(parseAddress("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8");
@@ -87,7 +87,7 @@ Deno.test("An address has one form, and an IPv6 address a network of 64 bits", (
   assertEquals([networkOf("1.2.3.4", 24), networkOf("unix", 24)], ["1.2.3/24", "unix"]);
 });
 
-Deno.test("Connections are counted by network, but for this machine and trusted proxies", () => {
+Deno.test("connections are counted by network, except those of this machine and trusted proxies", () => {
   const trusted = TrustedProxies.parse("10.1.0.0/16, 2001:db8:1::/48");
   const cases: [string, string | undefined][] = [
     ["192.0.2.7", "192.0.2/24"],

@@ -40,7 +40,7 @@ const OWN_PORTS = [
   "https://2130706433:8001",
 ];
 
-Deno.test("Link-local addresses, metadata services and own ports are refused in every spelling", () => {
+Deno.test("link-local addresses, metadata services and own ports are refused in every notation", () => {
   for (const upstream of [...LINK_LOCAL, ...OWN_PORTS]) {
     assertEquals(typeof rules().problemOf(upstream), "string", upstream);
   }
@@ -53,7 +53,7 @@ Deno.test("Link-local addresses, metadata services and own ports are refused in 
   for (const upstream of fine) assertEquals(rules().problemOf(upstream), undefined, upstream);
 });
 
-Deno.test("What is allowed by name, address or network is not refused", () => {
+Deno.test("upstreams that are allowed by name, address or network are not refused", () => {
   const cases: [string, string, boolean][] = [
     ["169.254.169.254", "http://169.254.169.254:1", true],
     ["169.254.169.254:80", "http://169.254.169.254", true],
@@ -101,7 +101,7 @@ Deno.test("What is allowed by name, address or network is not refused", () => {
   }
 });
 
-Deno.test("A connection is judged by its ends, whatever its name was", () => {
+Deno.test("a connection is checked by its addresses, not by its name", () => {
   const judge = (remote: string, local: string, port: number, allowed?: string) => {
     const end = (hostname: string, at: number): Deno.Addr => ({
       transport: "tcp",

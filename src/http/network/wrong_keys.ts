@@ -1,25 +1,25 @@
 import { isIPv4 } from "node:net";
 import { networkOf, parseAddress } from "./client_address.ts";
 
-/** Wrong keys of one network (IPv4 /24, IPv6 /64) before further ones are told to wait. */
+/** Wrong keys that one network (IPv4 /24, IPv6 /64) may send before it has to wait. */
 export const MAX_WRONG_KEYS = 20;
 
-/** Networks whose wrong keys are remembered: some 6 MB with the wider networks around them. */
+/** The number of networks that are remembered. With the wider networks around them they take some 6 MB. */
 const WRONG_KEY_ADDRESSES = 10_000;
 
-/** The first wait of a network after too many wrong keys, in milliseconds; each further wrong key doubles it. */
+/** The first wait of a network after too many wrong keys, in milliseconds. Each further wrong key doubles it. */
 export const WRONG_KEY_FIRST_WAIT = 30_000;
 
-/** The longest wait, in milliseconds: a caller with a typing error must not give up for the day. */
+/** The longest wait, in milliseconds, so that a typing error does not lock a user out for the day. */
 export const WRONG_KEY_MAX_WAIT = 300_000;
 
-/** One wrong key is forgiven in this time, in milliseconds: a guesser cannot be faster than that in the long run. */
+/** The time after which one wrong key is forgotten, in milliseconds. It limits the long-term rate of guesses. */
 export const WRONG_KEY_DECAY = WRONG_KEY_MAX_WAIT;
 
 /**
- * The networks in which wrong keys are counted, by the bits of their prefix. A provider gives one customer a /64 or
- * /48 of IPv6, and a /32 is the usual allocation of a whole provider. A wider network has 16 times the allowance of the
- * one inside it, so that a guesser who owns it gains little from using all of its addresses.
+ * The prefix lengths of the networks in which wrong keys are counted. Providers assign a /64 or /48 of IPv6 to a customer,
+ * and usually own a /32. A wider network has 16 times the allowance of a narrower one, so that a guesser gains little from
+ * using many addresses.
  */
 const WIDER = 16;
 const LEVELS = {
@@ -28,13 +28,13 @@ const LEVELS = {
 } as const;
 
 /**
- * Limits wrong keys by the network that they come from. It only limits wrong keys: callers look at the key first, so a
- * right key always passes, also from a network that has to wait. Time is monotonic; the counts are of this process.
+ * Limits wrong keys by the network of the client. Callers check the key first, so a correct key is always accepted, even
+ * from a network that has to wait. The counts are those of this process.
  */
 export class WrongKeyLimiter {
   readonly #levels: readonly Tally[];
 
-  /** @param size Networks that are remembered, of the narrowest kind. */
+  /** @param size The number of narrow networks that are remembered. */
   constructor(size: number = WRONG_KEY_ADDRESSES) {
     this.#levels = LEVELS.ipv6.map((_, level) =>
       new Tally(MAX_WRONG_KEYS * WIDER ** level, level === 0 ? size : Math.ceil(size / 4))
@@ -42,26 +42,27 @@ export class WrongKeyLimiter {
   }
 
   /**
-   * Counts a wrong key, unless its network has to wait: then it gives how many whole seconds.
+   * Counts a wrong key.
    *
-   * @param now Milliseconds on a clock that is never set back.
+   * @param now Milliseconds on a monotonic clock.
+   * @returns The whole seconds for which its network has to wait; then it is not counted.
    */
   record(address: string, now: number = performance.now()): number | undefined {
     const networks = networksOf(address);
     const waits = networks.map((network, level) => this.#levels[level]?.wait(network, now) ?? 0);
     const wait = Math.max(...waits);
     if (wait > 0) return Math.ceil(wait / 1000);
-    networks.forEach((network, level) => this.#levels[level]?.note(network, now));
+    networks.forEach((network, level) => this.#levels[level]?.count(network, now));
     return undefined;
   }
 }
 
-/** What is known of the wrong keys of one network. */
+/** The wrong keys of one network. */
 interface Count {
-  /** Wrong keys that are not forgiven yet, as of `at`. */
+  /** Wrong keys that were not forgotten at the time `at`. */
   wrong: number;
   at: number;
-  /** When the network may send the next one. */
+  /** When the network may send the next one, on the same clock. */
   until: number;
 }
 
@@ -69,14 +70,15 @@ interface Count {
 class Tally {
   readonly #free: number;
   readonly #size: number;
-  /** Networks within their allowance, and those beyond it; the one noted longest ago first. */
+  /** Networks within their allowance, the one counted longest ago first. */
   readonly #few = new Map<string, Count>();
+  /** Networks beyond it, in the same order. */
   readonly #many = new Map<string, Count>();
 
   /**
-   * @param free Wrong keys without a wait.
-   * @param size Networks that are remembered of each group. Those within their allowance make room only for each other, so
-   *   pushing out one that has to wait takes all the wrong keys that `size` networks may send.
+   * @param free The number of wrong keys without a wait.
+   * @param size The number of networks in each group. A network within its allowance never displaces one that has to wait,
+   *   so displacing one takes `size` networks that have used up their allowance.
    */
   constructor(free: number, size: number) {
     this.#free = free;
@@ -88,7 +90,7 @@ class Tally {
     return Math.max(0, (this.#many.get(network)?.until ?? 0) - now);
   }
 
-  note(network: string, now: number): void {
+  count(network: string, now: number): void {
     const count = this.#many.get(network) ?? this.#few.get(network) ?? { wrong: 0, at: now };
     const wrong = Math.max(0, count.wrong - (now - count.at) / WRONG_KEY_DECAY) + 1;
     const steps = Math.ceil(wrong) - this.#free;
@@ -103,7 +105,7 @@ class Tally {
   }
 }
 
-/** The networks that an address lies in, the narrowest first. */
+/** The networks that contain an address, the narrowest first. */
 function networksOf(address: string): string[] {
   const family = isIPv4(parseAddress(address) ?? "") ? "ipv4" : "ipv6";
   return LEVELS[family].map((bits) => networkOf(address, bits));

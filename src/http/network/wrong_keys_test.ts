@@ -23,7 +23,7 @@ function answered(keys: WrongKeyLimiter, address: string, seconds: number, from 
   return count;
 }
 
-Deno.test("After twenty wrong keys of a network each further one doubles the wait, up to some minutes", () => {
+Deno.test("after twenty wrong keys of a network each further one doubles the wait, up to five minutes", () => {
   const keys = new WrongKeyLimiter();
   useUp(keys, "192.0.2.1");
   const waits: number[] = [];
@@ -39,28 +39,28 @@ Deno.test("After twenty wrong keys of a network each further one doubles the wai
   assertEquals(waits.at(-1), WRONG_KEY_MAX_WAIT / 1000);
 });
 
-Deno.test("Wrong keys during a wait do not make it longer", () => {
+Deno.test("wrong keys during a wait do not extend it", () => {
   const keys = new WrongKeyLimiter();
   useUp(keys, "192.0.2.1");
   for (let i = 0; i < 1000; i++) assertEquals(keys.record("192.0.2.1", 1), FIRST_WAIT);
   assertEquals(keys.record("192.0.2.1", WRONG_KEY_FIRST_WAIT), undefined);
 });
 
-Deno.test("Wrong keys are forgiven in time", () => {
+Deno.test("wrong keys are forgotten over time", () => {
   const keys = new WrongKeyLimiter();
   useUp(keys, "192.0.2.1");
   useUp(keys, "192.0.2.1", MAX_WRONG_KEYS * WRONG_KEY_DECAY);
   assertEquals(keys.record("192.0.2.1", MAX_WRONG_KEYS * WRONG_KEY_DECAY), FIRST_WAIT);
 });
 
-Deno.test("A network that guesses all day gets 20 answers, and one every few minutes", () => {
+Deno.test("a network that guesses all day gets 20 answers, then one every five minutes", () => {
   const keys = new WrongKeyLimiter();
   const day = 24 * 3600;
   const count = answered(keys, "192.0.2.1", day);
   assert(count <= MAX_WRONG_KEYS + 5 + day * 1000 / WRONG_KEY_MAX_WAIT, `${count}`);
 });
 
-Deno.test("Addresses of one /24 of IPv4, and of one /64 of IPv6, count together", () => {
+Deno.test("addresses of one IPv4 /24 or one IPv6 /64 count together", () => {
   const keys = new WrongKeyLimiter();
   for (let i = 0; i < MAX_WRONG_KEYS; i++) {
     assertEquals(keys.record(`10.0.0.${i}`, 0), undefined);
@@ -74,7 +74,7 @@ Deno.test("Addresses of one /24 of IPv4, and of one /64 of IPv6, count together"
   }
 });
 
-Deno.test("A wide network does not get the allowance of every network inside it", () => {
+Deno.test("a wide network does not get the sum of the allowances of its networks", () => {
   const cases: [string, (i: number) => string, number][] = [
     ["/16", (i) => `10.1.${i % 256}.1`, 16 * MAX_WRONG_KEYS],
     ["/48", (i) => `2001:db8:1:${(i % 65536).toString(16)}::1`, 16 * MAX_WRONG_KEYS],
@@ -88,14 +88,14 @@ Deno.test("A wide network does not get the allowance of every network inside it"
   }
 });
 
-Deno.test("Networks with a few wrong keys do not push out one that has to wait", () => {
+Deno.test("networks with a few wrong keys do not displace one that has to wait", () => {
   const keys = new WrongKeyLimiter(16);
   useUp(keys, "192.0.2.1");
   for (let i = 0; i < 1000; i++) keys.record(`${10 + i % 100}.${i >> 2}.0.1`, 0);
   assertEquals(keys.record("192.0.2.1", 0), FIRST_WAIT);
 });
 
-Deno.test("Of networks that have to wait only so many are remembered", () => {
+Deno.test("the number of remembered networks that have to wait is limited", () => {
   const keys = new WrongKeyLimiter(2);
   for (const address of ["10.0.0.1", "10.0.1.1", "10.0.2.1"]) useUp(keys, address);
   const waits = ["10.0.1.1", "10.0.2.1", "10.0.0.1"].map((address) => keys.record(address, 0));

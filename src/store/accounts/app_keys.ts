@@ -20,7 +20,7 @@ export interface AppKeyInfo {
   created: number;
 }
 
-/** Which key it is that somebody sent. */
+/** The key that has a hash, and the application that it opens. */
 export interface FoundAppKey {
   project: string;
   app: string;
@@ -28,15 +28,15 @@ export interface FoundAppKey {
   prefix: string;
 }
 
-type KnownAppKey = Owned & { appCreated: number; found: FoundAppKey };
+type CachedAppKey = Owned & { appCreated: number; found: FoundAppKey };
 
-/** The keys of applications. Of secrets it knows only the SHA-256. */
+/** The keys of applications. Only the SHA-256 of a secret is stored. */
 export class AppKeyStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #apps: AppStore;
   readonly #revocations: Revocations;
-  readonly #known: TtlCache<KnownAppKey>;
+  readonly #cache: TtlCache<CachedAppKey>;
 
   constructor(
     db: Database,
@@ -48,15 +48,15 @@ export class AppKeyStore {
     this.#projects = projects;
     this.#apps = apps;
     this.#revocations = revocations;
-    this.#known = new TtlCache((hash) => this.#read(hash));
+    this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
   /**
-   * Makes a key; `text` is the whole of it, which nobody can read again.
+   * Creates a key. Its whole text is returned and cannot be read again.
    *
    * @throws {NoSuchApp}
-   * @throws {AccessIsOff} while access control of the application is.
-   * @throws {AlreadyExists} if the application has a key of that name.
+   * @throws {AccessIsOff} while the access control of the application is off.
+   * @throws {AlreadyExists} if the application has a key with this name.
    */
   async create(
     project: string,
@@ -90,7 +90,7 @@ export class AppKeyStore {
     });
   }
 
-  /** The keys of an application in the order of their names; none where there is no such application. */
+  /** Returns the keys of an application in the order of their names; none if there is no such application. */
   async list(project: string, app: string): Promise<AppKeyInfo[]> {
     if (await this.#apps.get(project, app) === undefined) return [];
     const found: Deno.KvKey[] = [];
@@ -100,7 +100,7 @@ export class AppKeyStore {
     return records.flatMap(({ value }) => value === null ? [] : [infoOf(value)]);
   }
 
-  /** Makes a key open nothing any more; gives whether there was one. */
+  /** Revokes a key. Returns whether there was one with this name. */
   async revoke(project: string, app: string, name: string): Promise<boolean> {
     const hash = await transact(this.#db, async () => {
       const [current, named] = await this.#db.reader.getMany<[AppRecord, string]>([
@@ -117,29 +117,29 @@ export class AppKeyStore {
       return { operation, result: named.value };
     });
     if (hash === undefined) return false;
-    this.#known.forget(hash);
+    this.#cache.forget(hash);
     this.#revocations.notify();
     return true;
   }
 
-  /** Which key has this hash, believed for a few seconds, so that it costs no read. */
+  /** Returns the key with this hash, cached for `KEY_CACHE_TTL`, or `undefined`. */
   async find(hash: string): Promise<FoundAppKey | undefined> {
-    // Key and application are believed from different moments on, so they are compared once more as they are now.
+    // The key and the application may be cached from different times. If they do not match, both are read once more.
     for (let tries = 0; tries < 2; tries++) {
-      const known = await this.#projects.findOwned(this.#known, hash);
+      const known = await this.#projects.findOwned(this.#cache, hash);
       if (known === undefined) return undefined;
       const { found, appCreated } = known.thing;
       const app = await this.#apps.find(found.project, found.app);
-      // An application of the same name that was made later is another one.
+      // A later application with the same name has another time of creation.
       if (app?.created === appCreated) return found;
-      this.#known.forget(hash);
+      this.#cache.forget(hash);
       this.#apps.forget(found.project, found.app);
     }
     return undefined;
   }
 
-  /** Read together with the application and the project, so that the three belong together. */
-  async #read(hash: string): Promise<KnownAppKey | undefined> {
+  /** Reads a key together with its application and project: the second read is of one moment. */
+  async #read(hash: string): Promise<CachedAppKey | undefined> {
     const [first] = await this.#db.reads.get<[AppKeyRecord]>([keys.appKey(hash)]);
     if (first.value === null) return undefined;
     const { project, app, name, prefix } = first.value;

@@ -6,7 +6,7 @@ import { countReads, entriesWith } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
-/** Makes an application with access control on, and gives the text of a key of it. */
+/** Creates an application with access control on. Returns the text of a key of it. */
 async function makeKey({ store }: TestStore, app = "web", name = "key"): Promise<string> {
   if (await store.apps.get("p", app) === undefined) await store.apps.create("p", app, {});
   await store.apps.update("p", app, { access: true });
@@ -17,21 +17,24 @@ async function found({ store }: TestStore, text: string): Promise<string | undef
   return (await store.appKeys.find(hashSecret(text)))?.name;
 }
 
-testOnAll("A key opens its application, and is listed without its secret", async (bench) => {
-  const { store } = bench;
-  await makeKey(bench, "web", "b");
-  const made = await store.appKeys.create("p", "web", { name: "a", description: "For\nus" });
-  const { text, ...info } = made;
-  assertMatch(text, /^[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}$/);
-  assertEquals(info.prefix, text.slice(0, 8));
-  const listed = await store.appKeys.list("p", "web");
-  assertEquals(listed.map(({ name }) => name), ["a", "b"]);
-  assertEquals(listed[0], info);
-  assertEquals("description" in (listed[1] ?? {}), false);
-  const wanted = { project: "p", app: "web", name: "a", prefix: info.prefix };
-  assertEquals(await store.appKeys.find(hashSecret(text)), wanted);
-  assertEquals(await entriesWith(bench, text.slice(9)), []);
-});
+testOnAll(
+  "An application key opens its application and is listed without its secret",
+  async (bench) => {
+    const { store } = bench;
+    await makeKey(bench, "web", "b");
+    const made = await store.appKeys.create("p", "web", { name: "a", description: "For\nus" });
+    const { text, ...info } = made;
+    assertMatch(text, /^[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}$/);
+    assertEquals(info.prefix, text.slice(0, 8));
+    const listed = await store.appKeys.list("p", "web");
+    assertEquals(listed.map(({ name }) => name), ["a", "b"]);
+    assertEquals(listed[0], info);
+    assertEquals("description" in (listed[1] ?? {}), false);
+    const wanted = { project: "p", app: "web", name: "a", prefix: info.prefix };
+    assertEquals(await store.appKeys.find(hashSecret(text)), wanted);
+    assertEquals(await entriesWith(bench, text.slice(9)), []);
+  },
+);
 
 testOnAll("Only the whole key is found", async (bench) => {
   const text = await makeKey(bench);
@@ -43,7 +46,7 @@ testOnAll("Only the whole key is found", async (bench) => {
 });
 
 testOnAll(
-  "Keys are made while access control is on, stay while it is off, under one name once",
+  "Application keys can be created while access control is on, and stay when it is turned off",
   async (bench) => {
     const { appKeys, apps } = bench.store;
     await apps.create("p", "web", {});
@@ -62,7 +65,7 @@ testOnAll(
   },
 );
 
-testOnAll("A name is given once, also where many ask for it at the same time", async (bench) => {
+testOnAll("Concurrent creations give a key name once", async (bench) => {
   await makeKey(bench);
   const other = otherProcess(bench);
   const results = await Promise.allSettled(Array.from(
@@ -73,20 +76,20 @@ testOnAll("A name is given once, also where many ask for it at the same time", a
   assertEquals((await bench.store.appKeys.list("p", "web")).length, 2);
 });
 
-testOnAll("A key that is known costs no read", async (bench) => {
+testOnAll("A repeated look-up of an application key costs no read", async (bench) => {
   const text = await makeKey(bench);
   await found(bench, text);
   assertEquals(await countReads(bench, () => found(bench, text)), 0);
 });
 
-testOnAll("A revoked key opens nothing at once, and its name is free", async (bench) => {
+testOnAll("A revoked application key opens nothing, and its name is free", async (bench) => {
   const { store } = bench;
   const texts = [await makeKey(bench), await makeKey(bench, "web", "other")];
   for (const text of texts) await found(bench, text);
-  let told = 0;
-  store.revocations.onChange(() => void told++);
+  let calls = 0;
+  store.revocations.onChange(() => void calls++);
   assertEquals(await store.appKeys.revoke("p", "web", "key"), true);
-  assertEquals([await found(bench, texts[0] ?? ""), told], [undefined, 1]);
+  assertEquals([await found(bench, texts[0] ?? ""), calls], [undefined, 1]);
   assertEquals(await found(bench, texts[1] ?? ""), "other");
   assertEquals(await store.appKeys.revoke("p", "web", "key"), false);
   assertEquals(await entriesWith(bench, hashSecret(texts[0] ?? "")), []);
@@ -94,18 +97,21 @@ testOnAll("A revoked key opens nothing at once, and its name is free", async (be
   assertEquals([await found(bench, again), await found(bench, texts[0] ?? "")], ["key", undefined]);
 });
 
-testOnAll("A look-up on its way when a key is revoked does not let it live on", async (bench) => {
-  for (let i = 0; i < 20; i++) {
-    const text = await makeKey(bench);
-    const looking = Array.from({ length: 5 }, () => found(bench, text));
-    await bench.store.appKeys.revoke("p", "web", "key");
-    await Promise.all(looking);
-    assertEquals(await found(bench, text), undefined);
-  }
-});
+testOnAll(
+  "A look-up that runs while an application key is revoked does not cache it",
+  async (bench) => {
+    for (let i = 0; i < 20; i++) {
+      const text = await makeKey(bench);
+      const looking = Array.from({ length: 5 }, () => found(bench, text));
+      await bench.store.appKeys.revoke("p", "web", "key");
+      await Promise.all(looking);
+      assertEquals(await found(bench, text), undefined);
+    }
+  },
+);
 
 testOnAll(
-  "A key opens neither another application nor one of the same name that comes later",
+  "A key opens neither another application nor a later one with the same name",
   async (bench) => {
     const { store } = bench;
     const text = await makeKey(bench);
@@ -118,22 +124,25 @@ testOnAll(
   },
 );
 
-testOnAll("Another process forgets what was revoked or removed within its time", async (bench) => {
-  const { store } = bench;
-  const other = otherProcess(bench);
-  const undo = [
-    () => store.appKeys.revoke("p", "web", "key"),
-    () => store.apps.delete("p", "web"),
-    () => store.projects.delete("p"),
-  ];
-  for (const revoke of undo) {
-    const text = await makeKey(bench);
-    await withClock(async (forward) => {
-      assertEquals(await found(other, text), "key");
-      assertEquals(await revoke(), true);
-      forward(KEY_CACHE_TTL);
-      assertEquals([await found(bench, text), await found(other, text)], [undefined, undefined]);
-    });
-  }
-  assert(await store.apps.get("p", "web") === undefined);
-});
+testOnAll(
+  "Another process refuses a revoked or deleted application key within the cache time",
+  async (bench) => {
+    const { store } = bench;
+    const other = otherProcess(bench);
+    const undo = [
+      () => store.appKeys.revoke("p", "web", "key"),
+      () => store.apps.delete("p", "web"),
+      () => store.projects.delete("p"),
+    ];
+    for (const revoke of undo) {
+      const text = await makeKey(bench);
+      await withClock(async (forward) => {
+        assertEquals(await found(other, text), "key");
+        assertEquals(await revoke(), true);
+        forward(KEY_CACHE_TTL);
+        assertEquals([await found(bench, text), await found(other, text)], [undefined, undefined]);
+      });
+    }
+    assert(await store.apps.get("p", "web") === undefined);
+  },
+);

@@ -11,83 +11,80 @@ import { TtlCache } from "../engine/ttl_cache.ts";
 import type { Deletions } from "./deletions.ts";
 import type { Revocations } from "./revocations.ts";
 
-/** An application, with the host that counts now. */
+/** An application. `host` is present only while it counts. */
 export interface AppInfo extends AppRecord {
   project: string;
   app: string;
 }
 
-/** What a new application has. */
+/** The settings of a new application. */
 export interface NewApp {
   upstream?: string | undefined;
   host?: string | undefined;
-  /** Whether the owner chose the host, which then counts only while it is below the project's suffix. */
+  /** Whether the owner chose the host. Such a host counts only while it is below the project's suffix. */
   isOwnersHost?: boolean | undefined;
+  /** Whether access control is on; off unless given. */
   access?: boolean | undefined;
 }
 
-/** What of an application can be changed. `null` takes away. */
+/** Settings of an application that can be changed. `null` removes a setting. */
 export interface AppChanges {
   upstream?: string | null | undefined;
   host?: string | null | undefined;
-  /** As in `AppToMake`. */
+  /** See `NewApp`. */
   isOwnersHost?: boolean | undefined;
   access?: boolean | undefined;
 }
 
-/** With the host that it claims. */
-type KnownApp = Owned & { info: AppInfo };
+/** An application with the host that its record claims, whether or not it counts. */
+type CachedApp = Owned & { info: AppInfo };
 
 /** The applications of all projects. */
 export class AppStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #revocations: Revocations;
-  readonly #remover: Deletions;
+  readonly #deletions: Deletions;
   readonly #wake: () => void;
-  readonly #known: TtlCache<KnownApp>;
+  readonly #apps: TtlCache<CachedApp>;
   readonly #hosts: TtlCache<AppHostRecord>;
 
-  /** @param wake Called when there is something to be removed in the background. */
+  /** @param wake Called when a deletion has begun that the sweeper is to finish. */
   constructor(
     db: Database,
     projects: ProjectCache,
     revocations: Revocations,
-    remover: Deletions,
+    deletions: Deletions,
     wake: () => void,
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
-    this.#remover = remover;
+    this.#deletions = deletions;
     this.#wake = wake;
-    this.#known = new TtlCache((id) => this.#readKnown(id), { absence: true });
-    this.#hosts = new TtlCache((host) => this.#readHost(host), { absence: true });
+    this.#apps = new TtlCache((id) => this.#readApp(id), { cachesAbsence: true });
+    this.#hosts = new TtlCache((host) => this.#readHost(host), { cachesAbsence: true });
   }
 
   /**
-   * Makes an application, whose access control is off unless it is to be on.
+   * Creates an application.
    *
    * @throws {NoSuchProject}
-   * @throws {AlreadyExists} if the project has one of that name, or any application that host name.
-   * @throws {BeingDeleted} if one of that name was removed just now.
+   * @throws {AlreadyExists} if the project has one with this name, or another application has the host.
+   * @throws {BeingDeleted} while the keys of an earlier application with this name are being deleted.
    */
-  async create(
-    project: string,
-    app: string,
-    settings: NewApp,
-  ): Promise<AppInfo> {
+  async create(project: string, app: string, settings: NewApp): Promise<AppInfo> {
     const { info, former } = await transact(this.#db, async () => {
-      const [owner, current, removal] = await this.#db.reader.getMany<
+      const [owner, current, deletion] = await this.#db.reader.getMany<
         [ProjectRecord, AppRecord, DeletionMarker]
       >([keys.project(project), keys.app(project, app), keys.appDeletion(project, app)]);
       if (owner.value === null) throw new NoSuchProject(project);
       if (current.value !== null) throw new AlreadyExists("app", app);
-      if (removal.value !== null) throw new BeingDeleted("app", app);
+      if (deletion.value !== null) throw new BeingDeleted("app", app);
       const record = changed({ created: Date.now(), access: false }, settings);
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(current.key, null)
-        .check(removal.key, null)
+        .check(deletion.key, null)
         .set(current.key, record);
       const former = await this.#claimHost(operation, project, app, record.host);
       return { operation, result: { info: infoOf(project, app, record, owner.value), former } };
@@ -97,7 +94,7 @@ export class AppStore {
     return info;
   }
 
-  /** The applications of a project in the order of their names; none where there is no such project. */
+  /** Returns the applications of a project in the order of their names; none if there is no such project. */
   async list(project: string): Promise<AppInfo[]> {
     const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
     if (owner.value === null) return [];
@@ -109,7 +106,7 @@ export class AppStore {
     );
   }
 
-  /** An application as it is in the store now. */
+  /** Reads an application from the store. Returns `undefined` if there is none with this name. */
   async get(project: string, app: string): Promise<AppInfo | undefined> {
     const [owner, { value }] = await this.#readBoth(project, app);
     return owner.value === null || value === null
@@ -117,14 +114,14 @@ export class AppStore {
       : infoOf(project, app, value, owner.value);
   }
 
-  /** The same, believed for a few seconds, so that it costs no read. Takes whatever a caller sent. */
+  /** Returns what `get` does, cached for `KEY_CACHE_TTL`. The arguments may be any text that a caller sent. */
   async find(project: string, app: string): Promise<AppInfo | undefined> {
     if (!isProjectId(project) || appNameProblem(app) !== undefined) return undefined;
-    const found = await this.#projects.findOwned(this.#known, idOf(project, app));
-    return found === undefined ? undefined : withHostThatCounts(found.thing.info, found.owner);
+    const found = await this.#projects.findOwned(this.#apps, idOf(project, app));
+    return found === undefined ? undefined : withEffectiveHost(found.thing.info, found.owner);
   }
 
-  /** The application that has a host name (in lower case), believed for a few seconds. Takes whatever a caller sent. */
+  /** Returns the application with a host name (in lower case), cached for `KEY_CACHE_TTL`. Any text may be given. */
   async findByHost(host: string): Promise<AppInfo | undefined> {
     if (hostProblem(host) !== undefined) return undefined;
     const owner = await this.#hosts.get(host);
@@ -133,9 +130,9 @@ export class AppStore {
   }
 
   /**
-   * Changes what is given; `undefined` where there is no such application.
+   * Changes the given settings in one operation. Returns `undefined` if there is no such application.
    *
-   * @throws {AlreadyExists} if another application has the host name.
+   * @throws {AlreadyExists} if another application has the host.
    */
   async update(project: string, app: string, changes: AppChanges): Promise<AppInfo | undefined> {
     const change = await transact(this.#db, async () => {
@@ -161,9 +158,9 @@ export class AppStore {
     return after;
   }
 
-  /** Removes an application, its keys with it; gives whether there was one. */
+  /** Deletes an application and its keys. Returns whether there was one with this name. */
   async delete(project: string, app: string): Promise<boolean> {
-    const removed = await transact(this.#db, async () => {
+    const deleted = await transact(this.#db, async () => {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
       const marker: DeletionMarker = { kind: "app", since: Date.now() };
@@ -175,21 +172,26 @@ export class AppStore {
       if (host !== undefined) operation.delete(keys.appHost(host));
       return { operation, result: { project, app, ...current.value } };
     });
-    if (removed === undefined) return false;
-    this.#forget(removed);
+    if (deleted === undefined) return false;
+    this.#forget(deleted);
     this.#revocations.notify();
     try {
-      await this.#remover.run(keys.appDeletion(project, app));
+      await this.#deletions.run(keys.appDeletion(project, app));
     } catch {
-      // Without their application the keys open nothing: it is done, and what is left the sweeper does, or reports.
+      // The keys open nothing without their application. The sweeper deletes the rest, or reports why it cannot.
       this.#wake();
     }
     return true;
   }
 
+  /** Drops an application from the cache. */
+  forget(project: string, app: string): void {
+    this.#apps.forget(idOf(project, app));
+  }
+
   /**
-   * Gives the host, if there is one, to the application; gives the application that had it and must lose it, as its owner
-   * may have it no longer.
+   * Adds that an application gets a host, if one is given. Returns the application that loses it, if there is one: its
+   * owner chose the host below a suffix that the project no longer has.
    *
    * @throws {AlreadyExists} if another application has the host.
    */
@@ -207,7 +209,7 @@ export class AppStore {
     const holder = claim.value;
     const [owner, former] = await this.#readBoth(holder.project, holder.app);
     const isHeld = owner.value === null || former.value === null ||
-      former.value.host !== host || hostCounts(former.value, owner.value);
+      former.value.host !== host || isEffectiveHost(former.value, owner.value);
     if (isHeld) throw new AlreadyExists("host", host);
     operation.check(owner.key, owner.versionstamp)
       .check(former.key, former.versionstamp)
@@ -220,12 +222,8 @@ export class AppStore {
     return value ?? undefined;
   }
 
-  async #readKnown(id: string): Promise<KnownApp | undefined> {
+  async #readApp(id: string): Promise<CachedApp | undefined> {
     const [project = "", app = ""] = id.split("/");
-    return await this.#read(project, app);
-  }
-
-  async #read(project: string, app: string): Promise<KnownApp | undefined> {
     const [owner, { value }] = await this.#readBoth(project, app);
     if (owner.value === null || value === null) return undefined;
     return { project, projectCreated: owner.value.created, info: { project, app, ...value } };
@@ -241,18 +239,13 @@ export class AppStore {
     ]);
   }
 
-  /** Asks the store anew for an application. */
-  forget(project: string, app: string): void {
-    this.#known.forget(idOf(project, app));
-  }
-
   #forget({ project, app, host }: AppInfo): void {
     this.forget(project, app);
     if (host !== undefined) this.#hosts.forget(host);
   }
 }
 
-/** Neither a project's id nor an application's name has a slash. */
+/** Returns the cache key of an application. Neither a project id nor an application name contains a slash. */
 function idOf(project: string, app: string): string {
   return `${project}/${app}`;
 }
@@ -280,17 +273,18 @@ function infoOf(
   record: AppRecord,
   owner: { hostSuffix?: string },
 ): AppInfo {
-  return withHostThatCounts({ project, app, ...record }, owner);
+  return withEffectiveHost({ project, app, ...record }, owner);
 }
 
-/** A host that the owner chose counts only while it is below the suffix that the project has now. */
-function withHostThatCounts(info: AppInfo, owner: { hostSuffix?: string }): AppInfo {
-  if (hostCounts(info, owner)) return info;
+/** Returns an application without its host if that does not count. */
+function withEffectiveHost(info: AppInfo, owner: { hostSuffix?: string }): AppInfo {
+  if (isEffectiveHost(info, owner)) return info;
   const { host: _host, isOwnersHost: _isOwners, ...rest } = info;
   return rest;
 }
 
-function hostCounts(
+/** A host that the owner chose counts only while it is below the suffix of the project. */
+function isEffectiveHost(
   { host, isOwnersHost }: AppRecord,
   { hostSuffix }: { hostSuffix?: string },
 ): boolean {

@@ -9,13 +9,13 @@ import type { AppInfo } from "./apps.ts";
 const UPSTREAM = "http://127.0.0.1:3000";
 const HOST = "app.example.com";
 
-/** What of an application can be changed. */
+/** Returns the settings of an application that can be changed. */
 function settings({ project: _project, app: _app, created: _created, ...rest }: AppInfo): unknown {
   return rest;
 }
 
 testOnAll(
-  "An application is found by its name and by its host, with access control off",
+  "A new application is found by its name and host and has access control off",
   async ({ store }) => {
     const made = await store.apps.create("p", "web", { upstream: UPSTREAM, host: HOST });
     const { created, ...rest } = made;
@@ -33,27 +33,30 @@ testOnAll(
   },
 );
 
-testOnAll("A name is unique in the project, a host name in the store", async ({ store }) => {
-  await store.projects.create("q", undefined);
-  await store.apps.create("p", "web", { host: HOST });
-  const refusals = [["p", "web", undefined, "app"], ["q", "web", HOST, "host"]] as const;
-  for (const [project, app, host, what] of refusals) {
-    const create = () => store.apps.create(project, app, { host });
-    assertEquals((await assertRejects(create, AlreadyExists)).what, what);
-  }
-  await store.apps.create("q", "web", {});
-  const update = () => store.apps.update("q", "web", { host: HOST });
-  assertEquals((await assertRejects(update, AlreadyExists)).what, "host");
-  await assertRejects(() => store.apps.create("none", "web", {}), NoSuchProject);
-  assertEquals((await store.apps.get("q", "web"))?.host, undefined);
-});
+testOnAll(
+  "An application name is unique in the project, and a host in the store",
+  async ({ store }) => {
+    await store.projects.create("q", undefined);
+    await store.apps.create("p", "web", { host: HOST });
+    const refusals = [["p", "web", undefined, "app"], ["q", "web", HOST, "host"]] as const;
+    for (const [project, app, host, what] of refusals) {
+      const create = () => store.apps.create(project, app, { host });
+      assertEquals((await assertRejects(create, AlreadyExists)).what, what);
+    }
+    await store.apps.create("q", "web", {});
+    const update = () => store.apps.update("q", "web", { host: HOST });
+    assertEquals((await assertRejects(update, AlreadyExists)).what, "host");
+    await assertRejects(() => store.apps.create("none", "web", {}), NoSuchProject);
+    assertEquals((await store.apps.get("q", "web"))?.host, undefined);
+  },
+);
 
 testOnAll(
-  "Only what is given is changed, null takes away, and all of it holds at once",
+  "An update changes the given settings, null removes one, and both hold at once",
   async ({ store }) => {
     await store.apps.create("p", "web", { upstream: UPSTREAM, host: HOST });
-    let told = 0;
-    store.revocations.onChange(() => void told++);
+    let calls = 0;
+    store.revocations.onChange(() => void calls++);
     const other = "other.example.com";
     const steps = [
       [{}, { upstream: UPSTREAM, host: HOST, access: false }],
@@ -73,28 +76,31 @@ testOnAll(
         const wanted = "host" in expected && expected.host === host ? after : undefined;
         assertEquals(await store.apps.findByHost(host), wanted);
       }
-      assertEquals(told, i + 1);
+      assertEquals(calls, i + 1);
     }
     assertEquals(await store.apps.update("p", "none", { access: true }), undefined);
     assertEquals(await store.apps.update("q", "web", { access: true }), undefined);
   },
 );
 
-testOnAll("What was looked up costs no read, also where it is not there", async (bench) => {
-  const { apps } = bench.store;
-  await apps.create("p", "web", { host: HOST });
-  const ask = async () => {
-    await Promise.all([apps.find("p", "web"), apps.find("p", "none"), apps.find("none", "web")]);
-    await Promise.all([apps.findByHost(HOST), apps.findByHost("none.example.com")]);
-  };
-  assert(await countReads(bench, ask) > 0);
-  assertEquals(await countReads(bench, ask), 0);
-  await apps.create("p", "none", { host: "none.example.com" });
-  assertEquals((await apps.find("p", "none"))?.app, "none");
-  assertEquals((await apps.findByHost("none.example.com"))?.app, "none");
-});
+testOnAll(
+  "A repeated look-up costs no read, also if there is no such application",
+  async (bench) => {
+    const { apps } = bench.store;
+    await apps.create("p", "web", { host: HOST });
+    const ask = async () => {
+      await Promise.all([apps.find("p", "web"), apps.find("p", "none"), apps.find("none", "web")]);
+      await Promise.all([apps.findByHost(HOST), apps.findByHost("none.example.com")]);
+    };
+    assert(await countReads(bench, ask) > 0);
+    assertEquals(await countReads(bench, ask), 0);
+    await apps.create("p", "none", { host: "none.example.com" });
+    assertEquals((await apps.find("p", "none"))?.app, "none");
+    assertEquals((await apps.findByHost("none.example.com"))?.app, "none");
+  },
+);
 
-testOnAll("What cannot be an application is not looked up", async (bench) => {
+testOnAll("Text that is no application name or host is not looked up", async (bench) => {
   const { apps } = bench.store;
   const names = ["", "..", "a/b", "x".repeat(5000), "\0", "ä"];
   const count = await countReads(bench, async () => {
@@ -107,7 +113,7 @@ testOnAll("What cannot be an application is not looked up", async (bench) => {
   assertEquals(count, 0);
 });
 
-testOnAll("A removed application is gone at once, with its host and its keys", async (bench) => {
+testOnAll("Deleting an application deletes its host and keys at once", async (bench) => {
   const { apps, appKeys } = bench.store;
   await apps.create("p", "web", { host: HOST });
   await apps.create("p", "web2", {});
@@ -125,7 +131,7 @@ testOnAll("A removed application is gone at once, with its host and its keys", a
   assertEquals(await appKeys.list("p", "web"), []);
 });
 
-testOnAll("Another process learns of changes within its time", async (bench) => {
+testOnAll("Another process sees a changed application within the cache time", async (bench) => {
   const other = otherProcess(bench).store.apps;
   await bench.store.apps.create("p", "web", { host: HOST });
   await withClock(async (forward) => {
@@ -137,7 +143,7 @@ testOnAll("Another process learns of changes within its time", async (bench) => 
   });
 });
 
-testOnAll("Applications that are changed at the same time lose no change", async (bench) => {
+testOnAll("Concurrent updates of an application are all kept", async (bench) => {
   const other = otherProcess(bench);
   await bench.store.apps.create("p", "web", {});
   await Promise.all([
@@ -161,8 +167,8 @@ testOnAll(
     await store.apps.create("p", "web", chosen);
     await store.apps.create("p", "given", { host: `given.${suffix}` });
     assertEquals((await store.apps.findByHost(host))?.app, "web");
-    let told = 0;
-    store.revocations.onChange(() => void told++);
+    let calls = 0;
+    store.revocations.onChange(() => void calls++);
     for (const hostSuffix of [null, "example.com.evil", "b.apps.example.com", host]) {
       await store.projects.update("p", { hostSuffix });
       assertEquals(await store.apps.findByHost(host), undefined, String(hostSuffix));
@@ -171,10 +177,10 @@ testOnAll(
         `given.${suffix}`,
         undefined,
       ]);
-      // What the administrator set stays.
+      // The host that the administrator set stays.
       assertEquals((await store.apps.findByHost(`given.${suffix}`))?.app, "given");
     }
-    assertEquals(told, 4);
+    assertEquals(calls, 4);
     await store.projects.update("p", { hostSuffix: "example.com" });
     assertEquals((await store.apps.findByHost(host))?.app, "web");
     assertEquals(
@@ -185,7 +191,7 @@ testOnAll(
 );
 
 testOnAll(
-  "A host that counts no more is free for others, and does not come back",
+  "A host that no longer counts can be taken over for good",
   async ({ store }) => {
     const hostSuffix = "apps.example.com";
     const host = `web.${hostSuffix}`;
@@ -198,13 +204,13 @@ testOnAll(
     await store.projects.update("q", { hostSuffix });
     assertEquals((await store.apps.create("q", "web", chosen)).host, host);
     assertEquals((await store.apps.findByHost(host))?.project, "q");
-    // Both are allowed the suffix, and the first one has lost the host for good.
+    // Both projects have the suffix again, but the first application has lost the host for good.
     await store.projects.update("p", { hostSuffix });
     assertEquals((await store.apps.get("p", "web"))?.host, undefined);
     await assertRejects(() => store.apps.update("p", "web", chosen), AlreadyExists);
     await store.apps.delete("p", "web");
     assertEquals((await store.apps.findByHost(host))?.project, "q");
-    // The administrator's word makes it the application's own.
+    // A host that the administrator sets does not depend on the suffix.
     await store.apps.update("q", "web", { host });
     await store.projects.update("q", { hostSuffix: null });
     assertEquals((await store.apps.findByHost(host))?.project, "q");

@@ -17,7 +17,7 @@ const KEPT = "project-to-stay";
 
 const PART = Math.ceil(MIN_PART / CHUNK_SIZE) * CHUNK_SIZE;
 
-/** Gives a drive a bit of everything that there is. */
+/** Fills a drive with every kind of entry. */
 async function fillDrive(bench: TestStore, project: string, drive: string): Promise<void> {
   const at = (name: string) => ({ project, drive, name });
   const small = Array.from({ length: DELETION_BATCH + 20 }, (_, i) => at(`small ${i}`));
@@ -30,7 +30,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
   await upload(bench, at("open and empty"), []);
 }
 
-/** Makes a project with drives, keys, applications and sessions. */
+/** Creates a project with drives, keys, applications and sessions. */
 async function fillProject(bench: TestStore, project: string): Promise<void> {
   const { store } = bench;
   const { key } = await store.projects.create(project, `The ${project}`);
@@ -46,13 +46,13 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
   await putAt(bench, { project, drive: "two", name: "a" }, bytes(100));
 }
 
-/** A store whose database takes a number of commits and then fails, as if the process were killed. */
+/** A database that accepts a number of commits and then fails, as if the process were killed. */
 class ShortLived extends Database {
   #left: number;
 
-  constructor(kv: Deno.Kv, commits: number) {
-    super(kv, kv);
-    this.#left = commits;
+  constructor({ reader, commits }: Database, left: number) {
+    super(reader, commits);
+    this.#left = left;
   }
 
   override commit(operation: Operation): ReturnType<Database["commit"]> {
@@ -64,9 +64,9 @@ class ShortLived extends Database {
   }
 }
 
-/** Sweeps until it is interrupted after a number of commits; gives whether it was. */
+/** Sweeps until it is interrupted after a number of commits. Returns whether it was interrupted. */
 async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boolean> {
-  const store = new Store(new ShortLived(db.reader, commits), { onError: () => {} });
+  const store = new Store(new ShortLived(db, commits), { onError: () => {} });
   try {
     await store.sweeper.sweep();
     return false;
@@ -76,12 +76,13 @@ async function sweepInterrupted({ db }: TestStore, commits: number): Promise<boo
   }
 }
 
-async function removals({ db }: TestStore): Promise<number> {
+/** Returns how many deletions are not finished. */
+async function countDeletions({ db }: TestStore): Promise<number> {
   return (await Array.fromAsync(db.reader.list({ prefix: prefixes.deletions() }))).length;
 }
 
 testOnAll(
-  "A removed project leaves nothing, and nothing of another one is touched",
+  "Deleting a project leaves nothing of it and does not touch another one",
   async (bench) => {
     for (const project of [GONE, KEPT]) await fillProject(bench, project);
     await sweepLater(bench);
@@ -95,15 +96,15 @@ testOnAll(
 );
 
 testOnAll(
-  "A removal goes on where it was interrupted, after each of its commits",
+  "A deletion continues after an interruption at any of its commits",
   async (bench) => {
     await fillProject(bench, GONE);
     await fillProject(bench, KEPT);
     const kept = await entriesWith(bench, KEPT);
     await bench.store.projects.delete(GONE);
     let interruptions = 0;
-    for (; await removals(bench) > 0; interruptions++) {
-      // One commit each time is progress, so it comes to its end.
+    for (; await countDeletions(bench) > 0; interruptions++) {
+      // Every sweep makes one commit of progress.
       await sweepInterrupted(bench, 1);
       assertEquals(await bench.store.projects.get(GONE), undefined);
       assert(interruptions < 100, "It makes no progress");
@@ -115,7 +116,7 @@ testOnAll(
   },
 );
 
-testOnAll("Wherever a sweep is interrupted, the next one finishes", async (bench) => {
+testOnAll("A deletion that was interrupted is finished by the next sweep", async (bench) => {
   await fillProject(bench, KEPT);
   const files = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
   for (let commits = 0; commits < 12; commits += 2) {
@@ -130,7 +131,7 @@ testOnAll("Wherever a sweep is interrupted, the next one finishes", async (bench
   assertEquals(after, files);
 });
 
-testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (bench) => {
+testOnAll("Concurrent sweeps of several processes delete each entry once", async (bench) => {
   const other = otherProcess(bench);
   await fillProject(bench, GONE);
   await fillDrive(bench, "p", "d");
@@ -143,11 +144,11 @@ testOnAll("Sweeps at the same time, here and elsewhere, remove once", async (ben
   assertEquals(await bench.store.projects.deleteDrive("p", "d"), false);
 });
 
-testOnAll("A large removal does not hold up a small one", async (bench) => {
+testOnAll("A large deletion does not delay a small one", async (bench) => {
   const { projects } = bench.store;
   const fill = async (drive: string, files: number) => {
     const places = Array.from({ length: files }, (_, i) => ({ project: "p", drive, name: `${i}` }));
-    // No more at once than there is memory for.
+    // At most as many at once as the memory budget allows.
     for (let i = 0; i < files; i += 32) {
       await Promise.all(places.slice(i, i + 32).map((place) => putAt(bench, place, bytes(1))));
     }
@@ -155,54 +156,59 @@ testOnAll("A large removal does not hold up a small one", async (bench) => {
   await fill("a large one", 14 * DELETION_BATCH);
   for (const drive of ["small", "as small"]) await fill(drive, 10);
   for (const drive of ["a large one", "small"]) await projects.deleteDrive("p", drive);
-  // One batch of the large one, then all of the small one, and its end.
+  // One batch of the large deletion, then all of the small one and its marker.
   await sweepInterrupted(bench, 3);
   assertEquals(await bench.store.drives("p").then(namesOf), ["as small"]);
-  assertEquals(await removals(bench), 1);
-  // One that begins meanwhile has its turn as well.
-  const store = new Store(new ShortLived(bench.db.reader, 11), { onError: () => {} });
+  assertEquals(await countDeletions(bench), 1);
+  // A deletion that begins during the sweep gets its turn as well.
+  const store = new Store(new ShortLived(bench.db, 11), { onError: () => {} });
   const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
   await store.projects.deleteDrive("p", "as small");
   await sweep;
   assertEquals(await entriesWith(bench, '"as small"'), []);
-  assertEquals(await removals(bench), 1);
+  assertEquals(await countDeletions(bench), 1);
 });
 
 function namesOf(drives: readonly { name: string }[]): string[] {
   return drives.map(({ name }) => name);
 }
 
-testOnAll("Who has begun to read a removed file gets it to the end", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  const data = bytes(40 * CHUNK_SIZE);
-  await putAt(bench, place, data);
-  const file = await bench.store.files.open(place);
-  assert(file !== undefined);
-  const pieces = await file.read({ start: 0, end: data.byteLength });
-  const first = await pieces[Symbol.asyncIterator]().next();
-  await bench.store.projects.delete("p");
-  await sweepLater(bench);
-  // Readers in other processes have their time: without a look into the future the bytes are there still.
-  const rest = await Array.fromAsync(pieces);
-  const received = await new Blob([first.value, ...rest]).arrayBuffer();
-  assertEquals(new Uint8Array(received), data);
-  file.close();
-  await sweepLater(bench);
-  assertEquals(await entriesWith(bench, '"d"'), []);
-});
+testOnAll(
+  "A download that has started is completed after its project was deleted",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    const data = bytes(40 * CHUNK_SIZE);
+    await putAt(bench, place, data);
+    const file = await bench.store.files.open(place);
+    assert(file !== undefined);
+    const pieces = await file.read({ start: 0, end: data.byteLength });
+    const first = await pieces[Symbol.asyncIterator]().next();
+    await bench.store.projects.delete("p");
+    await sweepLater(bench);
+    const rest = await Array.fromAsync(pieces);
+    const received = await new Blob([first.value, ...rest]).arrayBuffer();
+    assertEquals(new Uint8Array(received), data);
+    file.close();
+    await sweepLater(bench);
+    assertEquals(await entriesWith(bench, '"d"'), []);
+  },
+);
 
-testOnAll("Removed bytes stay for a while for readers in other processes", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  await putAt(bench, place, bytes(3 * CHUNK_SIZE));
-  await bench.store.projects.deleteDrive("p", "d");
-  await bench.store.sweeper.sweep();
-  const left = await entriesWith(bench, '"d"');
-  assertEquals(left.length, 5);
-  assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
-  assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
-});
+testOnAll(
+  "The bytes of a deleted drive stay for a while for readers in other processes",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    await putAt(bench, place, bytes(3 * CHUNK_SIZE));
+    await bench.store.projects.deleteDrive("p", "d");
+    await bench.store.sweeper.sweep();
+    const left = await entriesWith(bench, '"d"');
+    assertEquals(left.length, 5);
+    assertEquals(left.filter((entry) => entry.includes('"checksums"')).length, 1);
+    assertEquals(left.filter((entry) => entry.includes('"chunk"')).length, 3);
+  },
+);
 
-testOnAll("No chunk is read to remove it", async (bench) => {
+testOnAll("Deleting a project reads no chunk", async (bench) => {
   const place = { project: "p", drive: "d", name: "a" };
   await putAt(bench, place, bytes(150 * CHUNK_SIZE));
   await bench.store.projects.delete("p");
@@ -219,15 +225,15 @@ testOnAll("No chunk is read to remove it", async (bench) => {
   assertEquals(await entriesWith(bench, '"d"'), []);
 });
 
-testOnAll("A removal that is begun is done at once in the background", async (bench) => {
+testOnAll("A deletion is finished in the background without delay", async (bench) => {
   await putAt(bench, { project: "p", drive: "d", name: "a" }, bytes(10));
   const { projects, sweeper } = bench.store;
   sweeper.start();
   await projects.deleteDrive("p", "d");
   const deadline = Date.now() + 20_000;
-  while (await removals(bench) > 0 && Date.now() < deadline) {
+  while (await countDeletions(bench) > 0 && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assertEquals(await removals(bench), 0);
+  assertEquals(await countDeletions(bench), 0);
   await sweeper.stop();
 });

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import { hashSecret, keyPrefix, newProjectKey, type ProjectKey } from "../../rules/secrets.ts";
 import type { Database } from "../engine/database.ts";
@@ -9,10 +10,13 @@ import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import type { Deletions } from "./deletions.ts";
-import { freePrefix, setKey } from "./project_keys.ts";
+import { addProjectKey, freePrefix } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
-/** Drives of one project that are being removed at once: their names are in its record, which every request needs. */
+/**
+ * Drives of one project that may be in deletion at a time. Their names are part of the project's record, which every
+ * request needs.
+ */
 export const MAX_DELETING_DRIVES = 100;
 
 export interface ProjectInfo {
@@ -20,43 +24,44 @@ export interface ProjectInfo {
   name?: string;
   /** Milliseconds since 1970. */
   created: number;
-  /** How many bytes its files may have together, if that is limited. */
+  /** The quota: how many bytes the files may have together. */
   maxBytes?: number;
-  /** The domain below which its owner may choose host names for applications, if there is one. */
+  /** The domain below which the owner may choose host names for applications. */
   hostSuffix?: string;
 }
 
-/** What of a project can be changed. `null` takes away. */
+/** Settings of a project that can be changed. `null` removes a setting. */
 export interface ProjectChanges {
   maxBytes?: number | null | undefined;
   hostSuffix?: string | null | undefined;
 }
 
-/** The projects and the administrator's token, of which it knows only the SHA-256. */
+/** The projects, and the administrator's token. Only the SHA-256 of a secret is stored. */
 export class ProjectStore {
   readonly #db: Database;
-  readonly #known: ProjectCache;
+  readonly #cache: ProjectCache;
   readonly #revocations: Revocations;
-  readonly #remover: Deletions;
+  readonly #deletions: Deletions;
   readonly #wake: () => void;
   readonly #adminToken: TtlCache<string>;
 
-  /** @param wake Called when there is something to be removed in the background. */
+  /** @param wake Called when a deletion has begun that the sweeper is to finish. */
   constructor(
     db: Database,
-    known: ProjectCache,
+    cache: ProjectCache,
     revocations: Revocations,
-    remover: Deletions,
+    deletions: Deletions,
     wake: () => void,
   ) {
     this.#db = db;
-    this.#known = known;
+    this.#cache = cache;
     this.#revocations = revocations;
-    this.#remover = remover;
+    this.#deletions = deletions;
     this.#wake = wake;
     this.#adminToken = new TtlCache(() => this.#readAdminToken());
   }
 
+  /** Returns whether there is no project. */
   async isEmpty(): Promise<boolean> {
     for await (const _ of this.#db.reader.list({ prefix: prefixes.projects() }, { limit: 1 })) {
       return false;
@@ -64,39 +69,39 @@ export class ProjectStore {
     return true;
   }
 
-  /** Makes sure that a project exists and that the key opens it. Where it is being removed, that is finished before. */
+  /** Creates a project and a key that opens it, unless they exist. A deletion of the project is finished first. */
   async ensure(project: string, key: ProjectKey): Promise<void> {
     const hash = hashSecret(key.text);
     await transact(this.#db, async () => {
-      const [owner, removal, stored] = await this.#db.reader.getMany<
+      const [owner, deletion, stored] = await this.#db.reader.getMany<
         [ProjectRecord, DeletionMarker, ProjectKeyRecord]
       >([keys.project(project), keys.projectDeletion(project), keys.projectKey(hash)]);
-      if (removal.value !== null) {
-        await this.#remover.run(removal.key);
+      if (deletion.value !== null) {
+        await this.#deletions.run(deletion.key);
         return undefined;
       }
+      if (owner.value !== null && stored.value !== null) return { result: undefined };
       const created = Date.now();
-      const isListed = stored.value?.prefix !== undefined;
-      if (owner.value !== null && isListed) return { result: undefined };
       const operation = new Operation().check(owner.key, owner.versionstamp)
-        .check(removal.key, null)
+        .check(deletion.key, null)
         .check(stored.key, stored.versionstamp);
       if (owner.value === null) operation.set(owner.key, { created } satisfies ProjectRecord);
-      if (!isListed) {
+      if (stored.value === null) {
         const prefix = await freePrefix(this.#db, project, hash, keyPrefix(key));
-        setKey(operation, hash, { project, created, ...stored.value, prefix });
+        addProjectKey(operation, hash, { project, created, prefix });
       }
       return { operation, result: undefined };
     });
-    this.#known.forget(project);
+    this.#cache.forget(project);
   }
 
   /**
-   * Makes a project, with an id of its own unless one is given, and its first key, which nobody can read again.
+   * Creates a project and its first key, which cannot be read again.
    *
-   * @param maxBytes How many bytes its files may have together; as many as there is room for, unless given.
-   * @throws {AlreadyExists} if there is one of that id.
-   * @throws {BeingDeleted} while one of that id is being removed.
+   * @param project Its id; a random one unless given.
+   * @param maxBytes Its quota in bytes; none unless given.
+   * @throws {AlreadyExists} if there is a project with this id.
+   * @throws {BeingDeleted} while a project with this id is being deleted.
    */
   async create(
     project: string | undefined,
@@ -106,13 +111,13 @@ export class ProjectStore {
     const made = await transact(this.#db, async () => {
       const key = newProjectKey(project);
       const id = key.project;
-      const [owner, removal] = await this.#db.reader.getMany<[ProjectRecord, DeletionMarker]>([
+      const [owner, deletion] = await this.#db.reader.getMany<[ProjectRecord, DeletionMarker]>([
         keys.project(id),
         keys.projectDeletion(id),
       ]);
-      if (project === undefined && (owner.value ?? removal.value) !== null) return undefined;
+      if (project === undefined && (owner.value ?? deletion.value) !== null) return undefined;
       if (owner.value !== null) throw new AlreadyExists("project", id);
-      if (removal.value !== null) throw new BeingDeleted("project", id);
+      if (deletion.value !== null) throw new BeingDeleted("project", id);
       const created = Date.now();
       const record: ProjectRecord = {
         created,
@@ -120,47 +125,46 @@ export class ProjectStore {
         ...(maxBytes === undefined ? {} : { maxBytes }),
       };
       const operation = new Operation().check(owner.key, null)
-        .check(removal.key, null)
+        .check(deletion.key, null)
         .set(owner.key, record);
-      setKey(operation, hashSecret(key.text), { project: id, created, prefix: keyPrefix(key) });
+      addProjectKey(operation, hashSecret(key.text), {
+        project: id,
+        created,
+        prefix: keyPrefix(key),
+      });
       return { operation, result: { info: infoOf(id, record), key } };
     });
-    this.#known.forget(made.info.project);
+    this.#cache.forget(made.info.project);
     return made;
   }
 
-  /** All projects in the order of their ids. */
+  /** Returns all projects in the order of their ids. */
   async list(): Promise<ProjectInfo[]> {
     const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
     return await Array.fromAsync(entries, ({ key, value }) => infoOf(String(key.at(-1)), value));
   }
 
-  /** Which drives of each project are being removed. */
+  /** Returns, for each project, its drives that are being deleted. */
   async listDeletingDrives(): Promise<Map<string, readonly string[]>> {
     const entries = this.#db.reader.list<ProjectRecord>({ prefix: prefixes.projects() });
-    const removing = new Map<string, readonly string[]>();
+    const deleting = new Map<string, readonly string[]>();
     for await (const { key, value } of entries) {
-      removing.set(String(key.at(-1)), value.removing ?? []);
+      deleting.set(String(key.at(-1)), value.removing ?? []);
     }
-    return removing;
+    return deleting;
   }
 
+  /** Returns a project, or `undefined` if there is none with this id. */
   async get(project: string): Promise<ProjectInfo | undefined> {
     const { value } = await this.#db.reader.get<ProjectRecord>(keys.project(project));
     return value === null ? undefined : infoOf(project, value);
   }
 
   /**
-   * Limits how many bytes the files of a project may have together, or lifts the limit with `null`. Files that are there
-   * stay, also where they are too many. Gives the project; `undefined` where there is none.
-   */
-  async setMaxBytes(project: string, maxBytes: number | null): Promise<ProjectInfo | undefined> {
-    return await this.update(project, { maxBytes });
-  }
-
-  /**
-   * Changes what is given; `undefined` where there is no such project. Hosts that the owner chose below an earlier suffix
-   * count no more from then on: see `AppStore`.
+   * Changes the given settings. Returns the project, or `undefined` if there is none with this id.
+   *
+   * A quota below the present use keeps the files and refuses growth. A host that the owner chose below the earlier
+   * suffix no longer counts: see `AppStore`.
    */
   async update(project: string, changes: ProjectChanges): Promise<ProjectInfo | undefined> {
     const info = await transact(this.#db, async () => {
@@ -171,17 +175,17 @@ export class ProjectStore {
       setProjectRecord(operation, project, record);
       return { operation, result: infoOf(project, record) };
     });
-    this.#known.forget(project);
+    this.#cache.forget(project);
     if (info !== undefined && changes.hostSuffix !== undefined) this.#revocations.notify();
     return info;
   }
 
   /**
-   * Removes a project for good: it is gone for every caller at once, and all that it has is removed in the background.
-   * Gives whether there was one.
+   * Deletes a project: every caller is refused from now on, and all that belongs to it is deleted in the background.
+   * Returns whether there was one with this id.
    */
   async delete(project: string): Promise<boolean> {
-    const removed = await transact(this.#db, async () => {
+    const isDeleted = await transact(this.#db, async () => {
       const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: false };
       const marker: DeletionMarker = { kind: "project", since: Date.now() };
@@ -191,17 +195,17 @@ export class ProjectStore {
         .set(keys.projectDeletion(project), marker);
       return { operation, result: true };
     });
-    if (removed) this.#began(project);
-    return removed;
+    if (isDeleted) this.#notifyDeletion(project);
+    return isDeleted;
   }
 
   /**
-   * Removes a drive in the same way; gives whether there was one. While it is being removed, there is.
+   * Deletes a drive in the same way. Returns whether there was one; a drive that is being deleted counts.
    *
-   * @throws {BeingDeleted} if that is another one, of too many at once.
+   * @throws {BeingDeleted} if `MAX_DELETING_DRIVES` other drives are being deleted.
    */
   async deleteDrive(project: string, drive: string): Promise<boolean> {
-    const found = await transact(this.#db, async () => {
+    const isFound = await transact(this.#db, async () => {
       const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
         keys.project(project),
         keys.usage(project, drive, "files"),
@@ -210,7 +214,6 @@ export class ProjectStore {
       const { removing = [] } = owner.value;
       if (removing.includes(drive)) return { result: true };
       if (files.value === null) return { result: false };
-      // One of the others has to be gone before.
       const [first = drive] = removing;
       if (removing.length >= MAX_DELETING_DRIVES) throw new BeingDeleted("drive", first);
       const record: ProjectRecord = { ...owner.value, removing: [...removing, drive] };
@@ -220,8 +223,8 @@ export class ProjectStore {
       setProjectRecord(operation, project, record);
       return { operation, result: true };
     });
-    if (found) this.#began(project);
-    return found;
+    if (isFound) this.#notifyDeletion(project);
+    return isFound;
   }
 
   async hasAdminToken(): Promise<boolean> {
@@ -233,43 +236,42 @@ export class ProjectStore {
     await this.#changeAdminToken(hash, () => true);
   }
 
-  /** The same where there is none yet; gives whether it did. */
+  /** Sets the administrator's token if there is none yet. Returns whether it was set. */
   async setFirstAdminToken(hash: string): Promise<boolean> {
-    return await this.#changeAdminToken(hash, (present) => present === null);
+    return await this.#changeAdminToken(hash, (current) => current === null);
   }
 
-  /** Demands the token that was there, so that a commit that comes late never brings an older one back. */
+  /** Returns whether this is the hash of the administrator's token. The token is cached for `KEY_CACHE_TTL`. */
+  async isAdminToken(hash: string): Promise<boolean> {
+    const token = await this.#adminToken.get("");
+    if (token === undefined) return false;
+    const [given, wanted] = [Buffer.from(hash), Buffer.from(token)];
+    return given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted);
+  }
+
+  /** The operation checks the current token, so a commit that is delayed cannot bring an older one back. */
   async #changeAdminToken(
     hash: string,
-    mayReplace: (present: string | null) => boolean,
+    mayReplace: (current: string | null) => boolean,
   ): Promise<boolean> {
-    const changed = await transact(this.#db, async () => {
+    const isChanged = await transact(this.#db, async () => {
       const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
       if (!mayReplace(value)) return { result: false };
       const operation = new Operation().check(key, versionstamp).set(key, hash);
       return { operation, result: true };
     });
-    if (!changed) return false;
+    if (!isChanged) return false;
     this.#adminToken.clear();
     this.#revocations.notify();
     return true;
-  }
-
-  /** Whether this is the hash of the administrator's token, which is believed for a few seconds. */
-  async isAdminToken(hash: string): Promise<boolean> {
-    const token = await this.#adminToken.get("");
-    if (token === undefined) return false;
-    const [given, wanted] = [hash, token].map((text) => new TextEncoder().encode(text));
-    return given !== undefined && wanted !== undefined &&
-      given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted);
   }
 
   async #readAdminToken(): Promise<string | undefined> {
     return (await this.#db.reader.get<string>(keys.adminToken())).value ?? undefined;
   }
 
-  #began(project: string): void {
-    this.#known.forget(project);
+  #notifyDeletion(project: string): void {
+    this.#cache.forget(project);
     this.#revocations.notify();
     this.#wake();
   }

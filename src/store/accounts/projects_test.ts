@@ -11,7 +11,7 @@ import { withClock } from "../testing/time.ts";
 import { MAX_DELETING_DRIVES } from "./projects.ts";
 
 testOnAll(
-  "A project is made with an id or without, with a name or without, and opens",
+  "A project can be created with or without an id and a name, and its key opens it",
   async ({ store }) => {
     const cases = [["mine", "My things"], ["Mine", undefined], [undefined, "Other"], [undefined]];
     for (const [id, name] of cases) {
@@ -19,7 +19,7 @@ testOnAll(
       assertEquals([info.project, info.name], [id ?? key.project, name]);
       assertEquals(await store.projects.get(info.project), info);
       const opened = await store.keys.find(hashSecret(key.text));
-      assertEquals(opened, { project: info.project, prefix: keyPrefix(key), removing: [] });
+      assertEquals(opened, { project: info.project, prefix: keyPrefix(key), deleting: [] });
       const [listed, ...more] = await store.keys.list(info.project);
       assertEquals([listed?.prefix, more.length], [key.secret.slice(0, 8), 0]);
     }
@@ -33,7 +33,7 @@ testOnAll(
   },
 );
 
-testOnAll("An id is given once, also where two ask for it at the same time", async (bench) => {
+testOnAll("Concurrent creations give a project id once", async (bench) => {
   const other = otherProcess(bench);
   await assertRejects(() => bench.store.projects.create("p", undefined), AlreadyExists);
   const results = await Promise.allSettled(
@@ -47,23 +47,23 @@ testOnAll("An id is given once, also where two ask for it at the same time", asy
   assertEquals((await bench.store.keys.list("q")).length, 1);
 });
 
-testOnAll("A removed project is gone for every caller at once", async (bench) => {
+testOnAll("A deleted project is gone for every caller at once", async (bench) => {
   const { store } = bench;
   const { key } = await store.projects.create("q", undefined);
   const hash = hashSecret(key.text);
   assertEquals((await store.keys.find(hash))?.project, "q");
-  let told = 0;
-  store.revocations.onChange(() => void told++);
+  let calls = 0;
+  store.revocations.onChange(() => void calls++);
   assertEquals(await store.projects.delete("q"), true);
   assertEquals(await store.keys.find(hash), undefined);
   assertEquals(await store.projects.get("q"), undefined);
   assertEquals((await store.projects.list()).map(({ project }) => project), ["p"]);
   assertEquals([await store.keys.list("q"), await store.drives("q")], [[], []]);
-  assertEquals([await store.projects.delete("q"), told], [false, 1]);
+  assertEquals([await store.projects.delete("q"), calls], [false, 1]);
 });
 
 testOnAll(
-  "An id is free again when its project has been removed, and old keys stay closed",
+  "A project id is free after the deletion, and the old keys stay invalid",
   async (bench) => {
     const { store } = bench;
     const { key } = await store.projects.create("q", undefined);
@@ -80,7 +80,7 @@ testOnAll(
 );
 
 testOnAll(
-  "Another process lets nobody in to a removed project when its time is over",
+  "Another process refuses the keys of a deleted project within the cache time",
   async (bench) => {
     const other = otherProcess(bench);
     const { key } = await bench.store.projects.create("q", undefined);
@@ -90,7 +90,7 @@ testOnAll(
       await bench.store.projects.delete("q");
       forward(KEY_CACHE_TTL);
       assertEquals(await other.store.keys.find(hash), undefined);
-      // What it does not believe any more it does not believe again of the next project either.
+      // The key does not open the next project with the same id either.
       await bench.store.sweeper.sweep();
       await bench.store.projects.create("q", undefined);
       assertEquals(await other.store.keys.find(hash), undefined);
@@ -99,7 +99,7 @@ testOnAll(
 );
 
 testOnAll(
-  "A key of a removed project opens none of the same id, even where it is believed",
+  "A cached key of a deleted project does not open a later project with the same id",
   async (bench) => {
     const other = otherProcess(bench);
     const { key } = await bench.store.projects.create("q", undefined);
@@ -109,7 +109,7 @@ testOnAll(
       await bench.store.sweeper.sweep();
       forward(1);
       const again = await bench.store.projects.create("q", undefined);
-      // Looking up the new key is how it learns of the new project.
+      // By looking up the new key, the other process reads the new project.
       assertEquals((await other.store.keys.find(hashSecret(again.key.text)))?.project, "q");
       assertEquals(await other.store.keys.find(hashSecret(key.text)), undefined);
     });
@@ -117,7 +117,7 @@ testOnAll(
 );
 
 testOnAll(
-  "Ensuring a project that is being removed finishes that, and makes it anew",
+  "Ensuring a project that is being deleted finishes the deletion and creates it",
   async (bench) => {
     const { store } = bench;
     const key = parseProjectKey("p_a-given-secret");
@@ -135,7 +135,7 @@ testOnAll(
   },
 );
 
-testOnAll("Of drives only those are removed that are there", async (bench) => {
+testOnAll("Deleting a drive that does not exist returns false", async (bench) => {
   const { store } = bench;
   await put(bench, "a", new Uint8Array(10));
   assertEquals(await store.projects.deleteDrive("p", "other"), false);
@@ -146,7 +146,7 @@ testOnAll("Of drives only those are removed that are there", async (bench) => {
   assertEquals(await store.projects.deleteDrive("p", "d"), false);
 });
 
-testOnAll("Not too many drives are removed at once", async ({ db, store }) => {
+testOnAll("The number of drives that are deleted at once is limited", async ({ db, store }) => {
   const operation = new Operation();
   for (let i = 0; i <= MAX_DELETING_DRIVES; i++) {
     operation.sum(keys.usage("p", `d${i}`, "files"), 0);
@@ -161,23 +161,29 @@ testOnAll("Not too many drives are removed at once", async ({ db, store }) => {
   assertEquals(await last(), true);
 });
 
-testOnAll("The administrator's token is known by its hash, and replaced at once", async (bench) => {
-  const { projects } = bench.store;
-  const [first, second] = [hashSecret("one"), hashSecret("two")];
-  assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
-    false,
-    false,
-  ]);
-  await projects.setAdminToken(first);
-  assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [true, true]);
-  for (const wrong of [second, "", first.slice(1), `${first}0`, "one"]) {
-    assertEquals(await projects.isAdminToken(wrong), false);
-  }
-  assertEquals(await countReads(bench, () => projects.isAdminToken(second)), 0);
-  await projects.setAdminToken(second);
-  assertEquals([await projects.isAdminToken(first), await projects.isAdminToken(second)], [
-    false,
-    true,
-  ]);
-  assertEquals((await entriesWith(bench, second)).length, 1);
-});
+testOnAll(
+  "The administrator's token is compared by its hash, and a new one replaces it at once",
+  async (bench) => {
+    const { projects } = bench.store;
+    const [first, second] = [hashSecret("one"), hashSecret("two")];
+    assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
+      false,
+      false,
+    ]);
+    await projects.setAdminToken(first);
+    assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
+      true,
+      true,
+    ]);
+    for (const wrong of [second, "", first.slice(1), `${first}0`, "one"]) {
+      assertEquals(await projects.isAdminToken(wrong), false);
+    }
+    assertEquals(await countReads(bench, () => projects.isAdminToken(second)), 0);
+    await projects.setAdminToken(second);
+    assertEquals([await projects.isAdminToken(first), await projects.isAdminToken(second)], [
+      false,
+      true,
+    ]);
+    assertEquals((await entriesWith(bench, second)).length, 1);
+  },
+);

@@ -1,19 +1,19 @@
 /**
- * Tells in this process that somebody may have lost access: after every revocation, removal, switch of access control,
- * change of an application and end of a session. Whoever keeps a connection open judges it anew then.
+ * Notifies this process that a caller may have lost access: after a revocation, a deletion, a change of an application or
+ * of its access control, and the end of a session. Open connections are then authorized again.
  */
 export class Revocations {
   readonly #listeners = new Set<() => void>();
 
-  /** Calls the listener, which must not throw, after every change; gives the function that ends this. */
+  /** Adds a listener, which must not throw. Returns the function that removes it. */
   onChange(listener: () => void): () => void {
-    // The same function may listen twice.
+    // A wrapper for each call, so that the same function may be added twice.
     const entry = () => listener();
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
   }
 
-  /** To be called when the store has the change and nothing in this process believes the former state any more. */
+  /** Calls all listeners. The change must be committed, and the caches of this process must not hold what was before. */
   notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }

@@ -17,35 +17,35 @@ import type { AppStore } from "./apps.ts";
 import type { ProjectKeyStore } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
-/** How long a browser stays signed in: who works with an application signs in once a day. */
+/** How long a browser stays signed in to an application, in milliseconds. */
 export const SESSION_TIME = 24 * 60 * MINUTE;
 
-/** Browsers in which the owner of an application signed in. Of their tokens it knows only the SHA-256. */
+/** The sessions of browsers in which the owner of an application signed in. Only the SHA-256 of a token is stored. */
 export class SessionStore {
   readonly #db: Database;
-  readonly #keyStore: ProjectKeyStore;
+  readonly #projectKeys: ProjectKeyStore;
   readonly #apps: AppStore;
   readonly #revocations: Revocations;
-  readonly #known: TtlCache<SessionRecord>;
+  readonly #cache: TtlCache<SessionRecord>;
 
   constructor(
     db: Database,
-    keyStore: ProjectKeyStore,
+    projectKeys: ProjectKeyStore,
     apps: AppStore,
     revocations: Revocations,
   ) {
     this.#db = db;
-    this.#keyStore = keyStore;
+    this.#projectKeys = projectKeys;
     this.#apps = apps;
     this.#revocations = revocations;
-    this.#known = new TtlCache((hash) => this.#read(hash));
+    this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
   /**
-   * Starts a session; gives its token, which nobody can read again, and when it ends (milliseconds since 1970).
+   * Starts a session. Returns its token, which cannot be read again, and its end in milliseconds since 1970.
    *
-   * @param projectKey The SHA-256 of the project key that it is started with.
-   * @throws {NoSuchProject} if that key does not open the project, or not any more.
+   * @param projectKey The SHA-256 of the project key that starts it, in hexadecimal.
+   * @throws {NoSuchProject} if that key does not open the project (any more).
    * @throws {NoSuchApp}
    */
   async start(
@@ -73,34 +73,34 @@ export class SessionStore {
   }
 
   /**
-   * The application that a session opens, believed for a few seconds; `undefined` where its time is over, it was ended,
-   * or its project key opens the project no more. A session that was once found to be over stays so, as it is deleted then:
-   * a system clock that is set back does not revive it.
+   * Returns the application that a session opens, cached for `KEY_CACHE_TTL`; `undefined` if the session has expired or
+   * was ended, or if its project key no longer opens the project. An expired session is deleted here, so a system clock
+   * that is set back does not revive it.
    */
   async find(hash: string): Promise<{ project: string; app: string } | undefined> {
-    const session = await this.#known.get(hash);
+    const session = await this.#cache.get(hash);
     if (session === undefined) return undefined;
     if (session.expires <= Date.now()) {
-      await this.#remove(hash);
+      await this.#delete(hash);
       return undefined;
     }
     const { project, app, projectKey } = session;
-    const key = await this.#keyStore.find(projectKey);
+    const key = await this.#projectKeys.find(projectKey);
     if (key?.project !== project || await this.#apps.find(project, app) === undefined) {
       return undefined;
     }
     return { project, app };
   }
 
-  /** Ends a session, if there is one. */
+  /** Ends a session, if there is one with this hash. */
   async end(hash: string): Promise<void> {
-    await this.#remove(hash);
+    await this.#delete(hash);
     this.#revocations.notify();
   }
 
-  async #remove(hash: string): Promise<void> {
+  async #delete(hash: string): Promise<void> {
     await this.#db.commit(new Operation().delete(keys.session(hash)));
-    this.#known.forget(hash);
+    this.#cache.forget(hash);
   }
 
   async #read(hash: string): Promise<SessionRecord | undefined> {

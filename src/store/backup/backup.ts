@@ -2,54 +2,43 @@ import { dirname } from "@std/path";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
 import { exists, fileSize, syncFile, TemporaryFile } from "../disk/durable_file.ts";
+import { runInWorker } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { BackupRuns, CannotBackUp, DamagedBackup } from "../engine/errors.ts";
-import {
-  type BackupAnswer,
-  type BackupTask,
-  DONE,
-  newBackupState,
-  STOP,
-  TOTAL,
-} from "./backup_task.ts";
+import { type BackupTask, DONE, newBackupState, STOP, TOTAL } from "./backup_task.ts";
 
-/** How often a backup is asked how far it is. */
-const BACKUP_POLL = 100;
+/** Milliseconds between two reports of the progress. */
+const PROGRESS_INTERVAL = 100;
 
-/** Told how many pages of how many are copied. */
+/** Receives the pages copied so far, and the pages in all. */
 export type OnPages = (done: number, total: number) => void;
 
 export interface BackupOptions {
   /** The store's file. */
   source: string;
-  /** Where the copy is to be. */
+  /** The file of the backup. */
   target: string;
-  /** The name under which the copy is made, in the same folder; `target` and an ending unless given. */
+  /** The file under which the copy is made, in the same folder; `temporaryNameOf(target)` unless given. */
   temporary?: string;
-  /** Where the copy of a damaged store goes in place of `target`; `target` and an ending unless given. */
+  /** The file that gets the copy of a damaged store instead of `target`; `target` and ".damaged" unless given. */
   damaged?: string;
-  /** Whether a file that is there already is replaced. */
+  /** Whether an existing `target` is replaced. */
   overwrites?: boolean;
-  /** Asked when no other process can make one at the same time; `false` ends it. */
+  /** Asked once no other process can make the same backup; `false` ends this one. */
   isWanted?: () => Promise<boolean>;
-  /** Bytes of the disk that have to stay free. */
+  /** Bytes of the disk that must stay free. */
   reserve: number;
   onPages?: OnPages;
 }
 
-/** The name of a copy that is being made. */
+/** Returns the name under which a backup is made unless its options name another. */
 export function temporaryNameOf(target: string): string {
   return `${target}.part`;
 }
 
-/** The name of a copy of a damaged store. */
-function damagedNameOf(target: string): string {
-  return `${target}.damaged`;
-}
-
 /**
- * A copy of the store as it is at one moment, made while others read and write. The name shows the copy once it is on the
- * disk and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
+ * One backup: a copy of the store at one moment, made while others read and write. It gets its name once it is on the disk
+ * and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
  */
 export class Backup {
   readonly #options: BackupOptions;
@@ -60,17 +49,18 @@ export class Backup {
   }
 
   /**
-   * Makes the copy and gives its size in bytes; `undefined` where it was stopped or is not wanted any more, and nothing is left then.
+   * Makes the backup.
    *
-   * @throws {DamagedBackup} where the store is damaged: the copy has its other name then.
-   * @throws {CannotBackUp} where it cannot be made; nothing is left then either.
-   * @throws {BackupRuns} where another process makes one under the same temporary name.
+   * @returns Its size in bytes; `undefined` if it was stopped or is not wanted any more, and then no file is left.
+   * @throws {DamagedBackup} if the store is damaged: the copy is under its other name.
+   * @throws {CannotBackUp} for any other failure: no file is left.
+   * @throws {BackupRuns} if another process makes a backup under the same temporary name.
    */
   async run(): Promise<number | undefined> {
     const { target, temporary = temporaryNameOf(target), overwrites = false } = this.#options;
     try {
-      if (!overwrites) await demandAbsent(target);
-      await this.#demandRoom();
+      if (!overwrites) await requireAbsent(target);
+      await this.#requireSpace();
       using claimed = await TemporaryFile.claim(temporary);
       if (claimed === undefined) throw new BackupRuns(`Another backup is being made: ${temporary}`);
       try {
@@ -79,11 +69,11 @@ export class Backup {
         if (damage === undefined) return undefined;
         await syncFile(temporary);
         if (damage.length > 0) {
-          const { damaged = damagedNameOf(target) } = this.#options;
+          const { damaged = `${target}.damaged` } = this.#options;
           await claimed.rename(damaged);
           throw new DamagedBackup(damaged, damage);
         }
-        if (!overwrites) await demandAbsent(target);
+        if (!overwrites) await requireAbsent(target);
         await claimed.rename(target);
         return await fileSize(target);
       } finally {
@@ -96,56 +86,48 @@ export class Backup {
     }
   }
 
-  /** Ends it soon, where it runs, and lets it not begin any more. */
+  /** Stops the backup soon, or keeps it from starting. */
   stop(): void {
     Atomics.store(this.#state, STOP, 1);
     Atomics.notify(this.#state, STOP);
   }
 
-  /** Gives what is damaged in the copy, a sentence each without its end; `undefined` where it was stopped. */
+  /** Copies the store and returns the damage in the copy, one sentence each; `undefined` if it was stopped. */
   async #copyTo(target: string): Promise<string[] | undefined> {
     if (Atomics.load(this.#state, STOP) !== 0) return undefined;
-    const worker = new Worker(new URL("./backup_worker.ts", import.meta.url), { type: "module" });
-    const { promise, resolve, reject } = Promise.withResolvers<BackupAnswer>();
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(event.message));
-    };
     const { source, onPages } = this.#options;
+    const url = new URL("./backup_worker.ts", import.meta.url);
+    const worker = new Worker(url, { type: "module" });
+    const task: BackupTask = { source, target, state: this.#state };
     const timer = setInterval(() => {
       const total = Atomics.load(this.#state, TOTAL);
       if (total > 0) onPages?.(Atomics.load(this.#state, DONE), total);
-    }, BACKUP_POLL);
+    }, PROGRESS_INTERVAL);
     try {
-      worker.postMessage({ source, target, state: this.#state } satisfies BackupTask);
-      const { error, stopped = false, damage = [] } = await promise;
-      if (error !== undefined) throw new Error(error);
-      return stopped ? undefined : damage;
+      return await runInWorker<BackupTask, string[] | undefined>(worker, task);
     } finally {
       clearInterval(timer);
-      worker.terminate();
     }
   }
 
-  async #demandRoom(): Promise<void> {
+  /** @throws {CannotBackUp} if the copy could fill the disk. */
+  async #requireSpace(): Promise<void> {
     const { source, target, reserve } = this.#options;
     const needed = (await fileSize(source) ?? 0) + (await fileSize(`${source}-wal`) ?? 0);
     const folder = dirname(target);
     const free = await freeBytesOf(folder)();
     if (free === undefined || free - reserve >= needed) return;
     throw new CannotBackUp(
-      `The disk of ${folder} has ${formatBytes(free)} free, and ${
-        formatBytes(reserve)
-      } must stay free: ` +
-        `a backup may need ${formatBytes(needed)}`,
+      `The disk of ${folder} has ${formatBytes(free)} free, and ${formatBytes(reserve)} ` +
+        `must stay free: a backup may need ${formatBytes(needed)}`,
     );
   }
 }
 
-async function demandAbsent(path: string): Promise<void> {
+/** @throws {CannotBackUp} if the file exists. */
+async function requireAbsent(path: string): Promise<void> {
   if (!await exists(path)) return;
   throw new CannotBackUp(
-    `${path} is there already: choose another name, or replace it with --force`,
+    `${path} already exists: choose another name, or replace it with --force`,
   );
 }

@@ -1,14 +1,16 @@
 import { basename, join } from "@std/path";
+import { MINUTE, SECOND } from "../../rules/units.ts";
 import { exists, makePrivate } from "../disk/durable_file.ts";
 
-const PATTERN = /^kvdrive-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/;
+const BACKUP_NAME = /^kvdrive-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.db$/;
 
-/** How far ahead of our clock the newest backup may be and still count, in milliseconds: clocks are set. */
-const CLOCK_STEP = 60_000;
+/** How far a backup's name may be ahead of our clock, in milliseconds: clocks are corrected now and then. */
+const CLOCK_TOLERANCE = MINUTE;
 
-const MAGIC = "SQLite format 3\0";
+/** The first bytes of a SQLite database (sqlite.org/fileformat.html, 1.3). */
+const SQLITE_HEADER = "SQLite format 3\0";
 
-/** A folder of backups that are named by their time. Whatever has another name is somebody else's. */
+/** A folder of backups that are named by their time. Files with other names are left alone. */
 export class BackupFolder {
   readonly path: string;
 
@@ -16,10 +18,7 @@ export class BackupFolder {
     this.path = path;
   }
 
-  /**
-   * Makes the folder, looks whether files can be made in it, and makes the backups in it private; throws what the system
-   * throws.
-   */
+  /** Creates the folder, checks that files can be created in it, and makes its backups private; throws what the system throws. */
   async prepare(): Promise<void> {
     await Deno.mkdir(this.path, { recursive: true, mode: 0o700 });
     await Deno.remove(await Deno.makeTempFile({ dir: this.path, prefix: ".kvdrive-" }));
@@ -27,53 +26,58 @@ export class BackupFolder {
   }
 
   /**
-   * The file of a backup that is made at a time, in milliseconds since 1970. If a clock that was set back has led to a name
-   * that is in use, it is the next free one.
+   * Returns the file for a backup that is made now. If the clock was set back and that name is in use, it is the next free
+   * one.
+   *
+   * @param now Milliseconds since 1970.
    */
-  async fileAt(time: number): Promise<string> {
-    for (let second = time;; second += 1000) {
-      const name = new Date(second).toISOString().slice(0, 19).replaceAll(":", "-");
+  async fileAt(now: number): Promise<string> {
+    for (let time = now;; time += SECOND) {
+      const name = new Date(time).toISOString().slice(0, 19).replaceAll(":", "-");
       const path = join(this.path, `kvdrive-${name}Z.db`);
       if (!await exists(path)) return path;
     }
   }
 
-  /** Where each backup of this folder is made before it has its name: one process at a time. */
+  /** The file under which each backup is made before it gets its name: one process at a time. */
   get temporary(): string {
     return join(this.path, "kvdrive-backup.part");
   }
 
-  /** Where the newest copy of a damaged store is kept. It is no backup, and replaces none. */
+  /** The file that keeps the newest copy of a damaged store. It is no backup and replaces none. */
   get damaged(): string {
     return join(this.path, "kvdrive-damaged.db");
   }
 
   /**
-   * When the newest whole backup was made, in milliseconds since 1970; `undefined` if there is none. Files that are dated in
-   * the future do not count: the clock was wrong when they were made, or is now.
+   * Returns when the newest complete backup was made, in milliseconds since 1970; `undefined` if there is none. Files dated
+   * in the future do not count: the clock was wrong when they were made, or is wrong now.
+   *
+   * @param now Milliseconds since 1970.
    */
   async newest(now: number): Promise<number | undefined> {
     for (const { name, time } of await this.#list()) {
-      if (time <= now + CLOCK_STEP && await isDatabase(join(this.path, name))) return time;
+      if (time <= now + CLOCK_TOLERANCE && await isDatabase(join(this.path, name))) return time;
     }
     return undefined;
   }
 
   /**
-   * Removes the oldest backups until `keep` are left, and returns the names of those removed. The one just made stays in any
-   * case; files that are dated after it stay too and are not counted.
+   * Removes the oldest backups until `keep` are left. The newest backup always stays, and so do files dated after it, which
+   * are not counted.
    *
-   * @param made The file of the backup just made.
+   * @param newest The file of the backup just made.
+   * @returns The names of the removed files.
    */
-  async prune(keep: number, made: string): Promise<string[]> {
-    const last = timeOf(basename(made)) ?? -Infinity;
+  async prune(keep: number, newest: string): Promise<string[]> {
+    const last = timeOf(basename(newest)) ?? -Infinity;
     const counted = (await this.#list()).filter(({ time }) => time <= last);
     const old = counted.slice(Math.max(1, keep)).map(({ name }) => name);
     for (const name of old) await Deno.remove(join(this.path, name));
     return old;
   }
 
-  /** The backups of this folder, the newest first. */
+  /** The backups of this folder, newest first. */
   async #list(): Promise<{ name: string; time: number }[]> {
     const found: { name: string; time: number }[] = [];
     for await (const { name, isFile } of Deno.readDir(this.path)) {
@@ -84,23 +88,24 @@ export class BackupFolder {
   }
 }
 
-/** Whether a file begins as SQLite's databases do (sqlite.org/fileformat.html, 1.3): backups get their name once whole. */
+/** Returns whether a file starts as a SQLite database does. That is enough: a backup gets its name only once it is whole. */
 async function isDatabase(path: string): Promise<boolean> {
   try {
     using file = await Deno.open(path);
-    const head = new Uint8Array(MAGIC.length);
-    return await file.read(head) === MAGIC.length && new TextDecoder().decode(head) === MAGIC;
+    const head = new Uint8Array(SQLITE_HEADER.length);
+    return await file.read(head) === head.length &&
+      new TextDecoder().decode(head) === SQLITE_HEADER;
   } catch (error) {
-    // Removed meanwhile, or not ours to read.
+    // Removed since the folder was listed, or another user's.
     if (error instanceof Deno.errors.NotFound) return false;
     if (error instanceof Deno.errors.PermissionDenied) return false;
     throw error;
   }
 }
 
-/** When a backup with this name was made, in milliseconds since 1970; `undefined` where it is none. */
+/** Returns the time in a backup's name, in milliseconds since 1970; `undefined` for other names. */
 function timeOf(name: string): number | undefined {
-  const [, day, ...clock] = PATTERN.exec(name) ?? [];
+  const [, day, ...clock] = BACKUP_NAME.exec(name) ?? [];
   const time = Date.parse(`${day}T${clock.join(":")}Z`);
   return Number.isNaN(time) ? undefined : time;
 }

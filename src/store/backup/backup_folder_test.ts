@@ -26,7 +26,7 @@ Deno.test("A backup is named by its second, or the next free one", async () => {
   });
 });
 
-Deno.test("The newest backup is a database, and not of the future", async () => {
+Deno.test("The newest backup is a database and not dated in the future", async () => {
   const names = ["2026-11-21T10-00-00", "2026-11-20T12-00-00", "2030-01-01T00-00-00"].map(named);
   await withFolder(names, async (folder) => {
     assertEquals(await folder.newest(NOON), undefined);
@@ -38,7 +38,7 @@ Deno.test("The newest backup is a database, and not of the future", async () => 
   });
 });
 
-Deno.test("Only the oldest of our own are removed", async () => {
+Deno.test("Pruning removes only the oldest of our own files", async () => {
   const ours = [1, 2, 3, 4].map((hour) => named(`2026-11-21T0${hour}-00-00`));
   const others = [
     "kvdrive.db",
@@ -52,7 +52,7 @@ Deno.test("Only the oldest of our own are removed", async () => {
   });
 });
 
-Deno.test("The backup just made stays beside those of the future, which are not counted", async () => {
+Deno.test("Pruning keeps the backup just made, and does not count files dated in the future", async () => {
   const made = named("2026-11-21T12-00-00");
   const old = named("2026-11-20T12-00-00");
   const future = [named("2026-11-21T13-00-00"), named("2036-11-21T12-00-00")];

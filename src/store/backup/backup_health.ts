@@ -1,19 +1,22 @@
-import { BackupRuns, CannotBackUp } from "../engine/errors.ts";
+import { HOUR, MINUTE, SECOND } from "../../rules/units.ts";
+import { type BackupRuns, CannotBackUp } from "../engine/errors.ts";
 
-/** How many times older than the time between two backups the newest one may be. */
+/** How many times the interval between two backups the newest one may be old. */
 const OVERDUE_FACTOR = 2;
 
-/** Milliseconds after which a copy of another process that does not grow counts as stuck; less between frequent backups. */
-const BLOCKED_TIME = 10 * 60_000;
+/**
+ * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more often.
+ */
+const BLOCKED_TIME = 10 * MINUTE;
 
-/** Milliseconds between two entries in the log on a problem that lasts. */
-const REMIND_INTERVAL = 60 * 60_000;
+/** Milliseconds between two log entries about a lasting problem. */
+const REMINDER_INTERVAL = HOUR;
 
-/** How the backups of a server are. */
+/** The state of a server's backups. */
 export interface BackupStatus {
   /** Milliseconds between two backups. */
   every: number;
-  /** When the newest whole backup was made, in milliseconds since 1970; `undefined` if there is none. */
+  /** When the newest complete backup was made, in milliseconds since 1970; `undefined` if there is none. */
   newest: number | undefined;
   /** Backups that failed since the server was started. */
   failures: number;
@@ -21,126 +24,146 @@ export interface BackupStatus {
   problem: string | undefined;
 }
 
-interface Age {
-  newest: number | undefined;
-  /** Milliseconds of wall-clock time that the newest backup was old, and when that was, as `performance.now` gives it. */
-  milliseconds: number;
-  at: number;
+/** The newest backup in the folder, as last seen. */
+interface Newest {
+  /** When it was made, in milliseconds since 1970; `undefined` if there is none. */
+  time: number | undefined;
+  /** Its age at `seenAt` by the wall clock, in milliseconds. */
+  age: number;
+  /** When the folder was listed, as `performance.now` counts. */
+  seenAt: number;
 }
 
 /** A copy of another process that keeps this one from making a backup. */
-interface Block {
+interface Blocker {
   error: BackupRuns;
   /** Changes while the other process writes. */
   progress: string;
+  /** Since when `progress` is the same, as `performance.now` counts. */
   since: number;
 }
 
 /**
- * Judges whether a server's backups are made as they should be. Ages are measured with the monotonic clock where this
- * process made the backup, so a wall clock that jumps raises no alarm.
+ * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made the
+ * backup, so a wall clock that jumps raises no alarm.
  */
 export class BackupHealth {
   readonly #folder: string;
   readonly #every: number;
   readonly #startedAt = performance.now();
-  #madeAt: number | undefined;
-  #age: Age | undefined;
+  #succeededAt: number | undefined;
+  #newest: Newest | undefined;
   #failures = 0;
   #failure: string | undefined;
-  #block: Block | undefined;
+  #blocker: Blocker | undefined;
   #remindedAt = -Infinity;
 
+  /**
+   * @param folder The folder of the backups.
+   * @param every Milliseconds between two backups.
+   */
   constructor(folder: string, every: number) {
     this.#folder = folder;
     this.#every = every;
   }
 
-  /** Takes note of the newest backup in the folder. */
-  found(newest: number | undefined, now: number): void {
-    const milliseconds = newest === undefined ? 0 : now - newest;
-    this.#age = { newest, milliseconds, at: performance.now() };
+  /** Records the newest backup in the folder; both times in milliseconds since 1970. */
+  recordNewest(time: number | undefined, now: number): void {
+    this.#newest = { time, age: time === undefined ? 0 : now - time, seenAt: performance.now() };
   }
 
-  /** A backup of this process is whole. */
-  succeeded(): void {
-    this.#madeAt = performance.now();
+  /** Records that this process made a backup. */
+  recordSuccess(): void {
+    this.#succeededAt = performance.now();
     this.#failure = undefined;
-    this.#block = undefined;
+    this.#blocker = undefined;
   }
 
-  failed(error: unknown): void {
+  /** Records that a backup of this process failed. */
+  recordFailure(error: unknown): void {
     this.#failures++;
     this.#failure = error instanceof Error ? error.message : String(error);
-    this.#block = undefined;
+    this.#blocker = undefined;
   }
 
-  /** Another process is making a backup, or holds the lock without doing so. */
-  blocked(error: BackupRuns, progress: string): void {
-    if (this.#block?.progress === progress) return;
-    this.#block = { error, progress, since: performance.now() };
+  /**
+   * Records that another process has claimed the backup.
+   *
+   * @param progress A text that changes while the other process writes.
+   */
+  recordBlocked(error: BackupRuns, progress: string): void {
+    if (this.#blocker?.progress === progress) return;
+    this.#blocker = { error, progress, since: performance.now() };
   }
 
-  /** No backup is due, so nothing blocks one. */
-  idle(): void {
-    this.#block = undefined;
+  /** Records that no backup is due, so that nothing is blocked. */
+  recordIdle(): void {
+    this.#blocker = undefined;
   }
 
   status(): BackupStatus {
-    const newest = this.#age?.newest;
-    return { every: this.#every, newest, failures: this.#failures, problem: this.#problem };
+    const newest = this.#newest?.time;
+    const problem = this.#blockProblem ?? this.#failureProblem ?? this.#ageProblem;
+    return { every: this.#every, newest, failures: this.#failures, problem };
   }
 
-  /** An error for the log if a problem has begun or has lasted for another `REMIND_INTERVAL`; failures are logged as they occur. */
+  /**
+   * Returns an error for the log if a problem has begun or has lasted for another `REMINDER_INTERVAL`. Failures are not
+   * among them: they are logged when they occur.
+   */
   reminder(): CannotBackUp | undefined {
     const problem = this.#blockProblem ?? this.#ageProblem;
     const now = performance.now();
     if (problem === undefined) this.#remindedAt = -Infinity;
-    if (problem === undefined || now - this.#remindedAt < REMIND_INTERVAL) return undefined;
+    if (problem === undefined || now - this.#remindedAt < REMINDER_INTERVAL) return undefined;
     this.#remindedAt = now;
     return new CannotBackUp(problem);
   }
 
-  get #problem(): string | undefined {
-    const failure = this.#failure === undefined
-      ? undefined
-      : `The last backup failed: ${this.#failure}`;
-    return this.#blockProblem ?? failure ?? this.#ageProblem;
+  get #blockProblem(): string | undefined {
+    if (this.#blocker === undefined) return undefined;
+    const lasted = performance.now() - this.#blocker.since;
+    if (lasted < Math.min(BLOCKED_TIME, this.#every)) return undefined;
+    const { message } = this.#blocker.error;
+    return `No backup can be made: another process holds the lock and writes nothing (${message})`;
   }
 
-  get #blockProblem(): string | undefined {
-    if (this.#block === undefined) return undefined;
-    const lasted = performance.now() - this.#block.since;
-    if (lasted < Math.min(BLOCKED_TIME, this.#every)) return undefined;
-    return `No backup can be made: another process holds the lock and writes nothing (${this.#block.error.message})`;
+  get #failureProblem(): string | undefined {
+    return this.#failure === undefined ? undefined : `The last backup failed: ${this.#failure}`;
   }
 
   get #ageProblem(): string | undefined {
     const now = performance.now();
-    const own = now - (this.#madeAt ?? this.#startedAt);
-    const newest = this.#age?.newest;
-    if (newest === undefined) {
-      return isTooOld(own, this.#every) ? noBackupSentence(this.#folder) : undefined;
+    const sinceSuccess = now - (this.#succeededAt ?? this.#startedAt);
+    if (this.#newest?.time === undefined) {
+      return isTooOld(sinceSuccess, this.#every) ? noBackupSentence(this.#folder) : undefined;
     }
-    const { milliseconds = 0, at = now } = this.#age ?? {};
-    const age = milliseconds + now - at;
-    const isOverdue = isTooOld(this.#madeAt === undefined ? age : Math.min(own, age), this.#every);
-    return isOverdue ? overdueSentence(this.#folder, newest, this.#every) : undefined;
+    const { time, age, seenAt } = this.#newest;
+    const ageNow = age + now - seenAt;
+    const oldest = this.#succeededAt === undefined ? ageNow : Math.min(sinceSuccess, ageNow);
+    if (!isTooOld(oldest, this.#every)) return undefined;
+    return overdueSentence(this.#folder, time, this.#every);
   }
 }
 
-/** Whether a backup of an age is older than it should be if one is made every so often; both in milliseconds. */
+/** Returns whether a backup is overdue by its age; both in milliseconds. */
 export function isTooOld(age: number, every: number): boolean {
   return age > OVERDUE_FACTOR * every;
 }
 
+/** Returns the sentence, without its period, for a folder that has no complete backup. */
 export function noBackupSentence(folder: string): string {
-  return `There is no whole backup in ${folder}`;
+  return `There is no complete backup in ${folder}`;
 }
 
-/** Says that the newest backup, made at a time in milliseconds since 1970, is too old. */
+/**
+ * Returns the sentence, without its period, for a folder whose newest backup is overdue.
+ *
+ * @param newest When it was made, in milliseconds since 1970.
+ * @param every Milliseconds between two backups.
+ */
 export function overdueSentence(folder: string, newest: number, every: number): string {
-  const seconds = Math.round(every / 1000);
+  const seconds = Math.round(every / SECOND);
   return `The newest backup in ${folder} is of ${new Date(newest).toISOString()}, ` +
     `older than ${OVERDUE_FACTOR} × ${seconds} s`;
 }

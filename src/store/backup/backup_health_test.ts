@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 
-/** Runs a test with a monotonic clock that it puts forward. */
+/** Runs a test with a monotonic clock that it advances. */
 function withClock(test: (pass: (milliseconds: number) => void) => void): void {
   const { now } = performance;
   // Whole milliseconds, so that steps add up exactly.
@@ -19,10 +19,10 @@ function withClock(test: (pass: (milliseconds: number) => void) => void): void {
   }
 }
 
-Deno.test("A server without any backup reports that after twice the time between two", () => {
+Deno.test("A server without a backup reports that after twice the interval", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    health.found(undefined, NOON);
+    health.recordNewest(undefined, NOON);
     assertEquals(health.status(), {
       every: HOUR,
       newest: undefined,
@@ -30,55 +30,55 @@ Deno.test("A server without any backup reports that after twice the time between
       problem: undefined,
     });
     pass(2 * HOUR + 1);
-    assertMatch(health.status().problem ?? "", /no whole backup in \/backups/);
+    assertMatch(health.status().problem ?? "", /no complete backup in \/backups/);
   });
 });
 
-Deno.test("A backup that is too old is reported at once, and grows old while the server runs", () => {
+Deno.test("A backup that is too old is reported, also if it becomes too old while the server runs", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    health.found(NOON - 2 * HOUR - 1, NOON);
+    health.recordNewest(NOON - 2 * HOUR - 1, NOON);
     assertMatch(health.status().problem ?? "", /newest backup in \/backups is of 2026-11-21T09/);
-    health.found(NOON - HOUR, NOON);
+    health.recordNewest(NOON - HOUR, NOON);
     assertEquals(health.status().problem, undefined);
     pass(HOUR + 1);
     assertMatch(health.status().problem ?? "", /older than 2 × 3600 s/);
   });
 });
 
-Deno.test("A wall clock that jumps by years raises no alarm about a backup that was just made", () => {
+Deno.test("A wall clock that jumps by years raises no alarm about a fresh backup", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    health.succeeded();
-    health.found(NOON, Date.UTC(2040, 0, 1));
+    health.recordSuccess();
+    health.recordNewest(NOON, Date.UTC(2040, 0, 1));
     assertEquals(health.status().problem, undefined);
-    health.found(undefined, Date.UTC(2000, 0, 1));
+    health.recordNewest(undefined, Date.UTC(2000, 0, 1));
     assertEquals(health.status().problem, undefined);
     pass(2 * HOUR + 1);
-    assertMatch(health.status().problem ?? "", /no whole backup/);
+    assertMatch(health.status().problem ?? "", /no complete backup/);
   });
 });
 
-Deno.test("A failure is a problem until a backup succeeds, and is counted", () => {
+Deno.test("A failure is counted, and is a problem until a backup succeeds", () => {
   const health = new BackupHealth("/backups", HOUR);
-  health.failed(new Error("No space left"));
-  health.failed(new Error("No space left"));
+  health.recordFailure(new Error("No space left"));
+  health.recordFailure(new Error("No space left"));
   assertEquals(health.status().problem, "The last backup failed: No space left");
-  health.succeeded();
+  health.recordSuccess();
   assertEquals([health.status().failures, health.status().problem], [2, undefined]);
 });
 
-Deno.test("Another process blocks backups only while it writes nothing for long", () => {
+Deno.test("Another process blocks backups only if it writes nothing for long", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
     const runs = new BackupRuns("Another backup is being made: /backups/kvdrive-backup.part");
     for (let size = 0; size < 30; size++) {
-      health.blocked(runs, String(size));
+      health.recordBlocked(runs, String(size));
       assertEquals(health.status().problem, undefined);
       pass(MINUTE);
     }
     for (let minutes = 0; minutes < 10; minutes++) {
-      health.blocked(runs, "29");
+      health.recordBlocked(runs, "29");
       pass(MINUTE);
     }
     assertMatch(health.status().problem ?? "", /another process holds the lock/);
@@ -86,7 +86,7 @@ Deno.test("Another process blocks backups only while it writes nothing for long"
     assertEquals(health.reminder(), undefined);
     pass(HOUR);
     assertMatch(health.reminder()?.message ?? "", /another process holds the lock/);
-    health.idle();
+    health.recordIdle();
     assertEquals(health.reminder(), undefined);
   });
 });

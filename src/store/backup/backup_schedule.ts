@@ -4,32 +4,31 @@ import { Backup } from "./backup.ts";
 import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
 
-const BACKUP_RETRY = 10 * MINUTE;
+/** Milliseconds after which a failed backup is repeated. */
+const RETRY_INTERVAL = 10 * MINUTE;
 
-/** How often it is looked whether a backup is due: another process or a person may have changed the folder. */
-const BACKUP_CHECK_INTERVAL = MINUTE;
+/** The longest and the shortest pause between two checks, in milliseconds: others may change the folder at any time. */
+const CHECK_INTERVAL = MINUTE;
+const MIN_CHECK_INTERVAL = 100;
 
 export interface BackupScheduleOptions {
   /** The store's file. */
   source: string;
   folder: BackupFolder;
-  /** Milliseconds. */
+  /** Milliseconds between two backups. */
   every: number;
   /** How many backups stay. */
   keep: number;
-  /** Bytes of the disk that have to stay free. */
+  /** Bytes of the disk that must stay free. */
   reserve: number;
-  /** Told of failures. The backup is tried again later. */
+  /** Receives failures. The backup is tried again later. */
   onError: (error: unknown) => void;
 }
 
-/** The shortest pause between two looks at the folder, in milliseconds. */
-const MIN_PAUSE = 100;
-
 /**
- * Makes a backup whenever the newest one of a folder is old enough, until it is stopped. The folder says when that is, so
- * neither a restart nor another process on the same store skips or repeats one. Between two backups of this process `every`
- * passes on the monotonic clock, however the wall clock jumps.
+ * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart nor
+ * another process on the same store skips or repeats one. Between two backups of this process `every` passes on the monotonic
+ * clock, even if the wall clock jumps.
  */
 export class BackupSchedule {
   readonly #options: BackupScheduleOptions;
@@ -38,7 +37,7 @@ export class BackupSchedule {
   #running: Promise<void> | undefined;
   #backup: Backup | undefined;
   #stopped = false;
-  /** When the next one may begin, as `performance.now` gives it. */
+  /** When the next backup may begin, as `performance.now` counts. */
   #notBefore = -Infinity;
 
   constructor(options: BackupScheduleOptions) {
@@ -47,10 +46,10 @@ export class BackupSchedule {
   }
 
   start(): void {
-    this.#lookAfter(0);
+    this.#checkAfter(0);
   }
 
-  /** Ends it, and a backup that runs. */
+  /** Stops the schedule and a running backup. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -58,32 +57,34 @@ export class BackupSchedule {
     await this.#running;
   }
 
-  /** How the backups are, as known from the last look at the folder. */
+  /** Returns the state of the backups as of the last check. */
   status(): BackupStatus {
     return this.#health.status();
   }
 
-  #lookAfter(pause: number): void {
+  #checkAfter(pause: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#look().then((next) => this.#lookAfter(Math.max(next, MIN_PAUSE)));
-    }, Math.min(pause, BACKUP_CHECK_INTERVAL));
+      this.#running = this.#check().then((next) =>
+        this.#checkAfter(Math.max(next, MIN_CHECK_INTERVAL))
+      );
+    }, Math.min(pause, CHECK_INTERVAL));
   }
 
-  /** Makes a backup if it is time; gives when to look again, in milliseconds. */
-  async #look(): Promise<number> {
+  /** Makes a backup if one is due; returns the milliseconds until the next check. */
+  async #check(): Promise<number> {
     const { every, onError } = this.#options;
     try {
       return await this.#makeIfDue();
     } catch (error) {
       if (error instanceof BackupRuns) {
-        this.#health.blocked(error, await this.#progressOfOther());
-        return Math.min(every, BACKUP_CHECK_INTERVAL);
+        this.#health.recordBlocked(error, await this.#progressOfOther());
+        return Math.min(every, CHECK_INTERVAL);
       }
       onError(error);
-      this.#health.failed(error);
-      // The store does not become whole by itself.
-      const pause = error instanceof DamagedBackup ? every : Math.min(every, BACKUP_RETRY);
+      this.#health.recordFailure(error);
+      // A damaged store stays damaged: copying it every ten minutes would only cost time.
+      const pause = error instanceof DamagedBackup ? every : Math.min(every, RETRY_INTERVAL);
       this.#notBefore = performance.now() + pause;
       return pause;
     } finally {
@@ -95,27 +96,28 @@ export class BackupSchedule {
   async #makeIfDue(): Promise<number> {
     const left = await this.#timeLeft();
     if (left > 0) {
-      this.#health.idle();
+      this.#health.recordIdle();
       return left;
     }
     const began = performance.now();
     if (await this.#make()) {
-      this.#health.succeeded();
+      this.#health.recordSuccess();
       this.#notBefore = began + this.#options.every;
     }
     return Math.max(0, await this.#timeLeft());
   }
 
+  /** Milliseconds until the next backup is due; zero or less if it is due now. */
   async #timeLeft(): Promise<number> {
     const { folder, every } = this.#options;
     const now = Date.now();
     const newest = await folder.newest(now);
-    this.#health.found(newest, now);
+    this.#health.recordNewest(newest, now);
     const due = newest === undefined ? 0 : newest + every - now;
     return Math.max(this.#notBefore - performance.now(), due);
   }
 
-  /** Returns `false` if it was stopped or another process was quicker. */
+  /** Returns `false` if the backup was stopped or another process made it first. */
   async #make(): Promise<boolean> {
     const { source, folder, keep, reserve } = this.#options;
     const target = await folder.fileAt(Date.now());
@@ -124,7 +126,7 @@ export class BackupSchedule {
       target,
       temporary: folder.temporary,
       damaged: folder.damaged,
-      // Another process may have made it before this one had the name.
+      // Another process may have made a backup just before this one claimed the name.
       isWanted: async () => !this.#stopped && await this.#timeLeft() <= 0,
       reserve,
     });

@@ -1,4 +1,10 @@
-/** What the thread is started with. */
+/**
+ * What a backup and its worker thread exchange: the task, and shared numbers while it runs.
+ *
+ * @module
+ */
+
+/** The task of the worker. Its result is the damage found in the copy, one sentence each; `undefined` if it was stopped. */
 export interface BackupTask {
   /** The store's file. */
   source: string;
@@ -7,27 +13,14 @@ export interface BackupTask {
   state: BackupState;
 }
 
-/** What the thread answers. */
-export interface BackupAnswer {
-  error?: string;
-  stopped?: true;
-  /** What is damaged in the copy, a sentence each without its end. */
-  damage?: string[];
-}
+/** Numbers that both threads see, at the indexes below. */
+export type BackupState = Int32Array<SharedArrayBuffer>;
 
-/**
- * What a backup's thread and the one that started it share: three numbers.
- *
- * @module
- */
-
-/** Where it is told to stop, by anything but 0. */
+/** Any value but 0 stops the backup. */
 export const STOP = 0;
-/** How many pages are copied, and of how many. */
+/** Pages copied so far, and pages in all. */
 export const DONE = 1;
 export const TOTAL = 2;
-
-export type BackupState = Int32Array<SharedArrayBuffer>;
 
 export function newBackupState(): BackupState {
   return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));

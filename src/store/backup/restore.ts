@@ -1,7 +1,6 @@
 import { dirname } from "@std/path";
-import { DatabaseSync } from "node:sqlite";
 import { failureReason } from "../../rules/system_error.ts";
-import { formatBytes } from "../../rules/units.ts";
+import { formatBytes, MIB } from "../../rules/units.ts";
 import {
   companionsOf,
   exists,
@@ -13,34 +12,43 @@ import {
   TemporaryFile,
 } from "../disk/durable_file.ts";
 import { FolderLock } from "../disk/file_lock.ts";
+import { withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { databasePath } from "../engine/database_file.ts";
 import { CannotRestore } from "../engine/errors.ts";
 
 export interface RestoreOptions {
-  /** The backup. It is only read. */
+  /** The backup, which is only read. */
   file: string;
-  /** The store's folder, made if it is not there. */
+  /** The store's folder. It is created if it does not exist. */
   folder: string;
-  /** Whether a store that is there is replaced. */
+  /** Whether an existing store is replaced. */
   overwrites: boolean;
-  /** Bytes of the disk that have to stay free. */
+  /** Bytes of the disk that must stay free. */
   reserve: number;
+  /** Receives the bytes copied so far, and the bytes in all. */
   onCopied?: (done: number, total: number) => void;
-  /** Told the name under which the copy is made, once it is this process's. */
+  /** Receives the name under which the copy is made, once this process has claimed it. */
   onClaimed?: (temporary: string) => void;
-  /** Looks at the copy; throws what it does not like about it. */
+  /** Checks the copy; throws if it must not become the store. */
   check: (path: string) => Promise<void>;
 }
 
-const PIECE = 2 ** 20;
+/** Bytes that are copied at once. */
+const COPY_BYTES = MIB;
+
+/** Follows the store's name in the name of a store that was replaced. */
 const REPLACED = ".replaced-";
 
+/** How long SQLite waits for another connection before the store counts as in use, in milliseconds. */
+const IN_USE_TIMEOUT = 500;
+
 /**
- * Makes a backup the store of a folder, and keeps the store that was there beside it, complete. Whenever it is
- * interrupted, the earlier store or the new one is there. Gives the name that the earlier one has now.
+ * Restores a backup as the store of a folder and keeps the replaced store, complete, beside it. Whenever it is interrupted,
+ * the folder has the replaced store or the new one.
  *
- * @throws {CannotRestore} where something is in the way; nothing has changed then.
+ * @returns The file of the replaced store; `undefined` if there was none.
+ * @throws {CannotRestore} if the backup cannot be restored: nothing has changed.
  */
 export async function restore(options: RestoreOptions): Promise<string | undefined> {
   const { folder, file } = options;
@@ -50,8 +58,8 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     using lock = await FolderLock.take(folder, "exclusive");
     if (lock === undefined) throw inUse(folder);
-    await demandBackup(options, size);
-    return await bringBack(options);
+    await requireRestorable(options, size);
+    return await replaceStore(options);
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
     const reason = failureReason(error);
@@ -59,7 +67,8 @@ export async function restore(options: RestoreOptions): Promise<string | undefin
   }
 }
 
-async function demandBackup(
+/** @throws {CannotRestore} if the file is no complete backup, the store must stay, or the disk has no room. */
+async function requireRestorable(
   { file, folder, overwrites, reserve }: RestoreOptions,
   size: number,
 ): Promise<void> {
@@ -72,7 +81,7 @@ async function demandBackup(
         "make a backup of it with kvdrive backup",
     );
   }
-  if (!overwrites && await isThere(path)) {
+  if (!overwrites && await hasStore(path)) {
     throw new CannotRestore(
       `There is a store in ${folder}: --force restores the backup and keeps that store beside it`,
     );
@@ -80,25 +89,23 @@ async function demandBackup(
   const free = await freeBytesOf(folder)();
   if (free !== undefined && free - reserve < size) {
     throw new CannotRestore(
-      `The disk of ${folder} has ${formatBytes(free)} free, and ${
-        formatBytes(reserve)
-      } must stay free: ` +
-        `the backup needs ${formatBytes(size)}`,
+      `The disk of ${folder} has ${formatBytes(free)} free, and ${formatBytes(reserve)} ` +
+        `must stay free: the backup needs ${formatBytes(size)}`,
     );
   }
 }
 
-/** Whether there is a store, or what is left of one. An empty file is none. */
-async function isThere(path: string): Promise<boolean> {
+/** Returns whether there is a store, or the rest of one. An empty file is none. */
+async function hasStore(path: string): Promise<boolean> {
   for (const each of [path, `${path}-wal`, `${path}-journal`]) {
     if (await fileSize(each)) return true;
   }
   return false;
 }
 
-async function bringBack(options: RestoreOptions): Promise<string | undefined> {
+async function replaceStore(options: RestoreOptions): Promise<string | undefined> {
   const path = databasePath(options.folder);
-  await forgetSecondNames(path);
+  await removeSecondNames(path);
   using copy = await TemporaryFile.claim(`${path}.restoring`);
   if (copy === undefined) throw inUse(options.folder);
   try {
@@ -106,7 +113,7 @@ async function bringBack(options: RestoreOptions): Promise<string | undefined> {
     await copyInto(copy.path, options);
     await options.check(copy.path);
     await syncFile(copy.path);
-    const replaced = await setAside(path, options.folder);
+    const replaced = await keepReplaced(path, options.folder);
     await copy.rename(path);
     return replaced;
   } finally {
@@ -118,7 +125,7 @@ async function copyInto(target: string, { file, onCopied }: RestoreOptions): Pro
   using from = await Deno.open(file, { read: true });
   using to = await Deno.open(target, { write: true });
   const { size } = await from.stat();
-  const buffer = new Uint8Array(PIECE);
+  const buffer = new Uint8Array(COPY_BYTES);
   let done = 0;
   for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
     let rest = buffer.subarray(0, count);
@@ -130,21 +137,23 @@ async function copyInto(target: string, { file, onCopied }: RestoreOptions): Pro
 }
 
 /**
- * Gives the store a second name, so that the new one can take the first in one step. No log may be left beside that
- * name: SQLite would apply it to the new store.
+ * Gives the current store a second name, so that renaming the copy replaces it in one step, and removes its log: SQLite would
+ * apply a log under the old name to the new store.
+ *
+ * @returns The second name; `undefined` if there was no store.
  */
-async function setAside(path: string, folder: string): Promise<string | undefined> {
-  if (!await isThere(path)) {
+async function keepReplaced(path: string, folder: string): Promise<string | undefined> {
+  if (!await hasStore(path)) {
     [path, ...companionsOf(path)].forEach(removeIfExists);
     return undefined;
   }
-  const isWhole = await exists(path) && takeInLog(path, folder);
+  const isWhole = await exists(path) && mergeLog(path, folder);
   await makePrivate([path, ...companionsOf(path)]);
-  const replaced = await freeName(path + REPLACED + timeText());
-  // A store that cannot be read stays as it is, in its parts.
-  const parts = isWhole ? [""] : ["", "-wal", "-journal"];
-  for (const part of parts) {
-    if (await exists(path + part)) await giveSecondName(path + part, replaced + part);
+  const replaced = await freeName(path + REPLACED + timestamp());
+  // A store that SQLite cannot read is kept with its log.
+  const endings = isWhole ? [""] : ["", "-wal", "-journal"];
+  for (const ending of endings) {
+    if (await exists(path + ending)) await addName(path + ending, replaced + ending);
   }
   await syncFolder(folder);
   companionsOf(path).forEach(removeIfExists);
@@ -153,19 +162,18 @@ async function setAside(path: string, folder: string): Promise<string | undefine
 }
 
 /**
- * Brings what the log has into the store's file, which is complete without it then. Gives `false` where SQLite cannot
- * read the file. As long as anybody has the store open, SQLite refuses.
+ * Merges the log into the store's file, which is complete without it then; returns `false` if SQLite cannot read the file.
+ *
+ * @throws {CannotRestore} if another process has the store open.
  */
-function takeInLog(path: string, folder: string): boolean {
+function mergeLog(path: string, folder: string): boolean {
   try {
-    const sqlite = new DatabaseSync(path);
-    try {
-      sqlite.exec("PRAGMA busy_timeout = 500");
+    withSqlite(path, (sqlite) => {
+      sqlite.exec(`PRAGMA busy_timeout = ${IN_USE_TIMEOUT}`);
+      // SQLite leaves the WAL mode only with the file to itself.
       const mode = sqlite.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"];
       if (mode !== "delete") throw inUse(folder);
-    } finally {
-      sqlite.close();
-    }
+    });
     return true;
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
@@ -174,19 +182,19 @@ function takeInLog(path: string, folder: string): boolean {
   }
 }
 
-async function giveSecondName(from: string, to: string): Promise<void> {
+/** Links a file under another name, or copies it where the file system has no links. */
+async function addName(from: string, to: string): Promise<void> {
   try {
     await Deno.link(from, to);
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) throw error;
-    // A file system without second names.
     await Deno.copyFile(from, to);
     await syncFile(to);
   }
 }
 
-/** A restoring that was interrupted in its last steps has left the store a second name. */
-async function forgetSecondNames(path: string): Promise<void> {
+/** Removes second names of the current store, which a restore leaves if it is interrupted in its last steps. */
+async function removeSecondNames(path: string): Promise<void> {
   if (!await exists(path)) return;
   const { ino, dev } = await Deno.stat(path);
   const folder = dirname(path);
@@ -198,13 +206,13 @@ async function forgetSecondNames(path: string): Promise<void> {
   }
 }
 
-async function freeName(wished: string): Promise<string> {
-  let name = wished;
-  for (let count = 2; await exists(name); count++) name = `${wished}-${count}`;
+async function freeName(wanted: string): Promise<string> {
+  let name = wanted;
+  for (let count = 2; await exists(name); count++) name = `${wanted}-${count}`;
   return name;
 }
 
-function timeText(): string {
+function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}Z`;
 }
 

@@ -1,42 +1,42 @@
 import { join } from "@std/path";
+import { KIB, MIB, MINUTE } from "../../rules/units.ts";
 import { fileSize, isOutOfSpace, makePrivate, PRIVATE_MODE } from "./durable_file.ts";
 import { type FreeBytes, freeBytesOf } from "./volume.ts";
 
-/** What the names of its pieces in the data folder begin with; a number follows. */
-const NAME = "kvdrive.ballast-";
+/** The names of its pieces in the data folder; a number follows. */
+const PIECE_NAME = "kvdrive.ballast-";
 
 /**
- * Bytes of the ballast, and of one piece of it. A deletion adds some 50 KB to the store's log, and without a long read
- * transaction a checkpoint needs some 5 MB more for the store's file.
+ * Bytes of the ballast and of one piece. A deletion adds some 50 KB to the store's log, and without a long read transaction
+ * a checkpoint needs some 5 MB for the store's file.
  */
-export const BALLAST_BYTES = 16 * 2 ** 20;
-const PIECE_BYTES = 2 * 2 ** 20;
+export const BALLAST_BYTES = 16 * MIB;
+const PIECE_BYTES = 2 * MIB;
 const PIECES = BALLAST_BYTES / PIECE_BYTES;
 
-/** Pieces that work in the background leaves for calls of users. */
+/** Pieces that background work leaves for requests. */
 export const PIECES_FOR_USERS = PIECES / 2;
 
 /** Free bytes below which a disk counts as full: an empty log and its index take 70 KB when the store is opened. */
-const FULL_BELOW = 2 ** 20;
+const FULL_BELOW = MIB;
 
-/** The file that holds what a checkpoint of a long log will need. */
+/** The file that holds the space of the next checkpoint of a long log. */
 const GROWTH_NAME = "kvdrive.ballast-growth";
 
-/** Milliseconds after which it is held again once it was given up: a checkpoint may be using the space. */
-const GROWTH_PAUSE = 60_000;
+/** Milliseconds until that space is held again after it was given up: a checkpoint may be using it. */
+const GROWTH_PAUSE = MINUTE;
 
-/** Bytes in one call of `crypto.getRandomValues` (its limit). */
-const RANDOM_BYTES = 65_536;
+/** Bytes in one call of `crypto.getRandomValues`, at most. */
+const RANDOM_BYTES = 64 * KIB;
 
 /**
- * Files that hold space of the store's disk. When the disk is full they are given up piece by piece, so that deletions can
- * be committed; a piece also gives back an inode. Their bytes are random: file systems that compress would not allocate
- * space for zeros.
+ * Files that occupy space of the store's disk. On a full disk they are given up piece by piece, so that deletions can be
+ * committed; each piece also frees an inode. Their bytes are random, because file systems that compress would allocate
+ * nothing for zeros.
  */
 export class Ballast {
   readonly #data: string;
   readonly #freeBytes: FreeBytes;
-  /** How many pieces this process gave up. */
   #givenUp = 0;
   #isNeeded = false;
   #growthGivenUpAt = -Infinity;
@@ -52,18 +52,18 @@ export class Ballast {
     return this.#givenUp;
   }
 
-  /** Whether a piece was given up since the ballast was last complete: its space is for deletions and not for uploads. */
+  /** Whether a piece was given up since the ballast was last complete: its space is for deletions, not for uploads. */
   get isNeeded(): boolean {
     return this.#isNeeded;
   }
 
-  /** Whether its disk has no space left; `false` if that cannot be found out. */
+  /** Returns whether the disk has no space left; `false` if that is not known. */
   async isDiskFull(): Promise<boolean> {
     const free = await this.#freeBytes();
     return free !== undefined && free < FULL_BELOW;
   }
 
-  /** How many bytes of it are missing. */
+  /** Returns how many bytes of the ballast are missing. */
   async missing(): Promise<number> {
     let missing = BALLAST_BYTES;
     for (const path of this.#paths()) if (await isWhole(path)) missing -= PIECE_BYTES;
@@ -71,8 +71,9 @@ export class Ballast {
   }
 
   /**
-   * Writes the pieces that are missing, as far as there is space. Throws what the system throws for other reasons; a piece
-   * that is not whole is removed.
+   * Writes the missing pieces until the disk is full. An incomplete piece is removed.
+   *
+   * @throws for failures of the system other than a full disk.
    */
   async take(): Promise<void> {
     for (const path of this.#paths()) {
@@ -81,17 +82,17 @@ export class Ballast {
     }
   }
 
-  /** There is room for uploads again. */
+  /** Resets `isNeeded`: there is room for uploads again. */
   forgetNeed(): void {
     this.#isNeeded = false;
   }
 
-  /** Bytes that are held for a checkpoint. */
+  /** Returns the bytes that are held for a checkpoint. */
   async growthHeld(): Promise<number> {
     return await fileSize(this.#growthPath) ?? 0;
   }
 
-  /** Holds so many bytes for a checkpoint, as far as there is space; 0 holds none. */
+  /** Holds `bytes` for a checkpoint, or as many as there is space for; 0 releases them. */
   async holdGrowth(bytes: number): Promise<void> {
     const path = this.#growthPath;
     if (bytes === 0) return void removed(path);
@@ -102,7 +103,7 @@ export class Ballast {
     await append(path, { append: true, create: true, mode: PRIVATE_MODE }, bytes - held);
   }
 
-  /** Gives up what is held for a checkpoint; returns `false` if that is nothing. */
+  /** Gives up the space that is held for a checkpoint; returns `false` if there is none. */
   giveUpGrowth(): boolean {
     if (!removed(this.#growthPath)) return false;
     this.#growthGivenUpAt = performance.now();
@@ -110,14 +111,14 @@ export class Ballast {
   }
 
   /**
-   * Gives up one piece; returns `false` if there is none. It does not wait for anything, so that the operation that needs
-   * the space comes first.
+   * Gives up one piece; returns `false` if there is none. Synchronous, so that no other program takes the space before the
+   * operation that needs it.
    *
    * @param kept How many pieces stay.
    */
   giveUp(kept = 0): boolean {
     this.#isNeeded = true;
-    // What a checkpoint needs comes last: while a reader keeps the log from being checkpointed, it would be lost to others.
+    // The checkpoint's space goes last: while a reader blocks the checkpoint, other programs would take it.
     const isGivenUp = [...this.#paths()].slice(kept).reverse().some(removed) ||
       kept === 0 && this.giveUpGrowth();
     if (isGivenUp) this.#givenUp++;
@@ -129,7 +130,7 @@ export class Ballast {
   }
 
   *#paths(): Generator<string> {
-    for (let piece = 1; piece <= PIECES; piece++) yield join(this.#data, NAME + piece);
+    for (let piece = 1; piece <= PIECES; piece++) yield join(this.#data, PIECE_NAME + piece);
   }
 }
 
@@ -137,7 +138,7 @@ async function isWhole(path: string): Promise<boolean> {
   return await fileSize(path) === PIECE_BYTES;
 }
 
-/** Returns `false` if there is no space for it. */
+/** Returns `false` if there is no space for the piece. */
 async function writePiece(path: string): Promise<boolean> {
   removed(path);
   try {
@@ -146,14 +147,14 @@ async function writePiece(path: string): Promise<boolean> {
     removed(path);
     return false;
   } catch (error) {
-    // Another server on the same folder writes it.
+    // Another server on the same folder is writing it.
     if (error instanceof Deno.errors.AlreadyExists) return true;
     removed(path);
     throw error;
   }
 }
 
-/** Adds random bytes to a file; returns `false` if there is no space for all of them. */
+/** Appends random bytes to a file; returns `false` if there is no space for all of them. */
 async function append(path: string, options: Deno.OpenOptions, size: number): Promise<boolean> {
   try {
     using file = await Deno.open(path, options);
@@ -163,7 +164,7 @@ async function append(path: string, options: Deno.OpenOptions, size: number): Pr
       let rest = bytes.subarray(0, left);
       while (rest.byteLength > 0) rest = rest.subarray(await file.write(rest));
     }
-    // Until then some file systems have promised the space and not allocated it.
+    // Some file systems allocate the space only now.
     await file.syncData();
     return true;
   } catch (error) {
@@ -172,7 +173,7 @@ async function append(path: string, options: Deno.OpenOptions, size: number): Pr
   }
 }
 
-/** Removes a file; returns `false` if it is not there or cannot be removed, as one that was made immutable. */
+/** Removes a file; returns `false` if it does not exist or cannot be removed, such as an immutable one. */
 function removed(path: string): boolean {
   try {
     Deno.removeSync(path);

@@ -16,7 +16,7 @@ async function withBallast(test: (ballast: Ballast, data: string) => Promise<voi
   }
 }
 
-/** Commits that fail so many times before they succeed, and count their calls. */
+/** Commits that fail `times` times before they succeed, and count their calls. */
 function failing(times: number, error: Error): { commits: Commits; calls: () => number } {
   let calls = 0;
   const commit = () => {
@@ -31,7 +31,7 @@ const full = () => new StoreFull("The disk is full");
 const deletion = () => new Operation().delete(["a"]);
 const upload = () => new Operation().set(["a"], new Uint8Array(10));
 
-Deno.test("The ballast takes real space, in private files", async () => {
+Deno.test("The ballast occupies real space, in private files", async () => {
   await withBallast(async (ballast, data) => {
     assertEquals(await ballast.missing(), 0);
     let allocated = 0;
@@ -44,7 +44,7 @@ Deno.test("The ballast takes real space, in private files", async () => {
   });
 });
 
-Deno.test("A deletion on a full disk gets piece after piece, until it is done", async () => {
+Deno.test("A deletion on a full disk gets one piece after the other until it succeeds", async () => {
   await withBallast(async (ballast) => {
     const { commits, calls } = failing(3, full());
     const outcome = await commitsWithBallast(commits, ballast).once(deletion());
@@ -53,7 +53,7 @@ Deno.test("A deletion on a full disk gets piece after piece, until it is done", 
   });
 });
 
-Deno.test("Work in the background leaves pieces for users, and what never fits ends", async () => {
+Deno.test("Background work leaves pieces for requests, and an operation that never fits fails", async () => {
   await withBallast(async (ballast) => {
     const { commits } = failing(1000, full());
     const background = commitsWithBallast(commits, ballast, PIECES_FOR_USERS);
@@ -64,7 +64,7 @@ Deno.test("Work in the background leaves pieces for users, and what never fits e
   });
 });
 
-Deno.test("Uploads get no ballast, and none of what was given up for others", async () => {
+Deno.test("Uploads get no ballast, not even pieces given up for deletions", async () => {
   await withBallast(async (ballast) => {
     const first = failing(1, full());
     const uploads = commitsWithBallast(first.commits, ballast);
@@ -79,19 +79,19 @@ Deno.test("Uploads get no ballast, and none of what was given up for others", as
   });
 });
 
-Deno.test("What is held for a checkpoint is given to an upload that meets the full disk", async () => {
+Deno.test("An upload on a full disk gets the space that is held for a checkpoint", async () => {
   await withBallast(async (ballast) => {
     await ballast.holdGrowth(3_000_000);
     assertEquals(await ballast.growthHeld(), 3_000_000);
     const uploads = commitsWithBallast(failing(1, full()).commits, ballast);
     assertEquals((await uploads.once(upload())).ok, true);
-    // The checkpoint that is under way needs the space.
+    // The running checkpoint needs the space.
     await ballast.holdGrowth(3_000_000);
     assertEquals([await ballast.growthHeld(), await ballast.missing()], [0, 0]);
   });
 });
 
-Deno.test("Other failures cost no ballast", async () => {
+Deno.test("Other failures give up no ballast", async () => {
   await withBallast(async (ballast) => {
     const others = [new StoreUnavailable("locked"), new TypeError("disk I/O error")];
     for (const other of others) {

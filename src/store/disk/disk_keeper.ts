@@ -1,24 +1,26 @@
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { GIB, MIB, SECOND } from "../../rules/units.ts";
 import { type Ballast, BALLAST_BYTES } from "./ballast.ts";
 import type { DiskSpace } from "./disk_space.ts";
+import { runInWorker } from "./sqlite.ts";
 import type { FreeBytes } from "./volume.ts";
 import { LONG_LOG, type WriteAheadLog } from "./write_ahead_log.ts";
 
-/** Milliseconds between two looks at the disk, and between two tries to cut the log: each starts a thread. */
-const LOOK_INTERVAL = 1000;
-const CUT_INTERVAL = 3000;
+/** Milliseconds between two checks, and between two truncations of the log: each of those starts a thread. */
+const CHECK_INTERVAL = SECOND;
+const TRUNCATE_INTERVAL = 3 * SECOND;
 
-/** Bytes from which on the log is cut if the disk is short of space. */
+/** Bytes from which on the log is truncated if the disk is short of space. */
 const LONG_LOG_IF_SHORT = LONG_LOG / 2;
 
-/** Bytes that stay free behind the ballast: what takes it back must not fill the disk again. */
-const MARGIN = 4 * 2 ** 20;
+/** Bytes that stay free beside the ballast: refilling it must not fill the disk again. */
+const MARGIN = 4 * MIB;
 
 /**
- * What a checkpoint needs is held once less than this is free, and so many times that: writing gigabytes for it costs time,
- * and on a disk with room nobody can take them within a second.
+ * Space for the next checkpoint is held while less than `NEARLY_FULL` bytes and `GROWTH_SAFETY` times that space are free.
+ * Writing gigabytes for it takes time, and no program fills that much of a disk between two checks.
  */
-const NEARLY_FULL = 4 * 2 ** 30;
+const NEARLY_FULL = 4 * GIB;
 const GROWTH_SAFETY = 4;
 
 export interface DiskKeeperOptions {
@@ -28,18 +30,18 @@ export interface DiskKeeperOptions {
   log: WriteAheadLog;
   disk: DiskSpace;
   freeBytes: FreeBytes;
-  /** Told of failures; the next look tries again. */
+  /** Receives failures; the next check tries again. */
   onError: (error: unknown) => void;
 }
 
-/** Takes the ballast back when there is room for it, and gives the space of a long log back when no reader needs it. */
+/** Keeps a store's disk usable in the background: refills the ballast when there is room, and truncates a long log. */
 export class DiskKeeper {
   readonly #options: DiskKeeperOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
-  #cutAt = -Infinity;
-  /** What was last reported, so that a lasting failure is one entry in the log. */
+  #truncatedAt = -Infinity;
+  /** The last failure, so that a lasting one is reported once. */
   #reported = "";
 
   constructor(options: DiskKeeperOptions) {
@@ -49,23 +51,24 @@ export class DiskKeeper {
   start(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
-      this.#running = this.#look().catch((error) => this.#report(error)).then(() => this.start());
-    }, LOOK_INTERVAL);
+      this.#running = this.#check().catch((error) => this.#report(error)).then(() => this.start());
+    }, CHECK_INTERVAL);
   }
 
+  /** Starts no further check, and waits for a running one. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     await this.#running;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { log, ballast, disk, freeBytes } = this.#options;
     const missing = await ballast.missing();
     await this.#holdGrowth();
     if (log.size >= LONG_LOG_IF_SHORT) {
       const isShort = missing > 0 || await disk.isShort(MAX_PAYLOAD);
-      if (isShort || log.size >= LONG_LOG) await this.#cutLog();
+      if (isShort || log.size >= LONG_LOG) await this.#truncateLog();
     }
     if (missing === 0 && !ballast.isNeeded) return;
     const free = await freeBytes();
@@ -76,7 +79,7 @@ export class DiskKeeper {
     this.#reported = "";
   }
 
-  /** Another program could take what the next checkpoint needs before that begins, unless a file holds it. */
+  /** Holds the space of the next checkpoint in a file: otherwise another program could take it before the checkpoint begins. */
   async #holdGrowth(): Promise<void> {
     const { log, ballast, freeBytes } = this.#options;
     const growth = log.growth();
@@ -87,25 +90,17 @@ export class DiskKeeper {
     if (free < NEARLY_FULL + GROWTH_SAFETY * growth) await ballast.holdGrowth(growth);
   }
 
-  async #cutLog(): Promise<void> {
-    if (performance.now() - this.#cutAt < CUT_INTERVAL) return;
-    const worker = new Worker(new URL("./checkpoint_worker.ts", import.meta.url), {
-      type: "module",
-    });
-    const { promise, resolve, reject } = Promise.withResolvers<{ error?: string }>();
-    worker.onmessage = ({ data }) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(event.message));
-    };
+  async #truncateLog(): Promise<void> {
+    if (performance.now() - this.#truncatedAt < TRUNCATE_INTERVAL) return;
+    const url = new URL("./checkpoint_worker.ts", import.meta.url);
     try {
-      worker.postMessage(this.#options.path);
-      const { error } = await promise;
-      if (error?.includes("disk is full") && this.#options.ballast.giveUpGrowth()) return;
-      if (error !== undefined) throw new Error(`Cannot checkpoint the store's log: ${error}`);
+      await runInWorker(new Worker(url, { type: "module" }), this.#options.path);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason.includes("disk is full") && this.#options.ballast.giveUpGrowth()) return;
+      throw new Error(`Cannot checkpoint the store's log: ${reason}`, { cause: error });
     } finally {
-      worker.terminate();
-      this.#cutAt = performance.now();
+      this.#truncatedAt = performance.now();
     }
   }
 

@@ -1,77 +1,79 @@
-import { SECOND } from "../../rules/units.ts";
+import { KIB, SECOND } from "../../rules/units.ts";
 import type { Ballast } from "./ballast.ts";
-import { FreeBytes } from "./volume.ts";
+import type { FreeBytes } from "./volume.ts";
 
-/** How long the free space of the disk is believed, less what was written meanwhile. */
+/** How long a measurement of the free space is used, less what was promised since, in milliseconds. */
 const DISK_CHECK_INTERVAL = SECOND;
 
-/** What a byte takes on the disk at the most: once in the write-ahead log, once in the database. */
+/** Bytes that a stored byte takes on the disk, at most: one in the write-ahead log and one in the database. */
 const DISK_BYTES_PER_STORED_BYTE = 2;
+
+/**
+ * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits writes
+ * (measured: up to 70 KB on the disk for a file of 100 KB among 64 at once).
+ */
+const UPLOAD_OVERHEAD = 64 * KIB;
 
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
 }
 
-/** What the free space of a disk is needed for beside uploads, each in bytes. */
+/** What must stay free beside the reserve, in bytes. */
 export interface DiskNeeds {
-  /** By how much the store's file will grow when its log is checkpointed. */
+  /** How much the next checkpoint will enlarge the store's file. */
   growth?: () => number;
-  /** What of the ballast is missing: it is taken back before there are uploads again. */
+  /** What is missing of the ballast: it is refilled before uploads get space again. */
   ballast?: Pick<Ballast, "missing" | "growthHeld">;
 }
 
 /**
- * Bytes that an upload may take beside its content, counted twice below: pages of indexes, records and counters that each
- * of its commits writes into the log (measured: up to 70 KB for a file of 100 KB among 64 at once).
- */
-const UPLOAD_OVERHEAD = 65_536;
-
-/**
- * Keeps a reserve of the disk free of uploads. On a full disk the store could not even delete. What the log's next
- * checkpoint needs stays free as well: without it the log could never be given back.
+ * Admits uploads only while the disk keeps a reserve, because on a full disk the store could not even delete. What the next
+ * checkpoint needs stays free as well: without it the log could never be truncated.
  */
 export class DiskSpace {
   readonly #freeBytes: FreeBytes;
-  readonly #reserve: number;
+  readonly #minFree: number;
   readonly #needs: DiskNeeds;
-  /** What is left for uploads, as far as is known: what was free when asked, less what was promised since. */
+  /** Bytes left for uploads: those free at the last measurement, less those promised since. */
   #left = 0;
-  /** What uploads that are on their way may still take. */
+  /** Bytes that running uploads may still take. */
   #promised = 0;
-  #askedAt = -Infinity;
+  #measuredAt = -Infinity;
 
-  constructor(freeBytes: FreeBytes, reserve: number, needs: DiskNeeds = {}) {
+  /** @param minFree The reserve, in bytes. */
+  constructor(freeBytes: FreeBytes, minFree: number, needs: DiskNeeds = {}) {
     this.#freeBytes = freeBytes;
-    this.#reserve = reserve;
+    this.#minFree = minFree;
     this.#needs = needs;
   }
 
   /**
-   * Promises room for an upload of so many bytes, until what it gives is disposed of.
+   * Reserves space for an upload until the result is disposed of.
    *
-   * @throws {StoreFull} where the reserve would be touched.
+   * @param size Bytes of its content.
+   * @throws {StoreFull} if less than the reserve would stay free.
    */
   async reserve(size: number): Promise<Disposable> {
-    const needed = neededFor(size);
-    if (this.#isOld || this.#left < needed) await this.#ask();
+    const needed = spaceFor(size);
+    if (this.#isOld || this.#left < needed) await this.#measure();
     if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
     this.#left -= needed;
     this.#promised += needed;
     return { [Symbol.dispose]: () => void (this.#promised -= needed) };
   }
 
-  /** Whether there is no room for an upload of the largest size, so that space is wanted back soon. */
+  /** Returns whether there is no room for an upload of `size` bytes, so that free pages are wanted back soon. */
   async isShort(size: number): Promise<boolean> {
-    await this.#ask();
-    return this.#left < neededFor(size);
+    await this.#measure();
+    return this.#left < spaceFor(size);
   }
 
   get #isOld(): boolean {
-    return performance.now() - this.#askedAt > DISK_CHECK_INTERVAL;
+    return performance.now() - this.#measuredAt > DISK_CHECK_INTERVAL;
   }
 
-  async #ask(): Promise<void> {
+  async #measure(): Promise<void> {
     const [free, ballast = 0, held = 0] = await Promise.all([
       this.#freeBytes(),
       this.#needs.ballast?.missing(),
@@ -80,11 +82,12 @@ export class DiskSpace {
     const growth = Math.max(0, (this.#needs.growth?.() ?? 0) - held);
     this.#left = free === undefined
       ? Infinity
-      : free - this.#reserve - growth - ballast - this.#promised;
-    this.#askedAt = performance.now();
+      : free - this.#minFree - growth - ballast - this.#promised;
+    this.#measuredAt = performance.now();
   }
 }
 
-function neededFor(size: number): number {
+/** Bytes of the disk that an upload of `size` bytes may take. */
+function spaceFor(size: number): number {
   return (size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE;
 }

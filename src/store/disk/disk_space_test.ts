@@ -7,7 +7,7 @@ const MIB = 2 ** 20;
 const withFree = (free: number, reserve: number, needs: DiskNeeds = {}) =>
   new DiskSpace(() => Promise.resolve(free), reserve, needs);
 
-Deno.test("Uploads get what is free but the reserve, twice their size for the log", async () => {
+Deno.test("Uploads get the free space beyond the reserve, at twice their size", async () => {
   const disk = withFree(100 * MIB, 40 * MIB);
   const room = await disk.reserve(29 * MIB);
   await assertRejects(() => disk.reserve(MIB), StoreFull);
@@ -19,7 +19,7 @@ Deno.test("Uploads get what is free but the reserve, twice their size for the lo
   assertEquals(await full.isShort(0), true);
 });
 
-Deno.test("An upload of no bytes is given room for its records", async () => {
+Deno.test("An empty upload reserves space for its records", async () => {
   const disk = withFree(MIB, 0);
   let count = 0;
   const fill = async () => {
@@ -29,7 +29,7 @@ Deno.test("An upload of no bytes is given room for its records", async () => {
   assertEquals(count, 8);
 });
 
-Deno.test("What was promised is kept free until the upload ends, however long it takes", async () => {
+Deno.test("Reserved space stays reserved until the upload ends", async () => {
   const disk = withFree(100 * MIB, 0);
   const rooms = [await disk.reserve(20 * MIB), await disk.reserve(20 * MIB)];
   for (let i = 0; i < 3; i++) await assertRejects(() => disk.reserve(20 * MIB), StoreFull);
@@ -38,7 +38,7 @@ Deno.test("What was promised is kept free until the upload ends, however long it
   await disk.reserve(20 * MIB);
 });
 
-Deno.test("The growth of the store's file and the missing ballast are kept free", async () => {
+Deno.test("The growth of the store's file and the missing ballast stay free", async () => {
   let growth = 50 * MIB;
   let missing = 16 * MIB;
   let held = 0;
@@ -58,13 +58,13 @@ Deno.test("The growth of the store's file and the missing ballast are kept free"
   await assertRejects(() => disk.reserve(15 * MIB), StoreFull);
 });
 
-Deno.test("Where nothing is known of the disk there is room", async () => {
+Deno.test("An unknown disk has room for everything", async () => {
   const disk = new DiskSpace(() => Promise.resolve(undefined), 10 ** 12);
   await disk.reserve(10 ** 12);
   assertEquals(await disk.isShort(10 ** 12), false);
 });
 
-Deno.test("The system tells what is free in a folder", async () => {
+Deno.test("The system reports the free space of a folder's disk", async () => {
   const free = await freeBytesOf(".")();
   assert(free !== undefined && free > 0);
   const volume = await volumeOf(".")();

@@ -1,34 +1,42 @@
+/**
+ * Files that survive a power loss, are private to their owner, and appear under their name only once they are whole.
+ *
+ * @module
+ */
 import { dirname } from "@std/path";
 import { tryLock } from "./file_lock.ts";
 
 /** Files with bytes of users: only the owner of the store reads and writes them. */
 export const PRIVATE_MODE = 0o600;
 
-/** Makes the bytes of a file survive a power loss. */
+/** The files that SQLite creates beside a database, by what their names add to its name. */
+const COMPANIONS = ["-wal", "-shm", "-journal"] as const;
+
+/** Flushes the bytes of a file to the disk. */
 export async function syncFile(path: string): Promise<void> {
   using file = await Deno.open(path, { read: true, write: true });
   await file.sync();
 }
 
-/** The same for the names in a folder. Windows has no such call, and no need of it. */
+/** Flushes the names in a folder to the disk. Windows has no such call and does not need it. */
 export async function syncFolder(path: string): Promise<void> {
   if (Deno.build.os === "windows") return;
   using folder = await Deno.open(path);
   await folder.sync();
 }
 
-/** Gives a file another name in the same folder, for good. */
+/** Renames a file within its folder, so that the new name survives a power loss. */
 async function renameDurably(from: string, to: string): Promise<void> {
   await Deno.rename(from, to);
   await syncFolder(dirname(to));
 }
 
-/** Whether there is something under a name. */
+/** Returns whether a file or folder exists. */
 export async function exists(path: string): Promise<boolean> {
   return await fileSize(path) !== undefined;
 }
 
-/** How many bytes a file has; `undefined` where there is none. */
+/** Returns the size of a file in bytes, or `undefined` if it does not exist. */
 export async function fileSize(path: string): Promise<number | undefined> {
   try {
     return (await Deno.stat(path)).size;
@@ -40,21 +48,18 @@ export async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-/** Whether the system refused for lack of space, inodes or quota. */
+/** Returns whether the system refused a call for lack of space, inodes or quota. */
 export function isOutOfSpace(error: unknown): boolean {
   return error instanceof Error &&
     /no space left|quota exceeded|not enough space/i.test(error.message);
 }
 
-/** What SQLite makes beside a database. */
-const COMPANIONS = ["-wal", "-shm", "-journal"] as const;
-
-/** Removes a database that nobody needs, and what lies beside it. At once, so that it can be done at the end. */
+/** Removes a database and the files beside it. Synchronous, so that an exiting process can do it. */
 export function removeDatabase(path: string): void {
   [path, ...companionsOf(path)].forEach(removeIfExists);
 }
 
-/** Removes a file, if it is there. */
+/** Removes a file, if it exists. */
 export function removeIfExists(path: string): void {
   try {
     Deno.removeSync(path);
@@ -63,14 +68,16 @@ export function removeIfExists(path: string): void {
   }
 }
 
-/** The names of what SQLite may have beside a database. */
+/** Returns the names of the files that SQLite may have beside a database. */
 export function companionsOf(path: string): string[] {
   return COMPANIONS.map((companion) => path + companion);
 }
 
 /**
- * Makes files private to their owner, where they exist. Returns those that could not be changed, as they belong to another
- * user of the system. By name: opening and closing a file of SQLite would end the locks that this process has on it.
+ * Makes files private to their owner, if they exist. It works by name: opening and closing a file of SQLite would end the
+ * locks that this process has on it.
+ *
+ * @returns The files that could not be changed because they belong to another user of the system.
  */
 export async function makePrivate(paths: readonly string[]): Promise<string[]> {
   const failed: string[] = [];
@@ -89,8 +96,8 @@ export async function makePrivate(paths: readonly string[]): Promise<string[]> {
 }
 
 /**
- * A file under a name that only this process has, until it is disposed of. What an earlier process left there, which
- * ended before it could remove it, is emptied and taken over.
+ * A file under a name that this process has claimed, until it is disposed of. What a crashed process left there is emptied
+ * and reused.
  */
 export class TemporaryFile implements Disposable {
   readonly path: string;
@@ -102,7 +109,7 @@ export class TemporaryFile implements Disposable {
     this.#file = file;
   }
 
-  /** Takes the name; `undefined` where another process is at work under it. */
+  /** Claims a name; returns `undefined` if another process has claimed it. */
   static async claim(path: string): Promise<TemporaryFile | undefined> {
     while (true) {
       const options = { read: true, write: true, create: true, mode: PRIVATE_MODE };
@@ -113,28 +120,29 @@ export class TemporaryFile implements Disposable {
       }
       if (await isStillAt(path, file)) {
         await makePrivate([path]);
-        // First what lies beside it: a log without its database is nothing.
+        // The database goes first: a log without its database has no effect, a database with a foreign log is corrupt.
         file.truncateSync(0);
         companionsOf(path).forEach(removeIfExists);
         return new TemporaryFile(path, file);
       }
-      // The other one has finished meanwhile and renamed or removed it.
+      // The previous holder has renamed or removed the file that was opened here.
       file.close();
     }
   }
 
-  /** Gives it its name, for good. From then on others may have the present one. */
+  /** Gives the file its final name. The temporary name is free again. */
   async rename(path: string): Promise<void> {
     companionsOf(this.path).forEach(removeIfExists);
     this.#isRenamed = true;
     await renameDurably(this.path, path);
   }
 
-  /** Removes what is there under the name, if it was not renamed. */
+  /** Removes the file and its companions, unless it was renamed. */
   remove(): void {
     if (!this.#isRenamed) removeDatabase(this.path);
   }
 
+  /** Releases the claim. The file stays unless `remove` was called. */
   [Symbol.dispose](): void {
     this.#file.close();
   }

@@ -11,7 +11,7 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** Descriptors of this process that lead into a folder; none where the system does not list them. */
+/** Counts the descriptors of this process that lead into a folder; 0 if the system does not list them. */
 function descriptorsInto(folder: string): number {
   if (Deno.build.os !== "linux") return 0;
   let count = 0;
@@ -26,10 +26,10 @@ function descriptorsInto(folder: string): number {
   return count;
 }
 
-/** `tryLock` came with Deno 2.7: older versions hold what they opened until the lock is free. */
+/** `tryLock` came with Deno 2.7: older versions keep the file open until the lock is free. */
 const hasTryLock = "tryLock" in Deno.FsFile.prototype;
 
-Deno.test("A refused claim keeps no descriptor, and the name is free once its holder ends", async () => {
+Deno.test("A refused claim keeps no descriptor, and the name is free once its holder releases it", async () => {
   await inFolder(async (folder) => {
     const path = `${folder}/copy.part`;
     const holder = await TemporaryFile.claim(path);
@@ -50,7 +50,7 @@ Deno.test("A refused claim keeps no descriptor, and the name is free once its ho
   });
 });
 
-Deno.test("A lock that is let go within the wait is taken", async () => {
+Deno.test("A lock that is released within the wait is acquired", async () => {
   await inFolder(async (folder) => {
     const path = `${folder}/file`;
     using first = await Deno.open(path, { create: true, write: true });
@@ -62,7 +62,7 @@ Deno.test("A lock that is let go within the wait is taken", async () => {
   });
 });
 
-Deno.test("What is claimed is made private, whatever its mode was", async () => {
+Deno.test("A claimed file becomes private", async () => {
   if (Deno.build.os === "windows") return;
   await inFolder(async (folder) => {
     const path = `${folder}/copy.part`;
@@ -87,7 +87,7 @@ function namesBeside(path: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("What was left under the name is emptied, with what lies beside it", async () => {
+Deno.test("A leftover under the claimed name is emptied and its companions are removed", async () => {
   await withPath(async (path) => {
     for (const left of ["", "-wal", "-shm", "-journal"]) {
       await Deno.writeTextFile(path + left, "left");
@@ -101,7 +101,7 @@ Deno.test("What was left under the name is emptied, with what lies beside it", a
   });
 });
 
-Deno.test("Once it has its name nobody removes it, and the temporary name is free", async () => {
+Deno.test("A renamed file is not removed, and its temporary name is free", async () => {
   await withPath(async (path) => {
     const target = path.replace(".part", ".db");
     {

@@ -1,27 +1,32 @@
+/**
+ * Cheap questions about the store's file that Deno KV cannot answer, asked through a SQLite connection of their own.
+ *
+ * @module
+ */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 /**
- * Tells whether anybody changed the store's file: this process or another one. It asks SQLite, which compares a number
- * in memory that all connections share: some microseconds, and no access to the disk.
+ * Detects commits to the store's file, of this process or another one. SQLite compares a number in memory that all
+ * connections share, which takes some microseconds and no access to the disk.
  */
 export class ChangeProbe implements Disposable {
   readonly #sqlite: DatabaseSync;
-  readonly #question: StatementSync;
+  readonly #dataVersion: StatementSync;
 
   constructor(path: string) {
     this.#sqlite = new DatabaseSync(path, { readOnly: true });
-    this.#question = this.#sqlite.prepare("PRAGMA data_version");
+    this.#dataVersion = this.#sqlite.prepare("PRAGMA data_version");
   }
 
   /**
-   * A number that is another one after every commit of any connection: where it is the same as before, no entry has
-   * changed in between. `undefined` where SQLite cannot tell right now.
+   * Returns a number that changes with every commit of any other connection: while it is the same, no entry has changed.
+   * `undefined` if SQLite cannot answer at the moment.
    */
   state(): number | undefined {
     try {
-      return Number(this.#question.get()?.["data_version"]);
+      return Number(this.#dataVersion.get()?.["data_version"]);
     } catch {
-      // Another connection repairs or closes the file's log at this very moment.
+      // Another connection is repairing or closing the file's log.
       return undefined;
     }
   }
@@ -31,7 +36,7 @@ export class ChangeProbe implements Disposable {
   }
 }
 
-/** Tells whether the store's file could be written now. It writes nothing, and holds the lock for some microseconds. */
+/** Checks whether the store's file could be written now. It writes nothing and holds the lock for some microseconds. */
 export class LockProbe implements Disposable {
   readonly #path: string;
   #sqlite: DatabaseSync | undefined;
@@ -40,10 +45,10 @@ export class LockProbe implements Disposable {
     this.#path = path;
   }
 
-  /** Whether nobody holds the lock for writing. @throws where the file cannot be used at all. */
+  /** Returns whether no connection holds the write lock. @throws if the file cannot be used at all. */
   isFree(): boolean {
-    // Most programs never ask.
-    const sqlite = this.#sqlite ??= openWithoutPatience(this.#path);
+    // Opened late: most processes never need it.
+    const sqlite = this.#sqlite ??= openImpatient(this.#path);
     try {
       sqlite.exec("BEGIN IMMEDIATE");
     } catch (error) {
@@ -59,8 +64,8 @@ export class LockProbe implements Disposable {
   }
 }
 
-/** Everything else waits while it looks, so it must not wait itself. */
-function openWithoutPatience(path: string): DatabaseSync {
+/** Opens a connection that never waits for a lock, because its synchronous calls block the whole process. */
+function openImpatient(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path);
   sqlite.exec("PRAGMA busy_timeout = 0");
   return sqlite;

@@ -1,41 +1,43 @@
 import { statfs } from "node:fs";
 import { promisify } from "node:util";
 
-/** Deno 2.5 has it in this form alone. */
-const askVolume = promisify(statfs);
+/** Deno 2.5 has `statfs` only in its callback form. */
+const statVolume = promisify(statfs);
 
-/** A disk, in bytes. */
+/** The disk that a folder is on, in bytes. */
 export interface Volume {
   total: number;
+  /** Free for this user. */
   free: number;
 }
 
-/** The disk that the store is on as it is now; `undefined` where that cannot be found out. */
+/** Asks the system about the disk that the store is on; returns `undefined` if that is not known. */
 export type VolumeQuery = () => Promise<Volume | undefined>;
 
-/** The free bytes of it. */
+/** The same for its free bytes. */
 export type FreeBytes = () => Promise<number | undefined>;
 
-export function freeBytesOf(folder: string): FreeBytes {
-  const ask = volumeOf(folder);
-  return async () => (await ask())?.free;
-}
-
-/** Asks the system about the disk that a folder is on. */
+/** Returns a query of the disk that a folder is on. */
 export function volumeOf(folder: string): VolumeQuery {
   return async () => {
     try {
-      const { bavail, blocks, bsize } = await askVolume(folder);
+      const { bavail, blocks, bsize } = await statVolume(folder);
       return { total: blocks * bsize, free: bavail * bsize };
     } catch (error) {
-      // Without the permission nothing is known, and the disk itself is the limit.
+      // Without the permission to ask (--allow-sys) the disk itself is the limit.
       if (error instanceof Deno.errors.NotCapable) return undefined;
       throw error;
     }
   };
 }
 
-/** Of a store on another machine. */
+/** Returns a query of the free bytes of the disk that a folder is on. */
+export function freeBytesOf(folder: string): FreeBytes {
+  const query = volumeOf(folder);
+  return async () => (await query())?.free;
+}
+
+/** The query of a store on another machine. */
 export function unknownVolume(): Promise<undefined> {
   return Promise.resolve(undefined);
 }

@@ -1,29 +1,32 @@
+/**
+ * The write-ahead log of the store's file: its size on the disk, and checkpoints beside those of Deno KV. A checkpoint copies
+ * the log's pages into the store's file (sqlite.org/wal.html).
+ *
+ * @module
+ */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { LOCKED_RETRY_TIME } from "./sqlite.ts";
-
-/** How often the store's log is taken in after a long reading until it has few enough pages for any writer. */
-const CHECKPOINT_ROUNDS = 8;
-
-const SHORT_LOG_PAGES = 256;
-
-/** How long writers may be held up for the log to be cut. */
-export const TRUNCATE_TIMEOUT = 20;
+import { MIB } from "../../rules/units.ts";
+import { LOCKED_RETRY_TIME, unlessLocked, withSqlite } from "./sqlite.ts";
 
 /**
- * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then writes it from its beginning again: it
- * gets longer only while readers need its content.
+ * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then overwrites it from its start: it grows
+ * further only while a read transaction needs its content.
  */
-export const LONG_LOG = 16 * 2 ** 20;
+export const LONG_LOG = 16 * MIB;
 
-/** Bytes of the log's file, which keeps its size after a checkpoint. */
+/** Passive checkpoints after a long read transaction, at most, and the rest in pages that any writer may checkpoint. */
+const CHECKPOINT_ROUNDS = 8;
+const SHORT_LOG_PAGES = 256;
+
+/** How long a checkpoint that truncates the log may hold up writers, in milliseconds. */
+const TRUNCATE_TIMEOUT = 20;
+
+/** Returns the bytes of the log's file, which keeps its size after a checkpoint. */
 export function logSize(path: string): number {
   return statOrZero(`${path}-wal`).size;
 }
 
-/**
- * The write-ahead log of the store's file, as far as it concerns the disk. It asks SQLite and the system, which takes some
- * ten microseconds, and reads no data.
- */
+/** The size of the log. It asks SQLite and the system, which takes some ten microseconds, and reads no data. */
 export class WriteAheadLog implements Disposable {
   readonly #path: string;
   readonly #sqlite: DatabaseSync;
@@ -38,17 +41,17 @@ export class WriteAheadLog implements Disposable {
     this.#pageSize = Number(this.#sqlite.prepare("PRAGMA page_size").all()[0]?.["page_size"]);
   }
 
-  /** Bytes of its file. */
+  /** The bytes of its file. */
   get size(): number {
     return logSize(this.#path);
   }
 
   /**
-   * Bytes by which the store's file will grow at the next checkpoint, at most. While a long read transaction keeps the log
-   * from being checkpointed, that is what uploads have added.
+   * Returns the bytes by which the next checkpoint will enlarge the store's file, at most. While a long read transaction
+   * blocks checkpoints, uploads add to it.
    */
   growth(): number {
-    // `all` runs the statement to its end, where its own read transaction ends.
+    // `all` runs the statement to its end, and so ends its read transaction; `get` would leave it open.
     const pages = Number(this.#pageCount.all()[0]?.["page_count"]);
     const allocated = statOrZero(this.#path).allocated;
     return Math.min(this.size, Math.max(0, pages * this.#pageSize - allocated));
@@ -59,11 +62,11 @@ export class WriteAheadLog implements Disposable {
   }
 }
 
-/** A page that is free when it is checkpointed leaves a hole in the file, which is filled later. */
+/** A page that is free when it is checkpointed leaves a hole in the file: the allocated bytes are less than the size. */
 function statOrZero(path: string): { size: number; allocated: number } {
   try {
     const { size, blocks } = Deno.statSync(path);
-    // "blocks: in units of 512 bytes" on every system that has them.
+    // `blocks` counts units of 512 bytes on every system that has it.
     return { size, allocated: blocks === null ? size : Math.min(size, blocks * 512) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return { size: 0, allocated: 0 };
@@ -72,58 +75,52 @@ function statOrZero(path: string): { size: number; allocated: number } {
 }
 
 /**
- * Ends a read transaction that was long, and takes into the store what came into its log meanwhile. The next writer to
- * commit would do that, for seconds: so this connection does it, and begins while nobody can commit. Writers go on
- * beside it.
+ * Commits a long read transaction and checkpoints the log that grew meanwhile, beside writers. Otherwise the next commit
+ * would do that, for seconds.
  *
- * @param source The store's file.
+ * @param path The store's file.
+ * @param reader The connection with the read transaction.
  */
-export function checkpointAfterRead(source: string, reader: DatabaseSync): void {
-  const writer = new DatabaseSync(source);
-  try {
+export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
+  withSqlite(path, (writer) => {
     writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
-    holdWriters(writer, () => reader.exec("COMMIT"));
+    // Between the end of the transaction and the first checkpoint no writer may commit.
+    const isHeld = unlessLocked(() => writer.exec("BEGIN IMMEDIATE"));
+    reader.exec("COMMIT");
+    if (isHeld) writer.exec("ROLLBACK");
     unlessFull(() => {
       for (let round = 0; round < CHECKPOINT_ROUNDS; round++) {
         const found = reader.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
-        // What came while it worked is left; the last of it is small enough for any writer.
+        // What was written during the checkpoint is left over.
         if (Number(found?.["log"]) - Number(found?.["checkpointed"]) < SHORT_LOG_PAGES) break;
       }
-      shorten(reader);
+      // While others use the log it stays: the next backup, or the server's end, truncates it.
+      reader.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);
+      unlessLocked(() => truncate(reader));
     });
-  } finally {
-    writer.close();
-  }
+  });
 }
 
-/** On a full disk the log stays as it is: what was read is whole, and the server makes room for the log. */
+/** Checkpoints the log of a store's file, and truncates it if no read transaction needs it. Blocks this thread for seconds. */
+export function checkpointAndTruncate(path: string): void {
+  withSqlite(path, (sqlite) => {
+    sqlite.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);
+    const found = sqlite.prepare("PRAGMA wal_checkpoint(PASSIVE)").all()[0];
+    // While a reader needs the log, truncating it would only hold up writers.
+    const isUnused = found?.["busy"] === 0 && found["log"] === found["checkpointed"];
+    if (isUnused) truncate(sqlite);
+  });
+}
+
+function truncate(sqlite: DatabaseSync): void {
+  sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
+}
+
+/** Ignores a full disk: the log then stays as long as it is, and the server makes room for it. */
 function unlessFull(work: () => void): void {
   try {
     work();
   } catch (error) {
     if (!(error instanceof Error && error.message.includes("disk is full"))) throw error;
   }
-}
-
-/** Gives the log's space back, unless others are at work with it: the next backup or the server's end does it then. */
-function shorten(sqlite: DatabaseSync): void {
-  sqlite.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);
-  unlessLocked(() => sqlite.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all());
-}
-
-/** Gives whether it was done. */
-function unlessLocked(work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
-    return false;
-  }
-}
-
-function holdWriters(writer: DatabaseSync, work: () => void): void {
-  const isHeld = unlessLocked(() => writer.exec("BEGIN IMMEDIATE"));
-  work();
-  if (isHeld) writer.exec("ROLLBACK");
 }

@@ -36,7 +36,7 @@ function openReader(path: string): DatabaseSync {
   return reader;
 }
 
-Deno.test("What a reader keeps in the log is growth of the file, until it is checkpointed", async () => {
+Deno.test("The log that a reader needs is growth of the file until it is checkpointed", async () => {
   await withStore(async (db, path) => {
     await write(db, MIB);
     const reader = openReader(path);
@@ -77,7 +77,7 @@ Deno.test("Nothing is compacted while a reader keeps the log long", async () => 
   });
 });
 
-Deno.test("After a long reading the log is taken into the store and cut", async () => {
+Deno.test("After a long read transaction the log is checkpointed and truncated", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/store.db`;

@@ -1,3 +1,13 @@
+/**
+ * The lowest part of the commit path: one operation, one answer.
+ *
+ * A caller reaches it through `Database.commit` (small operations, merged by `GroupCommitter`) or `Database.commitBulk`
+ * (chunks of files). `embeddedCommits` commits to the SQLite file of this process and retries while another process
+ * holds its lock; `remoteCommits` in `store/remote/` does the same over a network. Two wrappers add behaviour:
+ * `meteredCommits` reports to the metrics, `commitsWithBallast` lets deletions succeed on a full disk.
+ *
+ * @module
+ */
 import { delay } from "@std/async/delay";
 import type { Ballast } from "../disk/ballast.ts";
 import { StoreFull } from "../disk/disk_space.ts";
@@ -7,94 +17,55 @@ import { StoreUnavailable } from "./errors.ts";
 import { MAX_COMMIT_CHECKS, type Operation } from "./operation.ts";
 import type { CommitOutcome, StoreMeter } from "./store_meter.ts";
 
-export const BULK_COMMITS = 2;
-
-/** Groups of small writes on their way at once. */
-export const GROUP_COMMITS = 2;
-
+/** Random pauses between attempts on a locked database, in milliseconds. */
 const LOCKED_RETRY_MIN_DELAY = 2;
-
 export const LOCKED_RETRY_MAX_DELAY = 20;
 
-/** Whether an operation happened, and under which versionstamp. */
+/** Groups of small operations that are committed at the same time. */
+export const GROUP_COMMITS = 2;
+
+/** Bulk commits of the whole process at the same time: few, so that small operations stay quick. */
+export const BULK_COMMITS = 2;
+
+/** Whether an operation was applied, and under which versionstamp. */
 export type Outcome = Deno.KvCommitResult | Deno.KvCommitError;
 
-/**
- * Commits an operation. Another process that holds the database's lock is waited for: nothing was written then.
- *
- * @param onRetry Called when it is tried again for that reason.
- * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME`.
- * @throws {StoreFull} if the disk is.
- */
-export async function commitOperation(
-  kv: Deno.Kv,
-  operation: Operation,
-  onRetry: () => void = () => {},
-): Promise<Outcome> {
-  const deadline = performance.now() + LOCKED_RETRY_TIME;
-  while (true) {
-    try {
-      return await operation.commit(kv);
-    } catch (error) {
-      if (isFull(error)) throw new StoreFull("The disk is full", { cause: error });
-      if (!isLocked(error)) throw error;
-      if (performance.now() >= deadline) {
-        throw new StoreUnavailable("The database stayed locked by another process", {
-          cause: error,
-        });
-      }
-      onRetry();
-      await delay(jitter());
-    }
-  }
-}
+/** @param onRetry Called when the commit is tried again because another process holds the database's lock. */
+export type Commit = (operation: Operation, onRetry?: () => void) => Promise<Outcome>;
 
-function isLocked(error: unknown): boolean {
-  return error instanceof TypeError && /database (table )?is (locked|busy)/.test(error.message);
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof TypeError && error.message.includes("database or disk is full");
-}
-
-function jitter(): number {
-  const span = LOCKED_RETRY_MAX_DELAY - LOCKED_RETRY_MIN_DELAY;
-  return LOCKED_RETRY_MIN_DELAY + Math.random() * span;
-}
-
-/** How a store takes commits. What fails is a `StoreUnavailable` or a `StoreFull`, or a defect of ours. */
+/** How a store takes commits. They throw `StoreUnavailable` or `StoreFull`; another error is a defect of kvdrive. */
 export interface Commits {
-  /** Commits an operation exactly once; a refusal says that it did not happen. */
-  once(operation: Operation): Promise<Outcome>;
-  /** Commits an operation that is, done twice, as done once. */
-  idempotent(operation: Operation): Promise<Outcome>;
-  /** How many checks one operation can have. */
+  /** Commits an operation exactly once; a refusal means that it was not applied. */
+  once: Commit;
+  /** Commits an idempotent operation, possibly twice. */
+  idempotent: Commit;
+  /** Checks that one operation may have. */
   checks: number;
-  /** Groups of small operations on their way at once. */
+  /** Groups of small operations in flight. */
   groups: number;
-  /** Large operations on their way at once. */
+  /** Bulk operations in flight. */
   bulk: number;
 }
 
 /**
- * Those of a store inside of this process: no answer is lost on the way. While another process holds the lock for longer
- * than `LOCKED_RETRY_TIME`, they fail at once: each would wait that long for itself, one after the other.
+ * Returns the commits of a store in this process, where no answer gets lost on the way.
  *
- * @param onRetry Called when a commit is tried again, because another process held the database's lock.
- * @param locks Tells whether the lock is free.
+ * After one commit has waited `LOCKED_RETRY_TIME` for another process's lock, the following ones fail at once until the
+ * lock is free: otherwise each would wait that long, one after the other.
+ *
+ * @param locks Checks the lock; without it every commit waits.
  */
 export function embeddedCommits(
-  kv: Deno.Kv,
-  onRetry?: () => void,
+  kv: Pick<Deno.Kv, "atomic">,
   locks?: Pick<LockProbe, "isFree">,
 ): Commits {
   let isLocked = false;
-  const commit = async (operation: Operation): Promise<Outcome> => {
+  const commit: Commit = async (operation, onRetry) => {
     if (isLocked && locks?.isFree() === false) {
       throw new StoreUnavailable("The database stays locked by another process");
     }
     try {
-      const outcome = await commitOperation(kv, operation, onRetry);
+      const outcome = await commitWithRetries(kv, operation, onRetry);
       isLocked = false;
       return outcome;
     } catch (error) {
@@ -112,58 +83,116 @@ export function embeddedCommits(
 }
 
 /**
- * The same commits on a disk that may be full: an operation that stores no bytes of a file is tried again with space from
- * the ballast, and others are refused until the ballast is complete again.
+ * Commits an operation and retries while another process holds the database's lock, which leaves nothing written.
  *
- * @param kept How many pieces of the ballast are left alone.
+ * @throws {StoreUnavailable} if the lock is not free within `LOCKED_RETRY_TIME`.
+ * @throws {StoreFull} if the disk is full.
+ */
+export async function commitWithRetries(
+  kv: Pick<Deno.Kv, "atomic">,
+  operation: Operation,
+  onRetry: () => void = () => {},
+): Promise<Outcome> {
+  const deadline = performance.now() + LOCKED_RETRY_TIME;
+  while (true) {
+    try {
+      return await operation.commit(kv);
+    } catch (error) {
+      if (isFull(error)) throw new StoreFull("The disk is full", { cause: error });
+      if (!isLocked(error)) throw error;
+      if (performance.now() >= deadline) {
+        throw new StoreUnavailable("The database stayed locked by another process", {
+          cause: error,
+        });
+      }
+      onRetry();
+      await delay(randomDelay());
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof TypeError && /database (table )?is (locked|busy)/.test(error.message);
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof TypeError && error.message.includes("database or disk is full");
+}
+
+function randomDelay(): number {
+  const span = LOCKED_RETRY_MAX_DELAY - LOCKED_RETRY_MIN_DELAY;
+  return LOCKED_RETRY_MIN_DELAY + Math.random() * span;
+}
+
+/**
+ * Returns the same commits for a disk that may be full. An operation that stores no bytes of a file is retried with space
+ * released from the ballast; operations with bytes are refused until the ballast is complete again.
+ *
+ * @param kept Pieces of the ballast that these commits must not use.
  */
 export function commitsWithBallast(commits: Commits, ballast: Ballast, kept = 0): Commits {
-  const tried = (commit: Commits["once"]) => async (operation: Operation): Promise<Outcome> => {
-    if (operation.hasFileBytes) {
-      if (ballast.isNeeded) throw new StoreFull("The disk is full");
-      try {
-        return await commit(operation);
-      } catch (error) {
-        // A checkpoint has begun to take the space that was held for it.
-        if (!(error instanceof StoreFull) || !ballast.giveUpGrowth()) throw error;
-        return await commit(operation);
+  const guarded = (commit: Commit): Commit => (operation) =>
+    operation.hasFileBytes
+      ? commitBytes(commit, operation, ballast)
+      : commitReleasing(commit, operation, ballast, kept);
+  return { ...commits, once: guarded(commits.once), idempotent: guarded(commits.idempotent) };
+}
+
+async function commitBytes(
+  commit: Commit,
+  operation: Operation,
+  ballast: Ballast,
+): Promise<Outcome> {
+  if (ballast.isNeeded) throw new StoreFull("The disk is full");
+  try {
+    return await commit(operation);
+  } catch (error) {
+    // A checkpoint has started to use the space that was reserved for it.
+    if (!(error instanceof StoreFull) || !ballast.giveUpGrowth()) throw error;
+    return await commit(operation);
+  }
+}
+
+async function commitReleasing(
+  commit: Commit,
+  operation: Operation,
+  ballast: Ballast,
+  kept: number,
+): Promise<Outcome> {
+  while (true) {
+    const before = ballast.givenUp;
+    try {
+      return await commit(operation);
+    } catch (error) {
+      // On a full disk SQLite cannot extend the index of its log, and reports an I/O error.
+      const isFull = error instanceof StoreFull || isIoError(error) && await ballast.isDiskFull();
+      if (!isFull) throw error;
+      if (ballast.givenUp === before && !ballast.giveUp(kept)) {
+        throw error instanceof StoreFull
+          ? error
+          : new StoreFull("The disk is full", { cause: error });
       }
     }
-    while (true) {
-      const before = ballast.givenUp;
-      try {
-        return await commit(operation);
-      } catch (error) {
-        // SQLite cannot make the index of its log larger on a full disk, and calls that an I/O error.
-        const isFull = error instanceof StoreFull || isIoError(error) && await ballast.isDiskFull();
-        if (!isFull) throw error;
-        if (ballast.givenUp === before && !ballast.giveUp(kept)) {
-          throw error instanceof StoreFull
-            ? error
-            : new StoreFull("The disk is full", { cause: error });
-        }
-      }
-    }
-  };
-  return { ...commits, once: tried(commits.once), idempotent: tried(commits.idempotent) };
+  }
 }
 
 function isIoError(error: unknown): boolean {
   return error instanceof Error && error.message.includes("disk I/O error");
 }
 
-/** The same commits, of which a meter is told. */
-export function meteredCommits(commits: Commits, who: { meter: StoreMeter }): Commits {
-  const metered = (commit: Commits["once"]) => async (operation: Operation): Promise<Outcome> => {
-    const began = performance.now();
-    const tell = (outcome: CommitOutcome) =>
-      who.meter.committed(outcome, operation.members, performance.now() - began);
+/** Returns the same commits, reported to the owner's current meter. */
+export function meteredCommits(commits: Commits, owner: { meter: StoreMeter }): Commits {
+  const onRetry = () => owner.meter.retried();
+  const metered = (commit: Commit): Commit => async (operation) => {
+    const start = performance.now();
+    const report = (outcome: CommitOutcome) =>
+      owner.meter.committed(outcome, operation.members, performance.now() - start);
     try {
-      const outcome = await commit(operation);
-      tell(outcome.ok ? "done" : "refused");
+      const outcome = await commit(operation, onRetry);
+      report(outcome.ok ? "done" : "refused");
       return outcome;
     } catch (error) {
-      tell("failed");
+      report("failed");
       throw error;
     }
   };

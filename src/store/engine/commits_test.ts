@@ -3,11 +3,11 @@ import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../disk/disk_space.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
-import { commitOperation } from "./commits.ts";
+import { commitWithRetries } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 
-/** A store in memory whose first commits fail with these errors; counts the tries. */
+/** Runs a test with a store whose first commits fail with these errors. `tries` returns how many commits it got. */
 async function withFailing(
   errors: readonly Error[],
   test: (kv: Deno.Kv, tries: () => number) => Promise<void>,
@@ -28,7 +28,7 @@ async function withFailing(
   }
 }
 
-/** Runs a test with a monotonic clock that is put forward by the same time whenever it is read. */
+/** Runs a test with a monotonic clock that advances by `step` milliseconds whenever it is read. */
 async function withClock(step: number, test: () => Promise<void>): Promise<void> {
   const { now } = performance;
   let time = performance.now();
@@ -42,7 +42,7 @@ async function withClock(step: number, test: () => Promise<void>): Promise<void>
 
 const locked = new TypeError("database is locked");
 
-Deno.test("An operation waits for another process that holds the lock, and then happens", async () => {
+Deno.test("A commit waits for another process that holds the lock", async () => {
   const folder = await Deno.makeTempDir();
   const path = join(folder, "store.db");
   const kv = await Deno.openKv(path);
@@ -55,7 +55,7 @@ Deno.test("An operation waits for another process that holds the lock, and then 
       unlocked = true;
       other.exec("COMMIT");
     }, 100);
-    const outcome = await commitOperation(kv, new Operation().check(["a"], null).set(["a"], 1));
+    const outcome = await commitWithRetries(kv, new Operation().check(["a"], null).set(["a"], 1));
     clearTimeout(timer);
     assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
   } finally {
@@ -65,19 +65,19 @@ Deno.test("An operation waits for another process that holds the lock, and then 
   }
 });
 
-Deno.test("A locked database is tried again, and the operation happens once", async () => {
+Deno.test("A commit on a locked database is retried and applied once", async () => {
   const busy = new TypeError("database table is locked");
   await withFailing([locked, busy, locked], async (kv, tries) => {
-    const outcome = await commitOperation(kv, new Operation().sum(["n"], 1));
+    const outcome = await commitWithRetries(kv, new Operation().sum(["n"], 1));
     assertEquals([outcome.ok, tries()], [true, 4]);
     assertEquals((await kv.get<Deno.KvU64>(["n"])).value?.value, 1n);
   });
 });
 
-Deno.test("A database that stays locked is unavailable, with the cause for the log", async () => {
+Deno.test("A database that stays locked is unavailable, and the error has the cause", async () => {
   await withFailing(Array.from({ length: 100 }, () => locked), async (kv, tries) => {
     await withClock(LOCKED_RETRY_TIME / 4, async () => {
-      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
       const error = await assertRejects(commit, StoreUnavailable);
       assertEquals(error.cause, locked);
     });
@@ -86,16 +86,16 @@ Deno.test("A database that stays locked is unavailable, with the cause for the l
   });
 });
 
-Deno.test("A full disk is told as such, and is not tried again", async () => {
+Deno.test("A commit on a full disk is not retried", async () => {
   const full = new TypeError("database or disk is full");
   await withFailing([full], async (kv, tries) => {
-    const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+    const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
     assertEquals((await assertRejects(commit, StoreFull)).cause, full);
     assertEquals(tries(), 1);
   });
 });
 
-Deno.test("Other failures are thrown as they are, and are not tried again", async () => {
+Deno.test("Other errors are thrown unchanged and without a retry", async () => {
   const others = [
     new TypeError("Value too large (max 65536 bytes)"),
     new TypeError("database disk image is malformed"),
@@ -103,17 +103,17 @@ Deno.test("Other failures are thrown as they are, and are not tried again", asyn
   ];
   for (const other of others) {
     await withFailing([other], async (kv, tries) => {
-      const commit = () => commitOperation(kv, new Operation().set(["a"], 1));
+      const commit = () => commitWithRetries(kv, new Operation().set(["a"], 1));
       assertEquals(await assertRejects(commit, Error), other);
       assertEquals(tries(), 1);
     });
   }
 });
 
-Deno.test("A check that fails is an outcome, and is not tried again", async () => {
+Deno.test("A failed check is an outcome and is not retried", async () => {
   await withFailing([], async (kv, tries) => {
     const operation = new Operation().check(["a"], "00000000000000010000").set(["a"], 1);
-    assertEquals((await commitOperation(kv, operation)).ok, false);
+    assertEquals((await commitWithRetries(kv, operation)).ok, false);
     assertEquals(tries(), 1);
   });
 });

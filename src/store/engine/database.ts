@@ -1,11 +1,8 @@
 import { delay } from "@std/async/delay";
-
 import { Semaphore } from "../../rules/concurrency.ts";
-
-import { Ballast, PIECES_FOR_USERS } from "../disk/ballast.ts";
-
-import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
-import { WriteAheadLog } from "../disk/write_ahead_log.ts";
+import { type Ballast, PIECES_FOR_USERS } from "../disk/ballast.ts";
+import type { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
+import type { WriteAheadLog } from "../disk/write_ahead_log.ts";
 import {
   type Commits,
   commitsWithBallast,
@@ -18,153 +15,143 @@ import { StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
-import { ReadQueue } from "./read_queue.ts";
+import { type KvReader, ReadQueue } from "./read_queue.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
-/** Bulk commits of the background at once: one that reclaims bytes and one that removes a drive or a project. */
+/** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
 const BACKGROUND_COMMITS = 2;
 
-/** What differs from store to store. */
-export interface Ways {
-  /** Tells whether the store changes; a store that is no file has none. */
+/** What only some kinds of stores have. `changes`, `locks`, `log` and `ballast` belong to a store in a file. */
+export interface DatabaseParts {
+  /** Detects commits of all processes. */
   changes?: ChangeProbe;
-  /** Tells whether somebody holds the store's lock; a store that is no file has none. */
+  /** Checks whether a process holds the write lock. */
   locks?: LockProbe;
-  /** Tells what the store's log needs of the disk; a store that is no file has none. */
+  /** The write-ahead log. */
   log?: WriteAheadLog;
-  /** Holds space of the disk for deletions; a store that is no file has none. */
+  /** Disk space that is reserved for deletions. */
   ballast?: Ballast;
-  /** Says that the store's folder is in use, until it is disposed of. */
-  inUse?: Disposable;
-  /** How it takes commits; as an embedded one, unless given. */
-  commits?: Commits;
-  /** Groups of small reads on their way at once. */
-  reads?: number;
-  /** Called when the store is closed, before its handles are. */
-  onClose?: () => void;
+  /** Groups of small reads in flight. */
+  readsInFlight?: number;
+  /** Handles and locks that `close` disposes of. */
+  resources?: Disposable;
 }
 
 /**
- * A Deno KV store with a way in for each kind of work: reads, small commits, bulk commits.
- * Each handle has one thread that serves it in order, so reads have a handle of their own and don't wait for writes.
+ * A Deno KV store with one entrance for each kind of work.
+ *
+ * - **Small reads** (`reads`): single entries, merged into one read per turn of the event loop (`ReadQueue`).
+ * - **Lists and large reads** (`reader`): straight to Deno KV.
+ * - **Small commits** (`commit`): merged into groups (`GroupCommitter`), because every commit costs a sync of the disk.
+ * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay quick.
+ *
+ * All commits end in `Commits`, which hides whether the store is a file of this machine or behind a network. Each Deno KV
+ * handle is served by one thread in order, so the opener gives reads a handle of their own that never waits for commits.
  */
 export class Database {
-  readonly reader: Deno.Kv;
-  /** Reads of single entries, which many requests make at the same time. */
+  /** Reads entries and lists them. */
+  readonly reader: KvReader;
+  /** Reads single entries that many requests need at the same time. */
   readonly reads: ReadQueue;
-  /** Tells whether the store changes; a store that is no file has none. */
   readonly changes: ChangeProbe | undefined;
-  /** Tells what the store's log needs of the disk; a store that is no file has none. */
   readonly log: WriteAheadLog | undefined;
-  /** Holds space of the disk for deletions; a store that is no file has none. */
   readonly ballast: Ballast | undefined;
-  /** What the store can take. */
+  /** Commits without grouping and without the ballast, and the store's limits. */
   readonly commits: Commits;
-  /** The versions whose bytes this process is writing. */
+  /** Versions whose bytes this process is writing. */
   readonly writing = new Set<string>();
-  /** Is told of every commit. */
+  /** Receives every commit. */
   meter: StoreMeter = NO_METER;
-  readonly #writer: Deno.Kv;
+  readonly #locks: LockProbe | undefined;
+  readonly #resources: Disposable | undefined;
   readonly #groups: GroupCommitter;
+  readonly #bulkCommits: Commits;
   readonly #bulk: Semaphore;
   readonly #background = new Semaphore(BACKGROUND_COMMITS);
-  readonly #bulkCommits: Commits;
-  readonly #onClose: () => void;
   readonly #running = new Set<Promise<unknown>>();
-  readonly #locks: LockProbe | undefined;
-  readonly #inUse: Disposable | undefined;
-  #closing = false;
-  /** When the last commit was on disk. */
-  #committed = -Infinity;
+  #isClosing = false;
+  /** End of the last successful commit, in milliseconds of the monotonic clock. */
+  #lastCommit = -Infinity;
 
   constructor(
-    reader: Deno.Kv,
-    writer: Deno.Kv,
-    { changes, log, ballast, locks, inUse, commits, reads, onClose = () => {} }: Ways = {},
+    reader: KvReader,
+    commits: Commits,
+    { changes, locks, log, ballast, readsInFlight, resources }: DatabaseParts = {},
   ) {
     this.changes = changes;
     this.log = log;
     this.ballast = ballast;
     this.#locks = locks;
-    this.#inUse = inUse;
+    this.#resources = resources;
     this.reader = reader;
-    this.reads = new ReadQueue(reader, reads);
-    this.#writer = writer;
-    const retried = () => this.meter.retried();
-    this.commits = meteredCommits(commits ?? embeddedCommits(writer, retried, locks), this);
-    const saved = (kept: number) =>
+    this.reads = new ReadQueue(reader, readsInFlight);
+    this.commits = meteredCommits(commits, this);
+    const withBallast = (kept: number) =>
       ballast === undefined ? this.commits : commitsWithBallast(this.commits, ballast, kept);
-    this.#groups = new GroupCommitter(writer, saved(0));
-    this.#bulkCommits = saved(PIECES_FOR_USERS);
+    this.#groups = new GroupCommitter(reader, withBallast(0));
+    this.#bulkCommits = withBallast(PIECES_FOR_USERS);
     this.#bulk = new Semaphore(this.commits.bulk);
-    this.#onClose = onClose;
   }
 
-  /** Whether commits are on their way. */
+  /** Whether commits are in flight or waiting. */
   get isCommitting(): boolean {
     return this.#running.size > 0;
   }
 
-  /** Commits a small operation, together with others that wait at the same time. */
+  /** Commits a small operation, grouped with others that wait at the same time. */
   commit(operation: Operation): Promise<Outcome> {
     return this.#track(() => this.#groups.commit(operation));
   }
 
   /**
-   * Commits an operation with many bytes or many changes. Few of them run at once. Done twice, where the store's answer
-   * was lost, it has to be as done once, unless it counts or demands the state of what it changes.
+   * Commits an operation with many bytes or many changes, alone. If the answer of a remote store is lost, an idempotent
+   * operation may be committed twice.
    *
-   * @param kind Work in the background has slots of its own, so that it does not wait for the uploads, however many run.
+   * @param kind Background work has slots of its own, so that uploads never delay it.
    */
   commitBulk(operation: Operation, kind: "upload" | "background" = "upload"): Promise<Outcome> {
-    const { once, idempotent: again } = this.#bulkCommits;
-    const commit = operation.counts || operation.changesItsChecks ? once : again;
+    const { once, idempotent } = this.#bulkCommits;
+    const commit = operation.isIdempotent ? idempotent : once;
     const slots = kind === "upload" ? this.#bulk : this.#background;
     return this.#track(() => slots.run(() => commit(operation)));
   }
 
   /**
-   * Looks whether entries can be read, and whether a commit would be taken. It comes to an end when that is so.
+   * Resolves once an entry can be read and a commit would be accepted. Writes nothing.
    *
-   * @param signal Ends it before, where somebody else holds the lock for long.
+   * @param signal Stops the wait for a lock that another process holds.
    */
   async probe(signal: AbortSignal): Promise<void> {
     await this.reader.get(keys.adminToken());
-    const began = performance.now();
-    // Where commits are under way all the time the lock is seldom free, and each of them says as much.
-    while (this.#locks !== undefined && this.#committed < began && !this.#locks.isFree()) {
+    const start = performance.now();
+    // Under constant load the lock is rarely free, but then every successful commit proves that the store is writable.
+    while (this.#locks !== undefined && this.#lastCommit < start && !this.#locks.isFree()) {
       await delay(LOCKED_RETRY_MAX_DELAY, { signal });
     }
   }
 
-  /** Waits for commits that are on their way, and takes no more; then closes the store. */
+  /** Refuses new commits, waits for those in flight, and closes the store. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#isClosing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
-    this.#onClose();
-    this.changes?.[Symbol.dispose]();
-    this.log?.[Symbol.dispose]();
-    this.#locks?.[Symbol.dispose]();
-    this.#writer.close();
-    if (this.reader !== this.#writer) this.reader.close();
-    this.#inUse?.[Symbol.dispose]();
+    this.#resources?.[Symbol.dispose]();
   }
 
   #track(start: () => Promise<Outcome>): Promise<Outcome> {
-    if (this.#closing) return Promise.reject(new StoreUnavailable("The store is being closed"));
+    if (this.#isClosing) return Promise.reject(new StoreUnavailable("The store is being closed"));
     const work = start();
     this.#running.add(work);
     const forget = () => void this.#running.delete(work);
     work.then((outcome) => {
       forget();
-      if (outcome.ok) this.#committed = performance.now();
+      if (outcome.ok) this.#lastCommit = performance.now();
     }, forget);
     return work;
   }
 }
 
-/** An empty store that is gone when it is closed. A second handle would open a store of its own, so it has one. */
+/** Opens an empty store in memory, which is lost when it is closed. It has one handle, as a second would be another store. */
 export async function openMemoryDatabase(): Promise<Database> {
   const kv = await Deno.openKv(":memory:");
-  return new Database(kv, kv);
+  return new Database(kv, embeddedCommits(kv), { resources: kv });
 }

@@ -1,24 +1,37 @@
+/**
+ * A store in a file of this machine: opening it, its path and size, and what to tell the operator if it cannot be opened.
+ *
+ * @module
+ */
 import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 import { failureReason } from "../../rules/system_error.ts";
 import { Ballast } from "../disk/ballast.ts";
-import { companionsOf, isOutOfSpace, makePrivate, PRIVATE_MODE } from "../disk/durable_file.ts";
+import {
+  companionsOf,
+  fileSize,
+  isOutOfSpace,
+  makePrivate,
+  PRIVATE_MODE,
+} from "../disk/durable_file.ts";
 import { FolderLock } from "../disk/file_lock.ts";
 import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
 import { WriteAheadLog } from "../disk/write_ahead_log.ts";
-import { Database, Ways } from "./database.ts";
+import { embeddedCommits } from "./commits.ts";
+import { Database } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 
-/** The name of the store's file inside the data folder. */
+/** Name of the store's file in the data folder. */
 const FILE = "kvdrive.db";
 
-/** Files of the users: nobody else on the machine reads them. */
+/** The folder holds files of users: only its owner may look into it. */
 const FOLDER_MODE = 0o700;
 
 /**
- * Opens the store in a folder, and makes both where they don't exist. On a full disk it gives up ballast for that.
+ * Opens the store in a folder. Creates the folder and the store if they do not exist. On a full disk it releases ballast
+ * to make room for the log.
  *
- * @throws {CannotOpenStore} if the folder or the file cannot be made, read or written.
+ * @throws {CannotOpenStore} if the folder or the file cannot be created, read or written.
  */
 export async function openDatabase(folder: string): Promise<Database> {
   let lock: FolderLock | undefined;
@@ -30,7 +43,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     while (await ballast.isDiskFull() && ballast.giveUp());
     while (true) {
       try {
-        return await openFile(databasePath(folder), { ballast, inUse: lock });
+        return await openFile(databasePath(folder), ballast, lock);
       } catch (error) {
         if (!isLackOfSpace(error) || !ballast.giveUp()) throw error;
       }
@@ -43,42 +56,45 @@ export async function openDatabase(folder: string): Promise<Database> {
   }
 }
 
-async function openFile(path: string, ways: Ways): Promise<Database> {
-  const opened: (Deno.Kv | Disposable)[] = [];
-  const keep = <T extends Deno.Kv | Disposable>(resource: T): T => {
-    opened.push(resource);
-    return resource;
-  };
-  try {
-    await makePrivate([path, ...companionsOf(path)]);
-    createFile(path);
-    const writer = keep(await Deno.openKv(path));
-    const reader = keep(await Deno.openKv(path));
-    // The first statement is what reads the file.
-    await reader.get([""]);
-    const changes = keep(new ChangeProbe(path));
-    const log = keep(new WriteAheadLog(path));
-    return new Database(reader, writer, { ...ways, changes, log, locks: new LockProbe(path) });
-  } catch (error) {
-    for (const resource of opened) resource[Symbol.dispose]();
-    throw error;
-  }
+/** @param lock Marks the folder as in use until the database is closed. */
+async function openFile(path: string, ballast: Ballast, lock: FolderLock): Promise<Database> {
+  using opened = new DisposableStack();
+  await makePrivate([path, ...companionsOf(path)]);
+  createFile(path);
+  const reader = opened.use(await Deno.openKv(path));
+  const writer = opened.use(await Deno.openKv(path));
+  // Deno KV reads the file with the first statement.
+  await reader.get([""]);
+  const locks = opened.use(new LockProbe(path));
+  const log = opened.use(new WriteAheadLog(path));
+  const changes = opened.use(new ChangeProbe(path));
+  const handles = opened.move();
+  const resources = new DisposableStack();
+  resources.use(lock);
+  resources.use(handles);
+  return new Database(reader, embeddedCommits(writer, locks), {
+    changes,
+    locks,
+    log,
+    ballast,
+    resources,
+  });
 }
 
-/** Whether a store may have failed to open because the disk has no space or no inode for the log and its index. */
+/** Returns whether opening may have failed because the disk has no space or no inode for the log and its index. */
 function isLackOfSpace(error: unknown): boolean {
   return isOutOfSpace(error) || error instanceof Error &&
       /disk is full|disk I\/O error|unable to open database file/.test(error.message);
 }
 
-/** The file gives space back only if it was created for that, before Deno KV makes its tables in it. */
+/** Creates the file in a mode that can return space to the disk, which must precede the first table of Deno KV. */
 function createFile(path: string): void {
   createPrivate(path);
   const sqlite = new DatabaseSync(path);
   try {
     sqlite.exec("PRAGMA busy_timeout = 5000");
     const tables = sqlite.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.n;
-    // A first table fixes the mode in the file. (`VACUUM` would too, but needs all permissions of the runtime.)
+    // A first table writes the mode into the file. (`VACUUM` would too, but needs all permissions of the runtime.)
     if (tables === 0) {
       sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE first (x); DROP TABLE first");
     }
@@ -87,7 +103,7 @@ function createFile(path: string): void {
   }
 }
 
-/** SQLite gives the log and its index the mode that the store's file has. */
+/** Creates an empty private file. SQLite gives the log and its index the same mode. */
 function createPrivate(path: string): void {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: PRIVATE_MODE }).close();
@@ -96,32 +112,25 @@ function createPrivate(path: string): void {
   }
 }
 
-/** The store's file in a folder. */
+/** Returns the path of the store's file in a folder. */
 export function databasePath(folder: string): string {
   return join(folder, FILE);
 }
 
-/** Bytes of the store's file in a folder, with its write-ahead log; `undefined` where it may not be looked at. */
+/** Returns the bytes of the store's file and its write-ahead log; `undefined` without the permission to read them. */
 export async function databaseSize(folder: string): Promise<number | undefined> {
   const path = databasePath(folder);
-  const sizes = await Promise.all([path, `${path}-wal`].map(sizeOf));
-  return sizes.reduce((sum, size) =>
-    sum === undefined || size === undefined ? undefined : sum + size
-  );
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
   try {
-    return (await Deno.stat(path)).size;
+    const sizes = await Promise.all([path, `${path}-wal`].map(fileSize));
+    return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return 0;
     if (error instanceof Deno.errors.NotCapable) return undefined;
     throw error;
   }
 }
 
 /**
- * What to tell the operator if other users of the machine can look into the data folder, as a sentence; `undefined` if they
+ * Returns a warning, as a sentence, if other users of the machine can look into the data folder; `undefined` if they
  * cannot. The store's own files are private in any case.
  */
 export async function openFolderWarning(folder: string): Promise<string | undefined> {
@@ -133,7 +142,7 @@ export async function openFolderWarning(folder: string): Promise<string | undefi
     `close it with chmod 700 ${folder}`;
 }
 
-/** What keeps a store from being opened, and what helps, as the end of a sentence. */
+/** Returns why a store cannot be opened and what helps, as the end of a sentence. */
 export function openProblem(error: unknown): string {
   const reason = failureReason(error);
   const advice = OPEN_ADVICE.find(([problem]) => problem.test(reason))?.[1];
@@ -147,10 +156,11 @@ const OPEN_ADVICE: readonly [problem: RegExp, advice: string][] = [
   ],
   [
     /not a database|malformed|encrypted/i,
-    "its file is damaged or another program's: restore a backup with kvdrive restore, or name another folder with --data",
+    "the file is damaged or belongs to another program: restore a backup with kvdrive restore, " +
+    "or name another folder with --data",
   ],
   [/file exists|not a directory/i, "it is a file: name a folder with --data"],
   [/no space|disk is full/i, "free some space on the disk"],
-  [/read-only file system/i, "name a folder that can be written to with --data"],
-  [/no such file/i, "no folder can be made there: name another one with --data"],
+  [/read-only file system/i, "name a writable folder with --data"],
+  [/no such file/i, "the folder cannot be created there: name another one with --data"],
 ];

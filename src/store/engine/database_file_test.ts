@@ -14,7 +14,7 @@ async function inFolder(work: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-Deno.test("A new store is made so that it can give space back, and for its owner alone", async () => {
+Deno.test("A new store can return space to the disk, and its folder is private", async () => {
   await inFolder(async (parent) => {
     const folder = join(parent, "deep", "data");
     const db = await openDatabase(folder);
@@ -27,7 +27,7 @@ Deno.test("A new store is made so that it can give space back, and for its owner
   });
 });
 
-Deno.test("The store's files are private, in a folder that is open and however they were before", async () => {
+Deno.test("The store's files are made private, also in an open folder and after a change of their modes", async () => {
   if (Deno.build.os === "windows") return;
   await inFolder(async (folder) => {
     await Deno.chmod(folder, 0o755);
@@ -46,7 +46,7 @@ Deno.test("The store's files are private, in a folder that is open and however t
   });
 });
 
-Deno.test("What was committed is there when the store is opened again", async () => {
+Deno.test("A committed entry exists after the store is opened again", async () => {
   await inFolder(async (folder) => {
     const first = await openDatabase(folder);
     await first.commit(new Operation().set(["file", "p", "d", "a"], "kept"));
@@ -57,7 +57,7 @@ Deno.test("What was committed is there when the store is opened again", async ()
   });
 });
 
-Deno.test("Many can open a new store at once", async () => {
+Deno.test("Several processes can open a new store at once", async () => {
   await inFolder(async (folder) => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase(folder)));
     await Promise.all(opened.map((db, i) => db.commit(new Operation().set(["n", i], i))));
@@ -68,16 +68,16 @@ Deno.test("Many can open a new store at once", async () => {
   });
 });
 
-Deno.test("A file that is no store is refused and left as it is", async () => {
+Deno.test("A file that is not a store is refused and not changed", async () => {
   await inFolder(async (folder) => {
     const path = join(folder, "kvdrive.db");
-    await Deno.writeTextFile(path, "a letter to somebody".repeat(100));
+    await Deno.writeTextFile(path, "not a database".repeat(100));
     await assertRejects(() => openDatabase(folder), CannotOpenStore, "Cannot open the store in");
-    assertEquals(await Deno.readTextFile(path), "a letter to somebody".repeat(100));
+    assertEquals(await Deno.readTextFile(path), "not a database".repeat(100));
   });
 });
 
-Deno.test("A store that is being closed ends what is on its way and takes nothing more", async () => {
+Deno.test("A store that is being closed finishes its commits and refuses new ones", async () => {
   await inFolder(async (folder) => {
     const db = await openDatabase(folder);
     const running = db.commit(new Operation().set(["n", 1], 1));

@@ -1,59 +1,155 @@
+/**
+ * Every error that the store throws on purpose. `src/http/` maps them to statuses, `src/cli/` to exit codes.
+ *
+ * | The store fails | because |
+ * | --- | --- |
+ * | `StoreUnavailable` | it is locked, unreachable or overloaded; the same call may work later |
+ * | `StoreFull` (in `disk/`) | the disk is full |
+ * | `MemoryExhausted` | the memory budget is used up |
+ * | `StoreDamaged` | bytes of a file are missing or wrong |
+ *
+ * | The caller is refused | because |
+ * | --- | --- |
+ * | `NoSuchProject`, `NoSuchApp` | it does not exist |
+ * | `AlreadyExists` | the name is taken |
+ * | `BeingDeleted` | its deletion is running |
+ * | `AccessIsOff` | the application has no access control |
+ * | `UploadRefused`, `TooManyOpenUploads` | of the state of an upload, or of their number |
+ * | `QuotaExceeded` | the project's quota is used up |
+ *
+ * | The operator is told | that |
+ * | --- | --- |
+ * | `CannotOpenStore` | the data folder or the store cannot be used |
+ * | `CannotBackUp`, `DamagedBackup`, `BackupRuns`, `CannotRestore` | a backup or a restore failed |
+ *
+ * The message of every refusal and of everything for the operator is a sentence for a person.
+ *
+ * @module
+ */
 import { formatBytes } from "../../rules/units.ts";
 
-/** The store cannot do it now, and may be able to soon: locked by another process, or its answer did not come. */
+// The store fails.
+
+/** The store cannot do it now, and may be able to soon. */
 export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
+/** The memory budget for a kind of request is used up, and no memory became free within the patience. */
+export class MemoryExhausted extends Error {
+  override readonly name = "MemoryExhausted";
+
+  /** @param part Name of the part of the memory budget. */
+  constructor(readonly part: string) {
+    super(`The memory budget for ${part} is used up`);
+  }
+}
+
+/** Bytes that a record refers to are missing or wrong. */
+export class StoreDamaged extends Error {
+  override readonly name = "StoreDamaged";
+
+  /**
+   * @param file The file, as `fileText` names it.
+   * @param problem The damage, as the end of a sentence.
+   */
+  constructor(file: string, readonly problem: string) {
+    super(`The file ${file} is damaged: ${problem}`);
+  }
+}
+
 /**
- * What SQLite says when the disk below it fails or its files cannot be opened (sqlite.org/rescode.html: SQLITE_IOERR,
+ * Messages of SQLite when the disk fails or its files cannot be opened (sqlite.org/rescode.html: SQLITE_IOERR,
  * SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PROTOCOL). Nothing was changed, and the same call may work
  * later. SQLite reports a read that failed with EIO as "malformed" (`abort_due_to_error` in its vdbe.c).
  */
 const DISK_FAILURES =
   /disk I\/O error|disk image is malformed|unable to open database file|attempt to write a readonly database|locking protocol/;
 
-/** Returns whether an error of Deno KV or `node:sqlite` reports a failing disk rather than a defect of ours. */
+/** Returns whether an error of Deno KV or `node:sqlite` reports a failing disk and not a defect of kvdrive. */
 export function isDiskFailure(error: unknown): error is Error {
   return error instanceof Error && DISK_FAILURES.test(error.message);
 }
 
-/** The memory for requests of a kind is used up, and what was waited for did not come free. */
-export class MemoryExhausted extends Error {
-  override readonly name = "MemoryExhausted";
+/** Returns whether SQLite or the disk could not read a part of the store's file. */
+export function isCorruption(error: unknown): error is TypeError {
+  return error instanceof TypeError && /malformed|disk I\/O error/.test(error.message);
+}
 
-  /** @param part The part of the memory budget. */
-  constructor(readonly part: string) {
-    super(`The memory budget for ${part} is used up`);
+// The caller is refused.
+
+/** The project does not exist, or not any more. */
+export class NoSuchProject extends Error {
+  override readonly name = "NoSuchProject";
+
+  constructor(readonly project: string) {
+    super(`There is no project ${JSON.stringify(project)}`);
   }
 }
 
-/** What a write would have made of a project's bytes, and what is allowed. */
-export interface QuotaNumbers {
-  /** The bytes of its files and of its open uploads. */
-  used: number;
-  limit: number;
-  /** How many more the write would have needed. */
-  more: number;
+/** The application does not exist, or not any more. */
+export class NoSuchApp extends Error {
+  override readonly name = "NoSuchApp";
+
+  constructor(readonly app: string) {
+    super(`There is no application ${JSON.stringify(app)} in this project`);
+  }
 }
 
-/** A project cannot take more bytes. The message is a sentence for the caller. */
-export class QuotaExceeded extends Error {
-  override readonly name = "QuotaExceeded";
+/** Kinds of names that are unique: in the store, in a project, or in an application. */
+export type Unique = "project" | "app" | "host" | "key name";
 
-  /** @param outcome What became of the write, as the end of a sentence. */
-  constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
-    const { used, limit, more } = numbers;
+const TAKEN: Record<Unique, (id: string) => string> = {
+  project: (id) => `There is a project ${id} already: choose another id`,
+  app: (id) => `There is an application ${id} in this project already: choose another name`,
+  host: (id) => `Another application has the host name ${id} already: choose another one`,
+  "key name": (id) => `The application has a key ${id} already: choose another name or delete it`,
+};
+
+/** The name is taken. */
+export class AlreadyExists extends Error {
+  override readonly name = "AlreadyExists";
+
+  constructor(readonly what: Unique, readonly id: string) {
+    super(TAKEN[what](JSON.stringify(id)));
+  }
+}
+
+const DELETABLE = { project: "project", drive: "drive", app: "application" } as const;
+
+/** The target of a write is being deleted. */
+export class BeingDeleted extends Error {
+  override readonly name = "BeingDeleted";
+
+  constructor(readonly what: keyof typeof DELETABLE, readonly id: string) {
+    super(`The ${DELETABLE[what]} ${JSON.stringify(id)} is being removed: try again`);
+  }
+}
+
+/** Keys exist only for applications with access control. */
+export class AccessIsOff extends Error {
+  override readonly name = "AccessIsOff";
+
+  constructor(readonly app: string) {
     super(
-      `The project has ${formatBytes(used)} of its ${formatBytes(limit)} in use and cannot take ${
-        formatBytes(more)
-      } more (${used} of ${limit} bytes, ${more} more): ` +
-        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
+      `The access control of the application ${JSON.stringify(app)} is off: enable it first`,
     );
   }
 }
 
-/** A project has as many open uploads as it may. The message is a sentence for the caller. */
+/** Why a call on an upload is refused. */
+export type UploadProblem = "absent" | "other name" | "completed" | "parts";
+
+/** A call on an upload does not fit its state. */
+export class UploadRefused extends Error {
+  override readonly name = "UploadRefused";
+
+  constructor(readonly problem: UploadProblem, message: string) {
+    super(message);
+  }
+}
+
+/** The project has its maximum of open uploads. */
 export class TooManyOpenUploads extends Error {
   override readonly name = "TooManyOpenUploads";
 
@@ -65,104 +161,39 @@ export class TooManyOpenUploads extends Error {
   }
 }
 
-/** Bytes that a record speaks of are missing or are other ones. */
-export class StoreDamaged extends Error {
-  override readonly name = "StoreDamaged";
-  /** What is wrong with the file, as the end of a sentence. */
-  readonly problem: string;
-
-  /**
-   * @param file The file, as a message names it.
-   * @param problem What is wrong with it, as the end of a sentence.
-   */
-  constructor(file: string, problem: string) {
-    super(`The file ${file} is damaged: ${problem}`);
-    this.problem = problem;
-  }
+/** State of a project's quota at a refused write, in bytes. */
+export interface QuotaNumbers {
+  /** Bytes of all files and open uploads. */
+  used: number;
+  limit: number;
+  /** Bytes that the write needed in addition. */
+  more: number;
 }
 
-/** Whether SQLite or the disk could not read a part of the store's file. */
-export function isCorruption(error: unknown): error is TypeError {
-  return error instanceof TypeError && /malformed|disk I\/O error/.test(error.message);
-}
+/** The project's quota has no room for the write. */
+export class QuotaExceeded extends Error {
+  override readonly name = "QuotaExceeded";
 
-/** The data folder or the store in it cannot be used. The message is a sentence for the person who started us. */
-export class CannotOpenStore extends Error {
-  override readonly name = "CannotOpenStore";
-}
-
-/** Why a call on an upload cannot be served. */
-export type UploadProblem = "absent" | "other name" | "completed" | "parts";
-
-/** A call on an upload that cannot be served. The message is a sentence for the caller. */
-export class UploadRefused extends Error {
-  override readonly name = "UploadRefused";
-
-  constructor(readonly problem: UploadProblem, message: string) {
-    super(message);
-  }
-}
-
-/** What there is only one of, of that name. */
-export type Unique = "project" | "app" | "host" | "key name";
-
-/** Something of that name is there already. The message is a sentence for the caller. */
-export class AlreadyExists extends Error {
-  override readonly name = "AlreadyExists";
-
-  constructor(readonly what: Unique, readonly id: string) {
-    super(EXISTING[what](JSON.stringify(id)));
-  }
-}
-
-const EXISTING: Record<Unique, (id: string) => string> = {
-  project: (id) => `There is a project ${id} already: choose another id`,
-  app: (id) => `There is an application ${id} in this project already: choose another name`,
-  host: (id) => `Another application has the host name ${id} already: choose another one`,
-  "key name": (id) => `The application has a key ${id} already: choose another name or delete it`,
-};
-
-const REMOVABLE = { project: "project", drive: "drive", app: "application" } as const;
-
-/** What is to be written or made is being removed. The message is a sentence for the caller. */
-export class BeingDeleted extends Error {
-  override readonly name = "BeingRemoved";
-
-  constructor(readonly what: keyof typeof REMOVABLE, readonly id: string) {
-    super(`The ${REMOVABLE[what]} ${JSON.stringify(id)} is being removed: try again`);
-  }
-}
-
-/** There is no such project, or not any more. */
-export class NoSuchProject extends Error {
-  override readonly name = "NoSuchProject";
-
-  constructor(readonly project: string) {
-    super(`There is no project ${JSON.stringify(project)}`);
-  }
-}
-
-/** There is no such application, or not any more. The message is a sentence for the caller. */
-export class NoSuchApp extends Error {
-  override readonly name = "NoSuchApp";
-
-  constructor(readonly app: string) {
-    super(`There is no application ${JSON.stringify(app)} in this project`);
-  }
-}
-
-/** Keys are for applications whose access control is on. The message is a sentence for the caller. */
-export class AccessIsOff extends Error {
-  override readonly name = "AccessIsOff";
-
-  constructor(readonly app: string) {
+  /** @param outcome Effect of the refused write, as the end of a sentence. */
+  constructor(readonly numbers: QuotaNumbers, outcome = "nothing was stored") {
+    const { used, limit, more } = numbers;
     super(
-      `The access control of the application ${JSON.stringify(app)} is off: enable it first`,
+      `The project has ${formatBytes(used)} of its ${formatBytes(limit)} in use and cannot take ${
+        formatBytes(more)
+      } more (${used} of ${limit} bytes, ${more} more): ` +
+        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
     );
   }
 }
 
-/** A backup cannot be made. The message is a sentence for the person who wants it. */
+// The operator is told.
+
+/** The data folder or the store in it cannot be used. */
+export class CannotOpenStore extends Error {
+  override readonly name = "CannotOpenStore";
+}
+
+/** A backup cannot be made. */
 export class CannotBackUp extends Error {
   override readonly name = "CannotBackUp";
 }
@@ -170,9 +201,12 @@ export class CannotBackUp extends Error {
 /** Damaged files that a message lists. */
 const LISTED_DAMAGE = 3;
 
-/** The store has damaged files, so a copy of it is no backup. The message says where the copy is. */
+/** The store has damaged files, so its copy does not count as a backup. */
 export class DamagedBackup extends CannotBackUp {
-  /** @param damage What is damaged, a sentence each without its end. */
+  /**
+   * @param path Where the copy is.
+   * @param damage One sentence without its period for each damaged place.
+   */
   constructor(path: string, damage: readonly string[]) {
     const listed = damage.slice(0, LISTED_DAMAGE).join(". ");
     const more = damage.length - LISTED_DAMAGE;
@@ -183,12 +217,12 @@ export class DamagedBackup extends CannotBackUp {
   }
 }
 
-/** Another process makes a backup at the same place. The message is a sentence. */
+/** Another process is making a backup in the same folder. */
 export class BackupRuns extends Error {
   override readonly name = "BackupRuns";
 }
 
-/** A backup cannot be brought back. The message is a sentence for the person who wants it. */
+/** A backup cannot be restored. */
 export class CannotRestore extends Error {
   override readonly name = "CannotRestore";
 }

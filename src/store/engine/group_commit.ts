@@ -1,32 +1,12 @@
 import { setImmediate } from "node:timers";
 import { StoreFull } from "../disk/disk_space.ts";
-import { type Commits, embeddedCommits, type Outcome } from "./commits.ts";
+import type { Commits, Outcome } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { identityOf } from "./keys.ts";
 import { Operation } from "./operation.ts";
-import { readMany } from "./read_queue.ts";
+import { type KvReader, readMany } from "./read_queue.ts";
 
-/** Those of the operations that could not happen now, because an entry is not what they demand. */
-export async function unmetAmong(
-  kv: Deno.Kv,
-  operations: readonly Operation[],
-): Promise<Set<Operation>> {
-  const demanded = new Map<string, Deno.KvKey>();
-  for (const operation of operations) {
-    for (const { key } of operation.checks()) demanded.set(identityOf(key), key);
-  }
-  const found = new Map<string, string | null>();
-  for (const { key, versionstamp } of await readMany(kv, [...demanded.values()])) {
-    found.set(identityOf(key), versionstamp);
-  }
-  const isMet = (operation: Operation) =>
-    operation.checks().every(({ key, versionstamp }) =>
-      found.get(identityOf(key)) === versionstamp
-    );
-  return new Set(operations.filter((operation) => !isMet(operation)));
-}
-
-/** Small writes are put together up to this many bytes. */
+/** Size of a group of small operations, in bytes. */
 export const MAX_GROUP_BYTES = 700_000;
 
 interface Waiting {
@@ -37,28 +17,31 @@ interface Waiting {
 
 /** Operations that are committed as one. */
 interface Group {
-  together: Operation;
+  merged: Operation;
   members: readonly Waiting[];
 }
 
 /**
- * Puts small operations that wait at the same time into one commit: each commit costs the store a sync of the disk.
- * What a caller sees is as if its operation had been committed alone.
+ * Merges small operations that wait at the same time into one commit, because each commit costs a sync of the disk.
+ * Every caller gets the outcome that its operation would have had alone.
+ *
+ * A group that is refused has changed nothing. The members whose checks fail are found by reading, get their refusal, and
+ * the others are committed again as a group.
  */
 export class GroupCommitter {
-  readonly #kv: Deno.Kv;
+  readonly #reader: KvReader;
   readonly #commits: Commits;
   readonly #queue: Waiting[] = [];
   #running = 0;
   #isStarting = false;
 
-  /** @param kv Reads why a group was refused. */
-  constructor(kv: Deno.Kv, commits = embeddedCommits(kv)) {
-    this.#kv = kv;
+  /** @param reader Reads the entries that a refused group checks. */
+  constructor(reader: KvReader, commits: Commits) {
+    this.#reader = reader;
     this.#commits = commits;
   }
 
-  /** Commits an operation, alone or with others. Throws as the store's commits do. */
+  /** Commits an operation, alone or with others. Throws what the store's commits throw. */
   commit(operation: Operation): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.#queue.push({ operation, resolve, reject });
@@ -66,7 +49,7 @@ export class GroupCommitter {
     return promise;
   }
 
-  /** Others that ask within this turn of the event loop come along. */
+  /** Starts after this turn of the event loop, so that operations of the same turn share a group. */
   #startSoon(): void {
     if (this.#isStarting) return;
     this.#isStarting = true;
@@ -86,37 +69,36 @@ export class GroupCommitter {
     }
   }
 
-  /** From the head of the queue all that goes together: within the limits, and no key twice. */
+  /** Takes operations from the head of the queue for as long as they fit and do not touch the same key. */
   #takeGroup(): Group {
-    const together = new Operation();
+    const merged = new Operation();
     let count = 0;
     for (const { operation } of this.#queue) {
-      const hasRoom = together.hasRoomFor(operation, MAX_GROUP_BYTES, this.#commits.checks);
+      const hasRoom = merged.hasRoomFor(operation, MAX_GROUP_BYTES, this.#commits.checks);
       if (count > 0 && !hasRoom) break;
-      together.add(operation);
+      merged.add(operation);
       count++;
     }
-    return { together, members: this.#queue.splice(0, count) };
+    return { merged, members: this.#queue.splice(0, count) };
   }
 
-  /** Commits together whatever can be: those whose checks don't hold get their answer, and the others go on. */
   async #run(group: Group): Promise<void> {
-    let { together, members } = group;
+    let { merged, members } = group;
     while (members.length > 1) {
-      if (await this.#commitTogether({ together, members })) return;
-      const holding = await this.#refuse(members);
-      // Not a check, or one that holds again.
+      if (await this.#commitGroup({ merged, members })) return;
+      const holding = await this.#refuseUnmet(members);
+      // The cause was not a check, or the check holds again.
       if (holding.length === members.length) break;
       members = holding;
-      together = combined(members);
+      merged = merge(members);
     }
     await Promise.all(members.map((member) => this.#commitAlone(member)));
   }
 
-  /** Gives `false` where the group was refused, which changed nothing. */
-  async #commitTogether({ together, members }: Group): Promise<boolean> {
+  /** Returns `false` if the group was not applied and its members have no answer yet. */
+  async #commitGroup({ merged, members }: Group): Promise<boolean> {
     try {
-      const outcome = await this.#commits.once(together);
+      const outcome = await this.#commits.once(merged);
       if (outcome.ok) { for (const { resolve } of members) resolve(outcome); }
       return outcome.ok;
     } catch (error) {
@@ -124,32 +106,33 @@ export class GroupCommitter {
         await this.#runWithoutBytes(members, error);
         return true;
       }
-      const concernsAll = error instanceof StoreUnavailable;
-      if (concernsAll) { for (const { reject } of members) reject(error); }
-      return concernsAll;
+      // Any other error may be the fault of one member: each is committed alone.
+      if (!(error instanceof StoreUnavailable)) return false;
+      for (const { reject } of members) reject(error);
+      return true;
     }
   }
 
-  /** On a full disk the members that store bytes of files are refused; the others may still find room. */
+  /** On a full disk, refuses the members that store bytes of files; the others may still find room. */
   async #runWithoutBytes(members: readonly Waiting[], error: StoreFull): Promise<void> {
     const others = members.filter(({ operation }) => !operation.hasFileBytes);
     const isMixed = others.length > 0 && others.length < members.length;
     for (const member of members) {
       if (!isMixed || member.operation.hasFileBytes) member.reject(error);
     }
-    if (isMixed) await this.#run({ together: combined(others), members: others });
+    if (isMixed) await this.#run({ merged: merge(others), members: others });
   }
 
-  /** Tells those whose checks don't hold that they were refused; gives the others. */
-  async #refuse(members: readonly Waiting[]): Promise<readonly Waiting[]> {
+  /** Refuses the members with a check that fails, and returns the others. */
+  async #refuseUnmet(members: readonly Waiting[]): Promise<readonly Waiting[]> {
     try {
-      const unmet = await unmetAmong(this.#kv, members.map(({ operation }) => operation));
+      const unmet = await findUnmet(this.#reader, members.map(({ operation }) => operation));
       for (const { operation, resolve } of members) {
         if (unmet.has(operation)) resolve({ ok: false });
       }
       return members.filter(({ operation }) => !unmet.has(operation));
     } catch {
-      // Each alone is told what the matter is.
+      // Each member meets the error again when it is committed alone.
       return members;
     }
   }
@@ -163,8 +146,28 @@ export class GroupCommitter {
   }
 }
 
-function combined(members: readonly Waiting[]): Operation {
-  const together = new Operation();
-  for (const { operation } of members) together.add(operation);
-  return together;
+function merge(members: readonly Waiting[]): Operation {
+  const merged = new Operation();
+  for (const { operation } of members) merged.add(operation);
+  return merged;
+}
+
+/** Returns the operations with a check that fails now. */
+export async function findUnmet(
+  reader: KvReader,
+  operations: readonly Operation[],
+): Promise<Set<Operation>> {
+  const checked = new Map<string, Deno.KvKey>();
+  for (const operation of operations) {
+    for (const { key } of operation.checks()) checked.set(identityOf(key), key);
+  }
+  const found = new Map<string, string | null>();
+  for (const { key, versionstamp } of await readMany(reader, [...checked.values()])) {
+    found.set(identityOf(key), versionstamp);
+  }
+  const isMet = (operation: Operation) =>
+    operation.checks().every(({ key, versionstamp }) =>
+      found.get(identityOf(key)) === versionstamp
+    );
+  return new Set(operations.filter((operation) => !isMet(operation)));
 }

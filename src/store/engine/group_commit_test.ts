@@ -1,18 +1,18 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { StoreFull } from "../disk/disk_space.ts";
-import { GROUP_COMMITS, type Outcome } from "./commits.ts";
+import { embeddedCommits, GROUP_COMMITS, type Outcome } from "./commits.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS, Operation, SharedCheck } from "./operation.ts";
 import { CHUNK_SIZE } from "./records.ts";
 
-/** What a commit had in it. */
+/** The content of a commit. */
 interface Commit {
   checks: number;
   keys: string[];
   bytes: number;
 }
 
-/** A store in memory that notes its commits. */
+/** A store in memory that records its commits. */
 class WatchedStore implements Disposable {
   readonly commits: Commit[] = [];
   mostInFlight = 0;
@@ -20,10 +20,10 @@ class WatchedStore implements Disposable {
   readonly kv: Deno.Kv;
   readonly groups: GroupCommitter;
 
-  /** @param before Runs before each commit; what it throws, the commit throws. */
+  /** @param before Runs before each commit, which fails with its error. */
   private constructor(kv: Deno.Kv, before: (commit: Commit) => void) {
     this.kv = kv;
-    this.groups = new GroupCommitter(kv);
+    this.groups = new GroupCommitter(kv, embeddedCommits(kv));
     const atomic = kv.atomic.bind(kv);
     kv.atomic = () => this.#watch(atomic(), before);
   }
@@ -82,12 +82,12 @@ function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** Which of the operations happened. */
+/** Returns which operations were applied. */
 function happened(results: readonly PromiseSettledResult<Outcome>[]): boolean[] {
   return results.map((result) => result.status === "fulfilled" && result.value.ok);
 }
 
-Deno.test("Many small operations are few commits, at most two of them at once", async () => {
+Deno.test("Many small operations share few commits, of which two are in flight", async () => {
   using store = await WatchedStore.open();
   const operations = times(200, (i) => new Operation().check(["a", i], null).set(["a", i], i));
   const results = await store.commitAll(operations);
@@ -97,7 +97,7 @@ Deno.test("Many small operations are few commits, at most two of them at once", 
   assertEquals(await Promise.all(times(200, (i) => store.value("a", i))), times(200, (i) => i));
 });
 
-Deno.test("What demands the same of one entry goes together: 64 small files are one commit", async () => {
+Deno.test("Operations with the same shared check are grouped: 64 small files are one commit", async () => {
   using store = await WatchedStore.open();
   const { versionstamp } = await store.kv.set(["project"], 1);
   const operations = times(
@@ -113,18 +113,18 @@ Deno.test("What demands the same of one entry goes together: 64 small files are 
   assertEquals(await store.value("files"), new Deno.KvU64(64n));
 });
 
-Deno.test("Where an entry is not what some demand, the others happen", async () => {
+Deno.test("If the shared check of some members fails, the others are applied", async () => {
   using store = await WatchedStore.open();
   const { versionstamp } = await store.kv.set(["project"], 1);
-  const demand = (i: number) =>
+  const check = (i: number) =>
     i % 3 === 1 ? new SharedCheck(["project"], null) : new SharedCheck(["project"], versionstamp);
   const results = await store.commitAll(
-    times(20, (i) => new Operation().share(demand(i)).set(["file", i], i)),
+    times(20, (i) => new Operation().share(check(i)).set(["file", i], i)),
   );
   assertEquals(happened(results), times(20, (i) => i % 3 !== 1));
 });
 
-Deno.test("An operation without company is committed at once and alone", async () => {
+Deno.test("A single operation is committed at once", async () => {
   using store = await WatchedStore.open();
   for (let i = 0; i < 3; i++) {
     assertEquals((await store.groups.commit(new Operation().set(["a"], i))).ok, true);
@@ -132,7 +132,7 @@ Deno.test("An operation without company is committed at once and alone", async (
   }
 });
 
-Deno.test("A check that fails fails its own operation alone", async () => {
+Deno.test("A failed check refuses only its own operation", async () => {
   using store = await WatchedStore.open();
   const wrong = "00000000000000010000";
   const operations = times(
@@ -144,11 +144,11 @@ Deno.test("A check that fails fails its own operation alone", async () => {
   assertEquals(happened(results), wanted);
   const values = await Promise.all(times(40, (i) => store.value("a", i)));
   assertEquals(values, wanted.map((right, i) => right ? i : null));
-  // Once with those that fail, and once without.
+  // One commit with the operations that fail, and one without.
   assertEquals(store.commits.map(({ checks }) => checks), [40, 37]);
 });
 
-Deno.test("Operations that meet on a key never share a commit, and keep their order", async () => {
+Deno.test("Operations on the same key never share a commit and keep their order", async () => {
   using store = await WatchedStore.open();
   const results = await store.commitAll(
     times(60, (i) => new Operation().set(["same", i % 5], i).set(["own", i], i)),
@@ -159,7 +159,7 @@ Deno.test("Operations that meet on a key never share a commit, and keep their or
   assertEquals(await Promise.all(times(5, (i) => store.value("same", i))), [55, 56, 57, 58, 59]);
 });
 
-Deno.test("A key that one checks and another changes is met as well", async () => {
+Deno.test("An operation that checks a key and one that changes it do not share a commit", async () => {
   using store = await WatchedStore.open();
   const results = await store.commitAll([
     ...times(2, (i) => new Operation().set(["first", i], i)),
@@ -171,7 +171,7 @@ Deno.test("A key that one checks and another changes is met as well", async () =
   assertEquals(await store.value("c"), null);
 });
 
-Deno.test("What goes to one counter is one sum in a commit, and all of it counts", async () => {
+Deno.test("Sums of one counter are merged into one sum of the commit", async () => {
   using store = await WatchedStore.open();
   const steps = times(100, (i) => i % 3 === 0 ? -1 : 2);
   await store.commitAll(steps.map((by, i) => new Operation().set(["a", i], i).sum(["n"], by)));
@@ -181,7 +181,7 @@ Deno.test("What goes to one counter is one sum in a commit, and all of it counts
   assertEquals(await store.value("n"), new Deno.KvU64(BigInt(total)));
 });
 
-Deno.test("No commit is larger than the limits of a group", async () => {
+Deno.test("No commit exceeds the limits of a group", async () => {
   using store = await WatchedStore.open();
   const chunk = new Uint8Array(CHUNK_SIZE);
   const operations = [
@@ -200,7 +200,7 @@ Deno.test("No commit is larger than the limits of a group", async () => {
   assert(store.commits.length < 15, String(store.commits.length));
 });
 
-Deno.test("An operation that is larger than a group may be is committed alone", async () => {
+Deno.test("An operation larger than a group is committed alone", async () => {
   using store = await WatchedStore.open();
   const large = () =>
     times(12, (i) => i).reduce(
@@ -212,7 +212,7 @@ Deno.test("An operation that is larger than a group may be is committed alone", 
   assertEquals(store.commits.at(-1)?.keys.length, 12);
 });
 
-Deno.test("An operation that cannot be committed fails alone", async () => {
+Deno.test("An invalid operation fails without affecting its group", async () => {
   using store = await WatchedStore.open();
   const tooMany = new Operation();
   for (let i = 0; i <= MAX_COMMIT_MUTATIONS; i++) tooMany.delete(["b", i]);
@@ -230,7 +230,7 @@ Deno.test("An operation that cannot be committed fails alone", async () => {
   assertInstanceOf(reasons[6], TypeError);
 });
 
-Deno.test("A full disk concerns all of a group, which is not tried again alone", async () => {
+Deno.test("On a full disk all members of a group fail without a retry", async () => {
   using store = await WatchedStore.open(() => {
     throw new TypeError("database or disk is full");
   });
@@ -242,7 +242,7 @@ Deno.test("A full disk concerns all of a group, which is not tried again alone",
   assertEquals(store.commits.length, 1);
 });
 
-Deno.test("On a full disk uploads of a group are refused, and its deletions go on together", async () => {
+Deno.test("On a full disk the uploads of a group are refused, and its deletions are committed together", async () => {
   using store = await WatchedStore.open(({ bytes }) => {
     if (bytes > 0) throw new TypeError("database or disk is full");
   });
@@ -257,7 +257,7 @@ Deno.test("On a full disk uploads of a group are refused, and its deletions go o
   assertEquals(store.commits.length, 2);
 });
 
-Deno.test("A failure leaves the committer ready for the next operation", async () => {
+Deno.test("After a failure the next operation is committed", async () => {
   let failing = true;
   using store = await WatchedStore.open(() => {
     if (failing) throw new TypeError("something else");

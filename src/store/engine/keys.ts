@@ -1,26 +1,30 @@
 /**
- * Every key of the store. Deno KV orders strings by their UTF-8 bytes, and numbers behind all strings.
+ * Every key of the store, as functions: `keys` of single entries, `prefixes` and `ranges` for lists. The first part of a
+ * key is the kind of the entry; the values are in `records.ts`. Deno KV orders strings by their UTF-8 bytes, and numbers
+ * after all strings.
  *
  * @module
  */
-
 import { afterPrefix } from "../../rules/names.ts";
 import type { Place } from "./records.ts";
 
-/** Sorts behind every string in the same position of a key. */
-const BEHIND_STRINGS = 0;
+/** Sorts after every string in the same position of a key. */
+const AFTER_STRINGS = 0;
 
-/** `start` included, `end` excluded. */
+/** Keys from `start` (included) to `end` (excluded). */
 export interface KeyRange {
   start: Deno.KvKey;
   end: Deno.KvKey;
 }
 
 export const keys = {
+  /** The record of a file's current version. */
   file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
 
+  /** The bytes of a file that fits into one value. */
   content: ({ project, drive, name }: Place): Deno.KvKey => ["content", project, drive, name],
 
+  /** One chunk of a version's bytes. */
   chunk: ({ project, drive, name }: Place, version: string, index: number): Deno.KvKey => [
     "chunk",
     project,
@@ -40,6 +44,7 @@ export const keys = {
     page,
   ],
 
+  /** A page of a file's list of parts; `start` is the offset of its first byte in the file. */
   manifestPage: ({ project, drive, name }: Place, version: string, start: number): Deno.KvKey => [
     "manifest",
     project,
@@ -49,6 +54,7 @@ export const keys = {
     start,
   ],
 
+  /** An upload session. */
   upload: (project: string, drive: string, id: string): Deno.KvKey => [
     "upload",
     project,
@@ -56,7 +62,7 @@ export const keys = {
     id,
   ],
 
-  /** A session whose file is there: completing it again is answered from this for as long as it would have lived. */
+  /** A completed session, kept until the session would have expired: completing it again returns the same answer. */
   completedUpload: (project: string, drive: string, id: string): Deno.KvKey => [
     "completed_upload",
     project,
@@ -64,6 +70,7 @@ export const keys = {
     id,
   ],
 
+  /** A part of an upload. */
   part: (project: string, drive: string, id: string, part: number): Deno.KvKey => [
     "part",
     project,
@@ -72,7 +79,7 @@ export const keys = {
     part,
   ],
 
-  /** Counts the bytes of the parts that arrived. Each one changes it, so completing notices one that arrives meanwhile. */
+  /** Counts the bytes of the parts of an upload. Every part changes it, so that completing detects a concurrent part. */
   partsRevision: (project: string, drive: string, id: string): Deno.KvKey => [
     "parts_revision",
     project,
@@ -80,10 +87,10 @@ export const keys = {
     id,
   ],
 
-  /** An open upload holds one of the project's numbers, which bounds how many are open. See `OpenUploads`. */
+  /** The upload that holds one of the project's slots, whose number bounds the open uploads. */
   openUpload: (project: string, number: number): Deno.KvKey => ["open_upload", project, number],
 
-  /** Counts; a drive exists once it has one. `open_bytes` is the size of all parts of open uploads. */
+  /** A counter of a drive, which exists once it has one. `open_bytes` counts the parts of open uploads. */
   usage: (
     project: string,
     drive: string,
@@ -96,12 +103,12 @@ export const keys = {
   ],
 
   /**
-   * The bytes of a project that has a quota, parts of open uploads included. Whoever changes them demands that this entry is unchanged, and whoever changes
-   * the project's record deletes it; where it is not there, the counters of the drives are added up.
+   * The bytes of a project with a quota, parts of open uploads included. An operation that changes them checks this entry,
+   * one that changes the project's record deletes it; when it is missing, the counters of the drives are summed up.
    */
   quota: (project: string): Deno.KvKey => ["quota", project],
 
-  /** Journal of files whose digest or checksums are not known yet; holds the version that lacks them. */
+  /** Journal of files without a digest or checksums; holds the version that lacks them. */
   undigested: ({ project, drive, name }: Place): Deno.KvKey => [
     "undigested",
     project,
@@ -109,41 +116,44 @@ export const keys = {
     name,
   ],
 
-  /** What was found wrong with the bytes of a file. */
+  /** Damage found in the bytes of a file. */
   damage: ({ project, drive, name }: Place): Deno.KvKey => ["damage", project, drive, name],
 
-  /** How far the scrub is. */
+  /** Progress of the scrub. */
   scrub: (): Deno.KvKey => ["scrub"],
 
+  /** Journal of bytes that are being written under a version. */
   pending: (version: string): Deno.KvKey => ["pending", version],
 
-  /** Until when the claim of a pending write holds, in milliseconds since 1970. */
+  /** End of the lease on a pending write, in milliseconds since 1970. */
   lease: (version: string): Deno.KvKey => ["lease", version],
 
-  /** `due` in milliseconds since 1970. */
+  /** Something to delete, from `due` on (milliseconds since 1970). */
   garbage: (due: number, id: string): Deno.KvKey => ["garbage", due, id],
 
+  /** The record of a project. */
   project: (id: string): Deno.KvKey => ["project", id],
 
-  /** `hash` is the SHA-256 of the key, in hexadecimal. */
+  /** A project key; `hash` is its SHA-256, in hexadecimal. */
   projectKey: (hash: string): Deno.KvKey => ["project_key", hash],
 
-  /** What a project key is listed by, unique in the project; holds the key's hash. */
+  /** The prefix that a project key is listed by, unique in the project; holds the key's hash. */
   projectKeyPrefix: (project: string, prefix: string): Deno.KvKey => [
     "project_key_prefix",
     project,
     prefix,
   ],
 
+  /** The record of an application. */
   app: (project: string, app: string): Deno.KvKey => ["app", project, app],
 
-  /** Which application has a host name; unique in the store. */
+  /** The application that a host name belongs to; unique in the store. */
   appHost: (host: string): Deno.KvKey => ["app_host", host],
 
-  /** `hash` is the SHA-256 of the whole key, in hexadecimal. */
+  /** An application's key; `hash` is the SHA-256 of the whole key, in hexadecimal. */
   appKey: (hash: string): Deno.KvKey => ["app_key", hash],
 
-  /** Names and prefixes are unique in the application; these hold the key's hash. */
+  /** Name and prefix of an application's key, unique in the application; they hold the key's hash. */
   appKeyName: (project: string, app: string, name: string): Deno.KvKey => [
     "app_key_name",
     project,
@@ -158,10 +168,10 @@ export const keys = {
     prefix,
   ],
 
-  /** `hash` is the SHA-256 of the session's token, in hexadecimal. */
+  /** A browser session at the gate; `hash` is the SHA-256 of its token, in hexadecimal. */
   session: (hash: string): Deno.KvKey => ["session", hash],
 
-  /** Stand while a removal runs. */
+  /** Markers of deletions that are running. */
   projectDeletion: (project: string): Deno.KvKey => ["removal", project],
   driveDeletion: (project: string, drive: string): Deno.KvKey => [
     "removal",
@@ -173,10 +183,10 @@ export const keys = {
 
   adminToken: (): Deno.KvKey => ["admin_token"],
 
-  /** Says that the counters of a drive were put right not long ago, so that nobody does it twice at a time. */
+  /** Set for a while after the counters of a drive were corrected, so that this happens only once at a time. */
   recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
 
-  /** Set by a commit to a remote store, so that it is recognised where its answer was lost. Ends by itself. */
+  /** Set by every commit to a remote store, which proves that the commit happened if its answer was lost. It expires. */
   commitMarker: (id: string): Deno.KvKey => ["commit", id],
 } as const;
 
@@ -195,7 +205,7 @@ export const prefixes = {
   ],
   sessions: (): Deno.KvKey => ["session"],
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
-  /** All of one kind that a project has, or one drive of it. */
+  /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
     kind: "file" | "upload" | "completed_upload" | "parts_revision" | "usage",
     project: string,
@@ -233,16 +243,16 @@ export const prefixes = {
 } as const;
 
 export const ranges = {
-  /** The names of a drive from `from` on that begin with `prefix`. */
+  /** The files of a drive whose names start with `prefix`, from the name `from` on. */
   files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
     start: ["file", project, drive, from],
-    end: ["file", project, drive, afterPrefix(prefix) ?? BEHIND_STRINGS],
+    end: ["file", project, drive, afterPrefix(prefix) ?? AFTER_STRINGS],
   }),
 
-  /** The files of all drives from one on, or all of them. */
+  /** The files of all drives, optionally from one file on. */
   filesFrom: (from: Place | undefined): KeyRange => ({
     start: from === undefined ? ["file"] : keys.file(from),
-    end: ["file", BEHIND_STRINGS],
+    end: ["file", AFTER_STRINGS],
   }),
 
   /** Chunks `from` to `to` (excluded) of one version. */
@@ -254,7 +264,7 @@ export const ranges = {
   /** The upload sessions of a drive whose id is `from` or greater. */
   uploads: (project: string, drive: string, from: string): KeyRange => ({
     start: keys.upload(project, drive, from),
-    end: ["upload", project, drive, BEHIND_STRINGS],
+    end: ["upload", project, drive, AFTER_STRINGS],
   }),
 
   /** The pages of a manifest that begin at byte `from` or later. */
@@ -269,34 +279,34 @@ export const ranges = {
     end: keys.manifestPage(place, version, to + 1),
   }),
 
-  /** What is due to be removed at a time, in milliseconds since 1970. */
+  /** The garbage that is due at a time, in milliseconds since 1970. */
   garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
 } as const;
 
-/** Whether an entry holds bytes of a file, and so many pages of the store's file. */
+/** Returns whether an entry holds bytes of a file, and therefore takes many pages of the store's file. */
 export function holdsBytes([kind]: Deno.KvKey): boolean {
   return kind === "chunk" || kind === "content";
 }
 
-/** A text that is the same for equal keys only. */
+/** Returns a text that only equal keys have in common. */
 export function identityOf(key: Deno.KvKey): string {
   return JSON.stringify(key);
 }
 
-/** How many bytes Deno KV makes of a key: a type and an end for each part; a NUL counts twice. */
+/** Returns the bytes of a key as Deno KV encodes it: each part has a type and an end, and a NUL counts twice. */
 export function encodedLength(key: Deno.KvKey): number {
   return key.reduce<number>((sum, part) => sum + partLength(part), 0);
 }
 
 const encoder = new TextEncoder();
 
-// deno-lint-ignore no-control-regex -- these are exactly the characters of one byte
+// deno-lint-ignore no-control-regex -- exactly the characters of one byte
 const ASCII_WITHOUT_NUL = /^[\x01-\x7f]*$/;
 
 function partLength(part: Deno.KvKeyPart): number {
   if (typeof part === "number") return 9;
   if (typeof part !== "string") {
-    throw new TypeError(`Keys are made of strings and numbers, not ${typeof part}`);
+    throw new TypeError(`Keys consist of strings and numbers, not ${typeof part}`);
   }
   if (ASCII_WITHOUT_NUL.test(part)) return part.length + 2;
   const nuls = part.includes("\0") ? part.split("\0").length - 1 : 0;

@@ -14,7 +14,7 @@ import type { Place } from "./records.ts";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.txt" };
 
-/** The longest names, of characters that are longest in UTF-8. */
+/** The longest names, of characters with the longest UTF-8 encoding. */
 const LONGEST: Place = {
   project: "p".repeat(MAX_PROJECT_ID),
   drive: "😀".repeat(MAX_DRIVE_NAME / 4),
@@ -27,7 +27,7 @@ async function listed(kv: Deno.Kv, selector: Deno.KvListSelector): Promise<Deno.
   return found;
 }
 
-/** Stores the keys in the wrong order and gives those that are in the range, as the store orders them. */
+/** Stores keys in the wrong order and returns those in a range, in the order of the store. */
 async function inRange(range: KeyRange, all: readonly Deno.KvKey[]): Promise<Deno.KvKey[]> {
   let found: Deno.KvKey[] = [];
   await withKv(async (kv) => {
@@ -37,7 +37,7 @@ async function inRange(range: KeyRange, all: readonly Deno.KvKey[]): Promise<Den
   return found;
 }
 
-Deno.test("A key's encoded length is what Deno KV counts, to the byte", async () => {
+Deno.test("The encoded length of a key is exactly what Deno KV counts", async () => {
   const beginnings: Deno.KvKey[] = [
     ["a"],
     [""],
@@ -60,13 +60,13 @@ Deno.test("A key's encoded length is what Deno KV counts, to the byte", async ()
   });
 });
 
-Deno.test("Keys are made of strings and numbers alone", () => {
+Deno.test("Keys consist of strings and numbers only", () => {
   for (const part of [1n, true, new Uint8Array(1)]) {
     assertThrows(() => encodedLength(["a", part]), TypeError, "strings and numbers");
   }
 });
 
-Deno.test("The longest names make keys that Deno KV takes", async () => {
+Deno.test("Deno KV accepts the keys of the longest names", async () => {
   const { project, drive } = LONGEST;
   const version = newVersion();
   await withKv(async (kv) => {
@@ -90,7 +90,7 @@ Deno.test("The longest names make keys that Deno KV takes", async () => {
   });
 });
 
-Deno.test("No two kinds of entries share a beginning", () => {
+Deno.test("No two kinds of entries share a prefix", () => {
   const { project, drive } = PLACE;
   const all = [
     keys.file(PLACE),
@@ -120,7 +120,7 @@ Deno.test("No two kinds of entries share a beginning", () => {
   assertEquals(new Set(all.map(([kind]) => kind)).size, all.length);
 });
 
-Deno.test("A place is part of a key in a way that no other place has", () => {
+Deno.test("Different places have different keys", () => {
   const places = [
     { project: "p", drive: "d", name: "a/b" },
     { project: "p", drive: "d", name: "a" },
@@ -132,7 +132,7 @@ Deno.test("A place is part of a key in a way that no other place has", () => {
   assertEquals(new Set(seen).size, places.length);
 });
 
-Deno.test("A prefix selects its own entries and no neighbour's", async () => {
+Deno.test("A prefix selects only its own entries", async () => {
   const cases = [
     [prefixes.usage("p"), keys.usage("p", "d", "files"), keys.usage("pp", "d", "files")],
     [prefixes.projects(), keys.project("p"), keys.projectKey("h")],
@@ -153,7 +153,7 @@ Deno.test("A prefix selects its own entries and no neighbour's", async () => {
   }
 });
 
-Deno.test("The files of a drive are listed in the order of their bytes, by prefix and from a name on", async () => {
+Deno.test("The files of a drive are listed by the bytes of their names, by prefix and from a start name", async () => {
   const names = ["a", "a/b", "a/\ufffd", "a/\u{1f600}", "a0", "b", "\ufffd", "\u{10ffff}"];
   const others = [
     keys.file({ project: "p", drive: "c", name: "a" }),
@@ -176,26 +176,26 @@ Deno.test("The files of a drive are listed in the order of their bytes, by prefi
   }
 });
 
-Deno.test("Chunks are listed in the order of their numbers, the last one excluded", async () => {
+Deno.test("A range of chunks is listed by number and excludes its end", async () => {
   const all = [0, 1, 2, 9, 10, 11, 100].map((index) => keys.chunk(PLACE, "v", index));
   const others = [keys.chunk(PLACE, "u", 1), keys.chunk(PLACE, "w", 1)];
   const found = await inRange(ranges.chunks(PLACE, "v", 2, 11), [...all, ...others]);
   assertEquals(found, all.slice(2, 5));
 });
 
-Deno.test("Garbage is due in the order of time, and what is due later is not listed", async () => {
+Deno.test("Garbage is listed by due time, and future garbage is not listed", async () => {
   const all = [0, 999, 1_000, 1_001, 1e12].map((due) => keys.garbage(due, "g"));
   assertEquals(await inRange(ranges.garbageDue(1_000), all), all.slice(0, 3));
 });
 
-Deno.test("Uploads are listed from an id on, and those of other drives are not", async () => {
+Deno.test("The uploads of one drive are listed from a start id", async () => {
   const all = ["1", "2", "3"].map((id) => keys.upload("p", "d", id));
   const others = [keys.upload("p", "dd", "2"), keys.upload("p", "c", "2")];
   assertEquals(await inRange(ranges.uploads("p", "d", "2"), [...all, ...others]), all.slice(1));
   assertEquals(await inRange(ranges.uploads("p", "d", ""), [...all, ...others]), all);
 });
 
-Deno.test("A manifest's pages are found in front of a byte and from it on", async () => {
+Deno.test("The pages of a manifest are found before a byte and from a byte on", async () => {
   const pages = [0, 500, 2 ** 40].map((start) => keys.manifestPage(PLACE, "v", start));
   const others = [keys.manifestPage(PLACE, "u", 1), keys.manifestPage(PLACE, "w", 1)];
   const all = [...pages, ...others];
@@ -205,7 +205,7 @@ Deno.test("A manifest's pages are found in front of a byte and from it on", asyn
   assert((await inRange(ranges.manifestTo(PLACE, "v", 2 ** 50), all)).length === 3);
 });
 
-Deno.test("One list finds all removals, and a project's are its own", async () => {
+Deno.test("One list finds all deletions, and a project's prefix only its own", async () => {
   const own = [keys.driveDeletion("p", "app"), keys.appDeletion("p", "drive")];
   const others = [
     keys.projectDeletion("p"),

@@ -1,23 +1,22 @@
 /**
- * How Deno KV writes keys and values into its SQLite file. Whoever reads the file itself gets what Deno KV cannot give:
- * all entries as they are at one moment.
+ * How Deno KV writes keys and values into its SQLite file. Reading that file directly provides what Deno KV cannot: all
+ * entries as they were at one moment (see `Snapshot`).
  *
  * @module
  */
-
 import { deserialize } from "node:v8";
 
 const STRING = 0x02;
 const NUMBER = 0x21;
 const END = 0x00;
-/** Stands behind a NUL inside of a string. */
+/** Follows a NUL inside a string. */
 const ESCAPE = 0xff;
 const SIGN = 0x80;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The bytes of a key, which the store is ordered by. */
+/** Returns the bytes of a key, by which the store is ordered. */
 export function encodeKey(key: Deno.KvKey): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(key.flatMap(encodePart));
 }
@@ -25,25 +24,25 @@ export function encodeKey(key: Deno.KvKey): Uint8Array<ArrayBuffer> {
 function encodePart(part: Deno.KvKeyPart): number[] {
   if (typeof part === "number") return [NUMBER, ...encodeNumber(part)];
   if (typeof part !== "string") {
-    throw new TypeError(`Keys are made of strings and numbers, not ${typeof part}`);
+    throw new TypeError(`Keys consist of strings and numbers, not ${typeof part}`);
   }
   const bytes = [...encoder.encode(part)].flatMap((byte) => byte === END ? [END, ESCAPE] : [byte]);
   return [STRING, ...bytes, END];
 }
 
-/** Negative numbers are inverted and others get a sign, so that their order is that of their bytes. */
+/** Inverts negative numbers and sets the sign bit of others, so that their bytes sort like the numbers. */
 function encodeNumber(number: number): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setFloat64(0, number);
-  return turnSign(bytes, (bytes[0] ?? 0) >= SIGN);
+  return flipSign(bytes, (bytes[0] ?? 0) >= SIGN);
 }
 
-function turnSign(bytes: Uint8Array, isNegative: boolean): Uint8Array {
+function flipSign(bytes: Uint8Array, isNegative: boolean): Uint8Array {
   if (isNegative) return bytes.map((byte) => byte ^ 0xff);
   return bytes.map((byte, i) => i === 0 ? byte ^ SIGN : byte);
 }
 
-/** The key that bytes stand for; `undefined` where it has parts of another kind than ours have. */
+/** Returns the key that bytes encode; `undefined` if it has parts other than strings and numbers. */
 export function decodeKey(bytes: Uint8Array): (string | number)[] | undefined {
   const key: (string | number)[] = [];
   let at = 0;
@@ -52,8 +51,8 @@ export function decodeKey(bytes: Uint8Array): (string | number)[] | undefined {
     if (type === NUMBER) {
       const encoded = bytes.slice(at, at += 8);
       if (encoded.length < 8) return undefined;
-      const turned = turnSign(encoded, (encoded[0] ?? 0) < SIGN);
-      key.push(new DataView(turned.slice().buffer).getFloat64(0));
+      const flipped = flipSign(encoded, (encoded[0] ?? 0) < SIGN);
+      key.push(new DataView(flipped.slice().buffer).getFloat64(0));
     } else if (type === STRING) {
       const text: number[] = [];
       while (bytes[at] !== END || bytes[at + 1] === ESCAPE) {
@@ -69,12 +68,12 @@ export function decodeKey(bytes: Uint8Array): (string | number)[] | undefined {
   return key;
 }
 
-/** Numbers that say how a value is written. */
+/** Encodings of values, as Deno KV numbers them. */
 const V8 = 1;
 const COUNTER = 2;
 const BYTES = 3;
 
-/** The value that bytes stand for. Throws where they stand for none. */
+/** Returns the value that bytes encode. @throws if they encode none. */
 export function decodeValue(bytes: Uint8Array<ArrayBuffer>, encoding: number): unknown {
   switch (encoding) {
     case V8:
@@ -84,11 +83,11 @@ export function decodeValue(bytes: Uint8Array<ArrayBuffer>, encoding: number): u
     case BYTES:
       return bytes;
     default:
-      throw new TypeError(`The store has a value in an unknown form, ${encoding}`);
+      throw new TypeError(`The store has a value in an unknown encoding, ${encoding}`);
   }
 }
 
-/** As Deno KV names the version of an entry. */
+/** Returns Deno KV's name for the version of an entry. */
 export function versionstampOf(version: number | bigint): string {
   return `${BigInt(version).toString(16).padStart(16, "0")}0000`;
 }

@@ -15,7 +15,7 @@ const KEYS: Deno.KvKey[] = [
   ["b", "x", 2 ** 40, "y"],
 ];
 
-Deno.test("Keys come back from their bytes, which have the order of the store", () => {
+Deno.test("Encoded keys sort like the store and decode to the same keys", () => {
   for (const key of KEYS) assertEquals(decodeKey(encodeKey(key)), [...key]);
   const bytes = KEYS.map((key) => encodeKey(key).join());
   assertEquals(new Set(bytes).size, KEYS.length);
@@ -23,7 +23,7 @@ Deno.test("Keys come back from their bytes, which have the order of the store", 
   assertEquals(decodeKey(Uint8Array.of(2, 65)), undefined);
 });
 
-Deno.test("A snapshot gives what Deno KV gives, as it was when it was taken", async () => {
+Deno.test("A snapshot has the entries that Deno KV had when it was taken", async () => {
   const folder = await Deno.makeTempDir();
   try {
     const path = `${folder}/store.db`;
@@ -34,7 +34,7 @@ Deno.test("A snapshot gives what Deno KV gives, as it was when it was taken", as
     const expected = (await Array.fromAsync(kv.list({ prefix: [] })))
       .map(({ key, value, versionstamp }) => ({ key: [...key], value, versionstamp }));
     using snapshot = await Snapshot.take(path, true);
-    // The first read is what takes it.
+    // The first read takes the snapshot.
     assertEquals(snapshot.has(["a"]), true);
     await kv.set(["late"], 1);
     await kv.delete(["a"]);

@@ -2,52 +2,53 @@ import { MemoryExhausted } from "./errors.ts";
 
 const MIB = 2 ** 20;
 
-/** Bytes of the smallest budget: an eighth of it, the part for JSON, holds the largest JSON body. */
+/** Smallest budget in bytes: an eighth of it, the part for JSON, holds the largest JSON body. */
 export const MIN_MEMORY_BUDGET = 64 * MIB;
 
-/** Bytes of the largest budget that is chosen by default: more of it did not make transfers faster. */
+/** Largest default budget in bytes: more of it did not make transfers faster. */
 export const MAX_DEFAULT_MEMORY_BUDGET = 512 * MIB;
 
-/** The share of the machine's memory that is the default. The rest is for the runtime, the database and others. */
+/** Default share of the machine's memory. The rest is for the runtime, the database and other programs. */
 const DEFAULT_SHARE = 1 / 4;
 
-/** How the budget is divided. The shares add up to 1. */
+/** Division of the budget. The shares add up to 1. */
 const SHARES = { uploads: 3 / 8, downloads: 3 / 8, caches: 1 / 8, json: 1 / 8 } as const;
 
-/** Requests that wait for memory of one part; each holds little more than its headers while it waits. */
+/** Requests that may wait for memory of one part; each holds little more than its headers. */
 const MAX_WAITING = 1000;
 
 export type MemoryPartName = keyof typeof SHARES;
 
-/** What a part of the budget is used for, as the metrics show it. */
+/** Use of one part of the budget, for the metrics. */
 export interface MemoryUse {
   part: MemoryPartName;
-  /** Bytes. */
+  /** Size of the part in bytes. */
   budget: number;
+  /** Bytes in use. */
   used: number;
-  /** Requests that were refused because the part was used up. */
+  /** Requests refused because the part was used up. */
   refused: number;
 }
 
-/** A cache's part of the budget: it keeps itself within `limit` and says in `used` how much of it it has. In bytes. */
+/** A cache's part of the budget, in bytes. The cache stays within `limit` and updates `used` itself. */
 export interface CacheMemory {
   readonly limit: number;
   used: number;
 }
 
 export interface MemoryBudgetOptions {
-  /** How long a request waits for memory before it is refused, in milliseconds. */
+  /** Time that a request waits for memory before it is refused, in milliseconds. */
   patience?: number;
 }
 
 /**
- * The bytes of files and messages that the process may have in memory, divided between what they are for. It bounds what
- * grows with the number and the behaviour of callers; the runtime's own memory comes on top of it.
+ * The memory for bytes of files and messages, divided by purpose. It bounds everything that grows with the number and the
+ * behaviour of callers; the memory of the runtime comes on top.
  */
 export class MemoryBudget {
   readonly uploads: MemoryPart;
   readonly downloads: MemoryPart;
-  /** Bodies of requests in JSON, and large answers in JSON. */
+  /** JSON bodies of requests, and large JSON answers. */
   readonly json: MemoryPart;
   readonly caches: CacheMemory;
 
@@ -62,7 +63,7 @@ export class MemoryBudget {
     this.caches = { limit: Math.floor(bytes * SHARES.caches), used: 0 };
   }
 
-  /** What each part may hold and holds. */
+  /** Returns the use of each part. */
   uses(): MemoryUse[] {
     const parts = [this.uploads, this.downloads, this.json].map((part) => ({
       part: part.name,
@@ -75,7 +76,7 @@ export class MemoryBudget {
   }
 }
 
-/** The budget of a machine with so many bytes of memory. */
+/** Returns the default budget, in bytes, for a machine with this many bytes of memory. */
 export function defaultMemoryBudget(memory: number): number {
   const share = Math.floor(memory * DEFAULT_SHARE);
   return Math.min(MAX_DEFAULT_MEMORY_BUDGET, Math.max(MIN_MEMORY_BUDGET, share));
@@ -87,41 +88,44 @@ interface Waiting {
 }
 
 /**
- * Bytes that requests of all projects share. A project that holds some already gets more only while as much as it then
- * holds is left for the others, so one project alone gets a half. A request for more than that counts as a half. Requests that have to wait are served in turns: one of
- * each project, the oldest first; a request that does not fit yet lets smaller ones pass.
+ * Memory that the requests of all projects share.
+ *
+ * - A project that holds some already gets more only while at least as much as it then holds stays free. One project alone
+ *   therefore gets half, and a request for more than half counts as half.
+ * - Waiting requests are served in turns: one of each project, the oldest first. A request that does not fit yet lets
+ *   smaller ones of other projects pass.
  */
 export class MemoryPart {
   readonly #patience: number;
   readonly #held = new Map<string, number>();
-  /** The project whose turn is next comes first. */
+  /** Waiting requests by project. The project whose turn is next comes first. */
   readonly #queues = new Map<string, Waiting[]>();
   #used = 0;
   #waiting = 0;
   #refused = 0;
 
   /**
-   * @param limit Bytes.
-   * @param patience How long a request waits, in milliseconds.
+   * @param limit Size in bytes.
+   * @param patience Time that a request waits, in milliseconds; 0 refuses it at once.
    */
   constructor(readonly name: MemoryPartName, readonly limit: number, patience: number) {
     this.#patience = patience;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes in use. */
   get used(): number {
     return this.#used;
   }
 
-  /** How many requests were refused so far. */
+  /** Requests refused so far. */
   get refused(): number {
     return this.#refused;
   }
 
   /**
-   * Bytes for one request, which it gives back by disposing of them. More than half of the part counts as a half.
+   * Reserves memory for one request, which disposes of the share when it ends. More than half of the part counts as half.
    *
-   * @throws {MemoryExhausted} where there is not enough for too long, or too many wait already.
+   * @throws {MemoryExhausted} after waiting for the patience, or at once if too many requests wait already.
    */
   async reserve(project: string, bytes: number): Promise<MemoryShare> {
     const share = new MemoryShare(this, project);
@@ -129,19 +133,19 @@ export class MemoryPart {
     return share;
   }
 
-  /** What a request of so many bytes counts as. */
+  /** Returns the bytes that a request for this many counts as. */
   countOf(bytes: number): number {
     return Math.min(bytes, Math.floor(this.limit / 2));
   }
 
-  /** Waits until it could take so many bytes, as they count, and gives how many. @throws {MemoryExhausted} */
+  /** Waits until the project can take this many bytes. Returns how many it took, see `countOf`. @throws {MemoryExhausted} */
   async acquire(project: string, bytes: number): Promise<number> {
     const wanted = this.countOf(bytes);
     if (this.#queues.has(project) || !this.take(project, wanted)) await this.#wait(project, wanted);
     return wanted;
   }
 
-  /** Takes bytes if they are to be had at once. @returns Whether they were. */
+  /** Takes bytes without waiting. Returns whether they were available. */
   take(project: string, bytes: number): boolean {
     if (!this.#fits(project, bytes)) return false;
     this.#used += bytes;
@@ -149,7 +153,7 @@ export class MemoryPart {
     return true;
   }
 
-  /** Bytes that a project could take at once. Those that wait for the same project come first. */
+  /** Returns the bytes that a project could take at once: none while requests of the same project wait. */
   available(project: string): number {
     if (this.#queues.has(project)) return 0;
     const free = this.limit - this.#used;
@@ -157,8 +161,8 @@ export class MemoryPart {
     return held === 0 ? free : Math.max(0, Math.floor((free - held) / 2));
   }
 
-  /** Gives bytes back that were taken. */
-  give(project: string, bytes: number): void {
+  /** Returns bytes to the part. */
+  release(project: string, bytes: number): void {
     if (bytes === 0) return;
     this.#used -= bytes;
     const left = (this.#held.get(project) ?? 0) - bytes;
@@ -175,7 +179,7 @@ export class MemoryPart {
 
   async #wait(project: string, bytes: number): Promise<void> {
     const queue = this.#queues.get(project) ?? [];
-    // Of the places that are left a project gets a half as well.
+    // A project may take half of the places that are left, as with memory.
     if (this.#patience === 0 || queue.length >= MAX_WAITING - this.#waiting) throw this.#refuse();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { bytes, grant: resolve };
@@ -213,7 +217,7 @@ export class MemoryPart {
         if (first === undefined || !this.take(project, first.bytes)) continue;
         served = true;
         this.#leaveQueue(project, first);
-        // Its next turn comes after that of the others.
+        // Its next turn comes after those of the other projects.
         const rest = this.#queues.get(project);
         if (this.#queues.delete(project) && rest !== undefined) this.#queues.set(project, rest);
         first.grant();
@@ -222,7 +226,7 @@ export class MemoryPart {
   }
 }
 
-/** Bytes that one request holds. */
+/** Memory that one request holds. */
 export class MemoryShare implements Disposable {
   readonly #part: MemoryPart;
   readonly #project: string;
@@ -238,14 +242,14 @@ export class MemoryShare implements Disposable {
     return this.#bytes;
   }
 
-  /** Waits for more bytes. @throws {MemoryExhausted} where there is not enough for too long. */
+  /** Waits for more bytes. @throws {MemoryExhausted} as `MemoryPart.reserve` does. */
   async extend(bytes: number): Promise<void> {
     this.#bytes += await this.#part.acquire(this.#project, bytes);
-    // It may have been given up while bytes were waited for.
+    // The share may have been disposed of during the wait.
     if (this.#isClosed) this.shrink(this.#bytes);
   }
 
-  /** Takes up to `count` units of so many bytes, as many as are to be had at once; gives how many. */
+  /** Takes up to `count` units of `unit` bytes without waiting. Returns how many units it got. */
   grow(count: number, unit: number): number {
     if (this.#isClosed) return 0;
     const available = Math.floor(this.#part.available(this.#project) / unit);
@@ -255,14 +259,14 @@ export class MemoryShare implements Disposable {
     return granted;
   }
 
-  /** Gives some bytes back. */
+  /** Releases some of the bytes, at most all. */
   shrink(bytes: number): void {
-    const given = Math.min(bytes, this.#bytes);
-    this.#bytes -= given;
-    this.#part.give(this.#project, given);
+    const released = Math.min(bytes, this.#bytes);
+    this.#bytes -= released;
+    this.#part.release(this.#project, released);
   }
 
-  /** Gives all bytes back; it gets no more afterwards. */
+  /** Releases all bytes. The share gets none afterwards. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
     this.shrink(this.#bytes);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { MAX_JSON_BODY } from "../../api/files/delete_files.ts";
+import { MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
 import { MemoryExhausted } from "./errors.ts";
 import {
   defaultMemoryBudget,
@@ -10,14 +10,14 @@ import {
   MIN_MEMORY_BUDGET,
 } from "./memory_budget.ts";
 
-/** Long enough that no test meets it. */
+/** Longer than any test. */
 const PATIENCE = 60_000;
 
 function partOf(limit: number, patience = PATIENCE): MemoryPart {
   return new MemoryPart("downloads", limit, patience);
 }
 
-/** Whether a promise is settled once all that can happen at once has happened. */
+/** Returns whether a promise is settled after all pending microtasks. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   promise.then(() => settled = true, () => settled = true);
@@ -25,18 +25,19 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-Deno.test("The parts of a budget add up to it, and the smallest holds the largest JSON body", () => {
+Deno.test("The parts of a budget add up, and the smallest budget holds the largest JSON body", () => {
   for (const bytes of [MIN_MEMORY_BUDGET, 256 * 2 ** 20, 10 * 2 ** 30]) {
     const budget = new MemoryBudget(bytes);
     const uses = budget.uses();
     assertEquals(uses.map(({ part }) => part), ["uploads", "downloads", "json", "caches"]);
     assertEquals(uses.reduce((sum, use) => sum + use.budget, 0), bytes);
-    assert(budget.json.limit >= MAX_JSON_BODY);
+    // A deletion of as many of the longest names as allowed, each written as `\u` escapes of six bytes.
+    assert(budget.json.limit >= MAX_DELETE_NAMES * MAX_FILE_NAME * 6);
   }
   assertThrows(() => new MemoryBudget(MIN_MEMORY_BUDGET - 1), RangeError);
 });
 
-Deno.test("The default is a quarter of the machine's memory, within bounds", () => {
+Deno.test("The default budget is a quarter of the machine's memory, within limits", () => {
   const GIB = 2 ** 30;
   assertEquals(defaultMemoryBudget(GIB / 2), GIB / 8);
   assertEquals(defaultMemoryBudget(GIB), GIB / 4);
@@ -44,7 +45,7 @@ Deno.test("The default is a quarter of the machine's memory, within bounds", () 
   assertEquals(defaultMemoryBudget(64 * GIB), MAX_DEFAULT_MEMORY_BUDGET);
 });
 
-Deno.test("A project alone gets a half, and what it leaves is there for others", async () => {
+Deno.test("One project alone gets half, and the rest is for others", async () => {
   const part = partOf(100);
   using all = await part.reserve("a", 10);
   assertEquals(all.grow(100, 1), 40);
@@ -52,12 +53,12 @@ Deno.test("A project alone gets a half, and what it leaves is there for others",
   assertEquals(await isSettled(part.reserve("a", 1)), false);
   using other = await part.reserve("b", 20);
   assertEquals(other.grow(100, 1), 5);
-  // Whoever holds nothing yet gets what fits, however little is left.
+  // A project that holds nothing gets all that is left.
   using last = await part.reserve("c", 25);
   assertEquals([last.bytes, part.used], [25, 100]);
 });
 
-Deno.test("Bytes are taken in whole units, and come back in full", async () => {
+Deno.test("Bytes are taken in whole units and all released", async () => {
   const part = partOf(100);
   const share = await part.reserve("a", 10);
   assertEquals(share.grow(9, 15), 2);
@@ -65,21 +66,21 @@ Deno.test("Bytes are taken in whole units, and come back in full", async () => {
   assertEquals([share.bytes, part.used], [25, 25]);
   share[Symbol.dispose]();
   assertEquals([share.bytes, part.used, part.available("a")], [0, 0, 100]);
-  // Afterwards it is over.
+  // A disposed share takes nothing.
   assertEquals(share.grow(1, 1), 0);
   share.shrink(10);
   share[Symbol.dispose]();
   assertEquals(part.used, 0);
 });
 
-Deno.test("A request for more than half of a part counts as a half, so that others get in", async () => {
+Deno.test("A request for more than half of a part counts as half", async () => {
   const part = partOf(100);
   using large = await part.reserve("a", 1000);
   using other = await part.reserve("b", 50);
   assertEquals([large.bytes, other.bytes, part.used], [50, 50, 100]);
 });
 
-Deno.test("Requests that wait are served in turns of the projects, the oldest first", async () => {
+Deno.test("Waiting requests are served project by project, the oldest first", async () => {
   const part = partOf(100);
   const held = [await part.reserve("y", 50), await part.reserve("z", 50)];
   const served: string[] = [];
@@ -99,7 +100,7 @@ Deno.test("Requests that wait are served in turns of the projects, the oldest fi
   assertEquals(served, ["a1", "b1", "c1", "a2", "a3"]);
 });
 
-Deno.test("A request that does not fit yet lets others pass, and is served when it fits", async () => {
+Deno.test("A request that does not fit lets others pass until it fits", async () => {
   const part = partOf(100);
   const slow = await part.reserve("slow", 50);
   using also = await part.reserve("also", 10);
@@ -112,7 +113,7 @@ Deno.test("A request that does not fit yet lets others pass, and is served when 
   assertEquals(granted.bytes, 50);
 });
 
-Deno.test("Without memory for too long a request is refused, and nothing of it stays", async () => {
+Deno.test("A request is refused after its patience and leaves nothing behind", async () => {
   const part = partOf(100, 20);
   const held = await part.reserve("a", 50);
   using also = await part.reserve("c", 50);
@@ -123,7 +124,7 @@ Deno.test("Without memory for too long a request is refused, and nothing of it s
   assertEquals([part.used, part.available("b")], [0, 100]);
 });
 
-Deno.test("Those that wait are not too many, and one project leaves places for others", async () => {
+Deno.test("The number of waiting requests is limited, and one project leaves places for others", async () => {
   const part = partOf(100, 200);
   using _held = await part.reserve("y", 50);
   using _also = await part.reserve("z", 50);
@@ -131,7 +132,7 @@ Deno.test("Those that wait are not too many, and one project leaves places for o
     await Promise.allSettled(Array.from({ length: 600 }, () => part.reserve(project, 1)));
   const began = performance.now();
   const first = outcomes("a");
-  assertEquals(part.refused, 100, "500 wait, and the others are told at once");
+  assertEquals(part.refused, 100, "500 wait, and the others are refused at once");
   await outcomes("b");
   assertEquals(part.refused, 100 + 500 + 600);
   await first;

@@ -1,19 +1,25 @@
 import { encodedLength, identityOf } from "./keys.ts";
 
-/** An atomic operation of Deno KV: its limits are 819,200 bytes, 1000 mutations, 100 checks, 81,920 bytes of keys. */
+/**
+ * Limits of one atomic operation, below those of Deno KV: 819,200 bytes, 1000 mutations, 100 checks, 81,920 bytes of
+ * keys.
+ */
 export const MAX_COMMIT_BYTES = 800_000;
-
 export const MAX_COMMIT_MUTATIONS = 900;
-
 export const MAX_COMMIT_CHECKS = 90;
-
 const MAX_COMMIT_KEY_BYTES = 75_000;
+
+/** Bytes of a counter, without its key. */
+const COUNTER_BYTES = 16;
+
+/** Counters are unsigned 64-bit integers that wrap: adding 2^64 − n subtracts n. */
+const COUNTER_MODULUS = 2n ** 64n;
 
 interface SetChange {
   type: "set";
   key: Deno.KvKey;
   value: unknown;
-  /** Of the value, as `valueLength` counts them. */
+  /** Size of the value, as `valueLength` counts it. */
   bytes: number;
   expireIn?: number;
 }
@@ -25,10 +31,10 @@ interface Sum {
   by: bigint;
 }
 
-/** A check that many operations have in common, such as that a project is unchanged. It is encoded once for all. */
+/** A check that many operations have in common, such as an unchanged project record. Its key is encoded once. */
 export class SharedCheck {
   readonly id: string;
-  /** Of the key, in bytes. */
+  /** Bytes of the key. */
   readonly length: number;
 
   constructor(readonly key: Deno.KvKey, readonly versionstamp: string | null) {
@@ -37,28 +43,25 @@ export class SharedCheck {
   }
 }
 
-/** What a counter takes beside its key. */
-const COUNTER_BYTES = 16;
-
-/** 2^64, in which counters wrap: adding 2^64 − n subtracts n. */
-const WRAP = 2n ** 64n;
-
-/** Checks and changes that happen together or not at all, counted against Deno KV's limits before it sees them. */
+/**
+ * Checks and changes that are applied together or not at all. It counts its size against the limits of Deno KV, so that
+ * small operations can be merged into one commit.
+ */
 export class Operation {
   readonly #checks: Deno.AtomicCheck[] = [];
   /** By the identity of their keys. */
   readonly #shared = new Map<string, SharedCheck>();
   readonly #changes: Change[] = [];
   readonly #sums = new Map<string, Sum>();
-  /** Whether it stores bytes of a file, as opposed to records. */
+  /** Whether it stores bytes of a file, and not only records. */
   hasFileBytes = false;
-  /** The keys that it checks, sets or deletes. */
+  /** Identities of the keys that it checks, sets or deletes. Shared checks and counters are not among them. */
   readonly touched = new Set<string>();
   #bytes = 0;
   #keyBytes = 0;
   #added = 0;
 
-  /** Demands that the entry still has this versionstamp; `null`: that it does not exist. */
+  /** Requires that an entry has this versionstamp; `null` requires that it does not exist. */
   check(key: Deno.KvKey, versionstamp: string | null): this {
     this.#checks.push({ key, versionstamp });
     this.touched.add(identityOf(key));
@@ -66,7 +69,7 @@ export class Operation {
     return this;
   }
 
-  /** The same for a check that other operations have as well: together they have it once, and don't meet there. */
+  /** Adds a check that other operations share. Merged operations contain it once and do not conflict over it. */
   share(check: SharedCheck): this {
     if (this.#shared.has(check.id)) return this;
     this.#shared.set(check.id, check);
@@ -74,7 +77,7 @@ export class Operation {
     return this;
   }
 
-  /** @param expireIn Milliseconds until the store may drop the entry by itself. */
+  /** @param expireIn Milliseconds after which Deno KV may delete the entry. */
   set(key: Deno.KvKey, value: unknown, expireIn?: number): this {
     const expiry = expireIn === undefined ? {} : { expireIn };
     this.#addSet({ type: "set", key, value, bytes: valueLength(value), ...expiry });
@@ -98,7 +101,7 @@ export class Operation {
     return this;
   }
 
-  /** Adds to a counter, which may be a negative number. The key must never hold anything but a counter. */
+  /** Adds a number, which may be negative, to a counter. The key must never hold another type of value. */
   sum(key: Deno.KvKey, by: number | bigint): this {
     const id = identityOf(key);
     const known = this.#sums.get(id);
@@ -113,7 +116,7 @@ export class Operation {
     return this;
   }
 
-  /** Whether another operation can be added without breaking a limit, and without the two meeting on a key. */
+  /** Returns whether another operation can be merged: within the limits, and without a conflict over a key. */
   hasRoomFor(
     other: Operation,
     maxBytes = MAX_COMMIT_BYTES,
@@ -121,21 +124,20 @@ export class Operation {
   ): boolean {
     return this.#bytes + other.#bytes <= maxBytes &&
       this.#keyBytes + other.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checkCount + other.#checkCount - this.#inCommon(other) <= maxChecks &&
-      this.#mutations + other.#mutations <= MAX_COMMIT_MUTATIONS &&
+      this.#checkCount + other.#checkCount - this.#countCommonChecks(other) <= maxChecks &&
+      this.#mutationCount + other.#mutationCount <= MAX_COMMIT_MUTATIONS &&
       this.touched.isDisjointFrom(other.touched) &&
-      this.#sharesWith(other) && other.#sharesWith(this);
+      this.#sharedChecksAgreeWith(other) && other.#sharedChecksAgreeWith(this);
   }
 
-  /** How many shared checks both have. */
-  #inCommon(other: Operation): number {
+  #countCommonChecks(other: Operation): number {
     let count = 0;
     for (const id of other.#shared.keys()) if (this.#shared.has(id)) count++;
     return count;
   }
 
-  /** Whether the other demands nothing else of what this shares, and leaves it as it is. */
-  #sharesWith(other: Operation): boolean {
+  /** Returns whether the other operation neither changes an entry of a shared check nor requires another state of it. */
+  #sharedChecksAgreeWith(other: Operation): boolean {
     for (const { id, versionstamp } of this.#shared.values()) {
       if (other.touched.has(id)) return false;
       const known = other.#shared.get(id);
@@ -144,7 +146,7 @@ export class Operation {
     return true;
   }
 
-  /** Takes over all that another operation checks and changes. Ask `hasRoomFor` first. */
+  /** Merges another operation into this one. The caller has asked `hasRoomFor`. */
   add(other: Operation): void {
     this.#added += other.members;
     for (const { key, versionstamp } of other.#checks) this.check(key, versionstamp);
@@ -156,33 +158,36 @@ export class Operation {
     for (const { key, by } of other.#sums.values()) this.sum(key, by);
   }
 
-  /** How many operations it is made of. */
+  /** Number of operations merged into this one; 1 for an operation on its own. */
   get members(): number {
     return Math.max(1, this.#added);
   }
 
-  /** All that it demands. */
+  /** All checks, the shared ones included. */
   checks(): Deno.AtomicCheck[] {
     return [...this.#checks, ...this.#shared.values()];
   }
 
-  /** Whether doing it twice would not be as doing it once, unless a check keeps it from that. */
-  get counts(): boolean {
-    return this.#sums.size > 0;
-  }
-
-  /** Whether it demands the state of an entry that it changes: done twice, the second time is refused. */
-  get changesItsChecks(): boolean {
+  /**
+   * Whether committing it twice has the effect of committing it once: it adds to no counter, and it checks no entry that
+   * it changes, which would refuse the second commit.
+   */
+  get isIdempotent(): boolean {
+    if (this.#sums.size > 0) return false;
     const checked = new Set(this.#checks.map(({ key }) => identityOf(key)));
-    return this.#changes.some(({ key }) => checked.has(identityOf(key)));
+    return !this.#changes.some(({ key }) => checked.has(identityOf(key)));
   }
 
-  /** Commits it; throws what Deno KV throws, and a `RangeError` beforehand where it would be over a limit. */
+  /**
+   * Commits it once, without retries.
+   *
+   * @throws {RangeError} if it exceeds a limit, before Deno KV sees it; otherwise the error of Deno KV.
+   */
   async commit(
     kv: Pick<Deno.Kv, "atomic">,
     maxChecks = MAX_COMMIT_CHECKS,
   ): Promise<Deno.KvCommitResult | Deno.KvCommitError> {
-    this.#demandWithinLimits(maxChecks);
+    this.#requireWithinLimits(maxChecks);
     const atomic = kv.atomic().check(...this.checks());
     for (const change of this.#changes) {
       if (change.type === "delete") atomic.delete(change.key);
@@ -190,7 +195,7 @@ export class Operation {
       else atomic.set(change.key, change.value, { expireIn: change.expireIn });
     }
     for (const { key, by } of this.#sums.values()) {
-      atomic.sum(key, ((by % WRAP) + WRAP) % WRAP);
+      atomic.sum(key, ((by % COUNTER_MODULUS) + COUNTER_MODULUS) % COUNTER_MODULUS);
     }
     return await atomic.commit();
   }
@@ -199,22 +204,25 @@ export class Operation {
     return this.#checks.length + this.#shared.size;
   }
 
-  get #mutations(): number {
+  get #mutationCount(): number {
     return this.#changes.length + this.#sums.size;
   }
 
-  #demandWithinLimits(maxChecks: number): void {
+  #requireWithinLimits(maxChecks: number): void {
     const within = this.#bytes <= MAX_COMMIT_BYTES && this.#keyBytes <= MAX_COMMIT_KEY_BYTES &&
-      this.#checkCount <= maxChecks && this.#mutations <= MAX_COMMIT_MUTATIONS;
+      this.#checkCount <= maxChecks && this.#mutationCount <= MAX_COMMIT_MUTATIONS;
     if (within) return;
     throw new RangeError(
-      `Cannot commit ${this.#checkCount} checks and ${this.#mutations} changes of ${this.#bytes} bytes ` +
+      `Cannot commit ${this.#checkCount} checks and ${this.#mutationCount} changes of ${this.#bytes} bytes ` +
         `(${this.#keyBytes} of them keys) in one operation`,
     );
   }
 }
 
-/** Bytes of a value at the most: the store's form of a record is shorter than JSON, but for two bytes a character outside of ASCII. */
+/**
+ * Upper bound of a value's size in bytes. Deno KV serializes a record into fewer bytes than JSON does, except that
+ * characters outside of ASCII take two bytes each.
+ */
 function valueLength(value: unknown): number {
   if (value instanceof Uint8Array) return value.byteLength;
   const json = JSON.stringify(value);

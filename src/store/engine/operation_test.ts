@@ -7,7 +7,7 @@ import { CHUNK_SIZE } from "./records.ts";
 
 const VERSION = "01KABCDEFGHJKMNPQRSTVWXYZ0";
 
-/** The `n`th place with the longest names that there can be. */
+/** Returns the `n`th place with names of maximum length. */
 function longestPlace(n: number): { project: string; drive: string; name: string } {
   return {
     project: "p".repeat(MAX_PROJECT_ID),
@@ -16,7 +16,7 @@ function longestPlace(n: number): { project: string; drive: string; name: string
   };
 }
 
-/** Adds the `n`th of many alike to an operation. */
+/** Adds the `n`th of many similar changes to an operation. */
 type Add = (operation: Operation, n: number) => void;
 
 function many(count: number, add: Add): Operation {
@@ -25,7 +25,7 @@ function many(count: number, add: Add): Operation {
   return operation;
 }
 
-/** How many fit at the most, by what `Operation` says. */
+/** Returns how many changes fit, according to `Operation`. */
 function countThatFits(add: Add): number {
   const fits = (count: number) => new Operation().hasRoomFor(many(count, add));
   let [low, high] = [0, 2000];
@@ -37,7 +37,7 @@ function countThatFits(add: Add): number {
   return low;
 }
 
-/** An operation that is filled to its limits is taken by Deno KV; with one more it is refused before that. */
+/** Asserts that Deno KV accepts a full operation, and that one more change is refused before Deno KV sees it. */
 async function assertLimit(add: Add, wanted?: number): Promise<void> {
   const count = countThatFits(add);
   if (wanted !== undefined) assertEquals(count, wanted);
@@ -49,33 +49,33 @@ async function assertLimit(add: Add, wanted?: number): Promise<void> {
 
 const chunk = new Uint8Array(CHUNK_SIZE).fill(7);
 
-Deno.test("Deno KV takes twelve chunks in one operation, and eleven under the longest keys", async () => {
+Deno.test("Deno KV accepts twelve chunks in one operation, and eleven with the longest keys", async () => {
   const short = { project: "p", drive: "d", name: "n" };
   await assertLimit((operation, n) => operation.set(keys.chunk(short, VERSION, n), chunk), 12);
   const long = longestPlace(1);
   await assertLimit((operation, n) => operation.set(keys.chunk(long, VERSION, n), chunk), 11);
 });
 
-Deno.test("Deno KV takes as many changes as an operation has at the most", async () => {
+Deno.test("Deno KV accepts an operation with the maximum of changes", async () => {
   await assertLimit((operation, n) => operation.delete(["a", n]), MAX_COMMIT_MUTATIONS);
   await assertLimit((operation, n) => operation.set(["a", n], n), MAX_COMMIT_MUTATIONS);
   await assertLimit((operation, n) => operation.sum(["a", n], n), MAX_COMMIT_MUTATIONS);
 });
 
-Deno.test("Deno KV takes as many checks as an operation has at the most", async () => {
+Deno.test("Deno KV accepts an operation with the maximum of checks", async () => {
   await assertLimit((operation, n) => operation.check(["a", n], null), MAX_COMMIT_CHECKS);
 });
 
-Deno.test("Deno KV takes as many of the longest keys as an operation has at the most", async () => {
+Deno.test("Deno KV accepts an operation with the maximum of the longest keys", async () => {
   await assertLimit((operation, n) => operation.set(keys.file(longestPlace(n)), { size: n }));
   await assertLimit((operation, n) => operation.delete(keys.file(longestPlace(n))));
 });
 
-Deno.test("Deno KV takes as many counters under long keys as an operation has at the most", async () => {
+Deno.test("Deno KV accepts an operation with the maximum of counters with long keys", async () => {
   await assertLimit((operation, n) => operation.sum(["usage", String(n).padEnd(1000, "x")], 1));
 });
 
-Deno.test("Deno KV takes checks under the longest keys beside as many bytes as an operation has", async () => {
+Deno.test("Deno KV accepts checks of the longest keys beside the maximum of bytes", async () => {
   await withKv(async (kv) => {
     const operation = many(11, (some, n) => some.set(["chunk", n], chunk));
     for (let n = 0; n < MAX_COMMIT_CHECKS; n++) {
@@ -86,7 +86,7 @@ Deno.test("Deno KV takes checks under the longest keys beside as many bytes as a
   });
 });
 
-Deno.test("What operations have in them counts once when they are put together", () => {
+Deno.test("Merged operations have the size of one operation with the same changes", () => {
   const cases: readonly Add[] = [
     (operation, n) => operation.sum(["usage", String(n).padEnd(1000, "x")], 1),
     (operation, n) => operation.set(["a", String(n).padEnd(1000, "x")], n),
@@ -103,7 +103,7 @@ Deno.test("What operations have in them counts once when they are put together",
   }
 });
 
-Deno.test("A counter that operations have in common takes no more room", () => {
+Deno.test("A counter that merged operations have in common takes no more room", () => {
   const together = new Operation();
   const next = new Operation().sum(["usage", "x".repeat(1000)], 1);
   for (let n = 0; n < 2000; n++) {
@@ -112,7 +112,7 @@ Deno.test("A counter that operations have in common takes no more room", () => {
   }
 });
 
-Deno.test("Deno KV takes as many records as an operation has at the most, whatever is in them", async () => {
+Deno.test("Deno KV accepts the maximum of records with any characters and numbers", async () => {
   const texts = ["a".repeat(3000), "ü".repeat(3000), "😀".repeat(1500), "\u0001".repeat(3000)];
   for (const text of texts) {
     await assertLimit((operation, n) => operation.set(["a", n], { text, n }));
@@ -121,7 +121,7 @@ Deno.test("Deno KV takes as many records as an operation has at the most, whatev
   await assertLimit((operation, n) => operation.set(["a", n], { numbers }));
 });
 
-Deno.test("A file of each drive of many is taken, with the counters of its drive", async () => {
+Deno.test("Deno KV accepts files of many drives with the counters of each drive", async () => {
   await assertLimit((operation, n) => {
     const place = longestPlace(n);
     operation.check(keys.file(place), null).set(keys.file(place), { size: n })
@@ -130,7 +130,7 @@ Deno.test("A file of each drive of many is taken, with the counters of its drive
   });
 });
 
-Deno.test("Counters go up and down, and wrap where Deno KV's do", async () => {
+Deno.test("Counters go up and down and wrap like those of Deno KV", async () => {
   const steps = [
     [10, 10n],
     [-3, 7n],
@@ -151,7 +151,7 @@ Deno.test("Counters go up and down, and wrap where Deno KV's do", async () => {
   });
 });
 
-Deno.test("What is added to one counter is added up, over operations too", async () => {
+Deno.test("Sums of one counter are added up, also across merged operations", async () => {
   await withKv(async (kv) => {
     const operation = new Operation().sum(["a"], 5).sum(["b"], 1).sum(["a"], -2);
     operation.add(new Operation().sum(["a"], -1).sum(["b"], 1).sum(["c"], 0));
@@ -161,7 +161,7 @@ Deno.test("What is added to one counter is added up, over operations too", async
   });
 });
 
-Deno.test("Operations that meet on a key have no room for each other", () => {
+Deno.test("Operations on the same key cannot be merged", () => {
   const cases: readonly (readonly [Operation, Operation, boolean])[] = [
     [new Operation().set(["a"], 1), new Operation().set(["b"], 1), true],
     [new Operation().set(["a"], 1), new Operation().set(["a"], 2), false],
@@ -178,7 +178,7 @@ Deno.test("Operations that meet on a key have no room for each other", () => {
   }
 });
 
-Deno.test("There is room up to the bytes that are allowed", () => {
+Deno.test("An operation has room up to the given number of bytes", () => {
   const full = many(5, (some, n) => some.set(["a", n], chunk));
   const small = new Operation().set(["b"], new Uint8Array(10));
   assert(full.hasRoomFor(small));
@@ -186,7 +186,7 @@ Deno.test("There is room up to the bytes that are allowed", () => {
   assert(full.hasRoomFor(small, 5 * CHUNK_SIZE + 1000));
 });
 
-Deno.test("An operation that took over another does all of both, and refuses all with one check", async () => {
+Deno.test("A merged operation applies all changes, or none if one check fails", async () => {
   await withKv(async (kv) => {
     await kv.set(["gone"], 1);
     const build = (versionstamp: string | null) => {
@@ -203,7 +203,7 @@ Deno.test("An operation that took over another does all of both, and refuses all
   });
 });
 
-Deno.test("Of a view into a larger buffer the view alone is stored, and an empty value stays one", async () => {
+Deno.test("Only the view of a larger buffer is stored, and an empty value stays empty", async () => {
   const buffer = new Uint8Array(400_000).fill(9);
   const cases = [buffer.subarray(1000, 1003), buffer.subarray(5, 5), new Uint8Array()];
   await withKv(async (kv) => {
@@ -216,7 +216,7 @@ Deno.test("Of a view into a larger buffer the view alone is stored, and an empty
   });
 });
 
-Deno.test("An entry that may be dropped is stored with its time", async () => {
+Deno.test("The expiry of an entry is passed to Deno KV", async () => {
   const given: unknown[] = [];
   await withKv(async (kv) => {
     const atomic = kv.atomic.bind(kv);
@@ -234,7 +234,7 @@ Deno.test("An entry that may be dropped is stored with its time", async () => {
   assertEquals(given, [{ expireIn: 60_000 }, undefined]);
 });
 
-/** What a small file is: a check of its own, one in common, and what it changes. */
+/** Returns the operation of a small file: its own check, a shared one, and the changes. */
 function smallWrite(n: number, common: SharedCheck): Operation {
   return new Operation().share(common)
     .check(["file", n], null)
@@ -243,7 +243,7 @@ function smallWrite(n: number, common: SharedCheck): Operation {
     .sum(["files"], 1);
 }
 
-Deno.test("Sixty-four small writes to one drive are one operation, with one check in common", async () => {
+Deno.test("Sixty-four small writes to one drive fit into one operation with a shared check", async () => {
   await withKv(async (kv) => {
     const { versionstamp } = await kv.set(["project"], 1);
     const together = new Operation();
@@ -257,7 +257,7 @@ Deno.test("Sixty-four small writes to one drive are one operation, with one chec
   });
 });
 
-Deno.test("A check in common counts once, and one less of those of its own has room", async () => {
+Deno.test("A shared check counts as one check of the merged operation", async () => {
   const common = new SharedCheck(["project"], null);
   const together = new Operation();
   let count = 0;
@@ -268,7 +268,7 @@ Deno.test("A check in common counts once, and one less of those of its own has r
   await withKv(async (kv) => assert((await together.commit(kv)).ok));
 });
 
-Deno.test("A check in common that fails refuses all", async () => {
+Deno.test("A failed shared check refuses the merged operation", async () => {
   await withKv(async (kv) => {
     for (const versionstamp of [null, "00000000000000000000"]) {
       await kv.set(["project"], 1);
@@ -280,7 +280,7 @@ Deno.test("A check in common that fails refuses all", async () => {
   });
 });
 
-Deno.test("Operations that demand different states, or change what the other shares, don't meet", () => {
+Deno.test("Operations with conflicting shared checks cannot be merged", () => {
   const shared = (versionstamp: string | null) =>
     new Operation().share(new SharedCheck(["a"], versionstamp));
   const cases: readonly (readonly [Operation, Operation, boolean])[] = [

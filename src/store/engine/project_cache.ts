@@ -5,30 +5,21 @@ import { type Operation, SharedCheck } from "./operation.ts";
 import type { ProjectRecord } from "./records.ts";
 import { TtlCache } from "./ttl_cache.ts";
 
-/** Adds a change of a project's record. What counts against its quota is added up anew after that. */
-export function setProjectRecord(
-  operation: Operation,
-  project: string,
-  record: ProjectRecord,
-): void {
-  operation.set(keys.project(project), record).delete(keys.quota(project));
-}
-
-/** A project as every request needs it. */
+/** The record of a project, as every request needs it. */
 export interface CachedProject {
-  /** Milliseconds since 1970. A project of the same id that was made later is another one. */
+  /** Milliseconds since 1970. It tells a project from a later one with the same id. */
   created: number;
-  /** Drives that are being removed. */
+  /** Drives that are being deleted. */
   deleting: readonly string[];
-  /** How many bytes its files may have together, if that is limited. */
+  /** The quota in bytes, if there is one. */
   maxBytes?: number;
-  /** The domain below which its owner may choose host names, if there is one. */
+  /** The domain below which the owner may choose host names, if there is one. */
   hostSuffix?: string;
-  /** Demands that the project is unchanged: there, and none of its other drives being removed. */
+  /** Fails an operation if the record has changed: the project was deleted, or the deletion of a drive began. */
   unchanged: SharedCheck;
 }
 
-/** A thing that belongs to a project as it was when the thing was read. */
+/** Something that belongs to a project, with the project as it was when the thing was read. */
 export interface Owned {
   project: string;
   /** When the project was created. */
@@ -36,8 +27,8 @@ export interface Owned {
 }
 
 /**
- * The projects' records, believed for a few seconds. Reads rely on them as they are; every write demands in its own
- * operation that the record is still what was believed, so nothing is published into what is being removed.
+ * The records of projects, cached for a few seconds. Reads use the cached record. Every write checks in its own operation
+ * that the record has not changed since, so nothing is published into a project or drive that is being deleted.
  */
 export class ProjectCache {
   readonly #db: Database;
@@ -45,47 +36,48 @@ export class ProjectCache {
 
   constructor(db: Database) {
     this.#db = db;
-    // While a drive is being removed the store is asked each time: other processes may have written to it again.
-    const keeps = ({ deleting: removing }: CachedProject) => removing.length === 0;
-    this.#projects = new TtlCache((project) => this.#read(project), { keeps });
+    // While a drive is being deleted, every request reads the record: the drive may be free again in another process.
+    const isCacheable = ({ deleting }: CachedProject) => deleting.length === 0;
+    this.#projects = new TtlCache((project) => this.#read(project), { isCacheable });
   }
 
+  /** Returns a project, or `undefined` if it does not exist. */
   async find(project: string): Promise<CachedProject | undefined> {
-    // Every request comes here, so what is known costs no more turns than it has to.
+    // Every request comes here, and `peek` saves a cached record a turn of the event loop.
     return this.#projects.peek(project) ?? await this.#projects.get(project);
   }
 
-  /** Whether a drive, or its project, is to look as if it were not there. */
+  /** Returns whether a drive must look empty to readers: its project does not exist, or the drive is being deleted. */
   async isHidden({ project, drive }: { project: string; drive: string }): Promise<boolean> {
-    const known = await this.find(project);
-    return known === undefined || known.deleting.includes(drive);
+    const found = await this.find(project);
+    return found === undefined || found.deleting.includes(drive);
   }
 
   /**
-   * The project that a write goes to: the operation that publishes demands that it is `unchanged`.
+   * Returns the project that a write goes to. The operation that publishes the write must check `unchanged`.
    *
-   * @param begun What this gave when the write began: it is not to end in a later project of the same id.
-   * @throws {NoSuchProject} if the project is not there any more.
-   * @throws {BeingDeleted} if the drive is being removed.
+   * @param begun The project when the write began: the write must not end in a later project with the same id.
+   * @throws {NoSuchProject} if the project does not exist any more.
+   * @throws {BeingDeleted} if the drive is being deleted.
    */
   async requireWritable(
     { project, drive }: { project: string; drive: string },
     begun?: CachedProject,
   ): Promise<CachedProject> {
-    const known = await this.find(project);
-    if (known === undefined || (begun !== undefined && begun.created !== known.created)) {
+    const found = await this.find(project);
+    if (found === undefined || (begun !== undefined && begun.created !== found.created)) {
       throw new NoSuchProject(project);
     }
-    if (known.deleting.includes(drive)) throw new BeingDeleted("drive", drive);
-    return known;
+    if (found.deleting.includes(drive)) throw new BeingDeleted("drive", drive);
+    return found;
   }
 
-  /** What is believed of a thing, where its project is still the one that it belonged to. */
+  /** Returns a cached thing and its project, or `undefined` if one of them does not exist any more. */
   async findOwned<T extends Owned>(
     things: TtlCache<T>,
     key: string,
   ): Promise<{ thing: T; owner: CachedProject } | undefined> {
-    // The two are believed from different moments on, so they are compared once more as they are now.
+    // The two may be cached from different times. If they do not belong together, both are read once more.
     for (let tries = 0; tries < 2; tries++) {
       const thing = await things.get(key);
       const owner = thing === undefined ? undefined : await this.find(thing.project);
@@ -97,7 +89,7 @@ export class ProjectCache {
     return undefined;
   }
 
-  /** To be called when a project was changed, or an operation that demanded that it was not has failed. */
+  /** Drops a project from the cache: it was changed, or an operation that checked `unchanged` has failed. */
   forget(project: string): void {
     this.#projects.forget(project);
   }
@@ -107,15 +99,22 @@ export class ProjectCache {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing = [], maxBytes, hostSuffix } = value;
-    const limit = maxBytes === undefined ? {} : { maxBytes };
-    const suffix = hostSuffix === undefined ? {} : { hostSuffix };
+    const { created, removing: deleting = [], maxBytes, hostSuffix } = value;
     return {
       created,
-      deleting: removing,
-      ...limit,
-      ...suffix,
+      deleting,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(hostSuffix === undefined ? {} : { hostSuffix }),
       unchanged: new SharedCheck(key, versionstamp),
     };
   }
+}
+
+/** Adds a change of a project's record. The quota entry is dropped with it, so the bytes are counted again. */
+export function setProjectRecord(
+  operation: Operation,
+  project: string,
+  record: ProjectRecord,
+): void {
+  operation.set(keys.project(project), record).delete(keys.quota(project));
 }

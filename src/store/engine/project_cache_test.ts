@@ -4,12 +4,11 @@ import { ANYWAY, bytes } from "../testing/bodies.ts";
 import { countReads, entriesWith } from "../testing/entries.ts";
 import { putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
-import type { Database } from "./database.ts";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
 import { CHUNK_SIZE } from "./records.ts";
 
 testOnAll(
-  "A drive that is being removed looks as if it were not there, and takes nothing",
+  "A drive that is being deleted looks empty and refuses writes",
   async (bench) => {
     const { files, uploads, projects, drives, list } = facadeOf(bench.store);
     const place = { project: "p", drive: "one", name: "a" };
@@ -70,7 +69,7 @@ function facadeOf(store: Store): Pick<Store, "files" | "uploads" | "projects" | 
   };
 }
 
-/** A body in the middle of which something happens. */
+/** A body in whose middle something happens. */
 async function* during(size: number, happens: () => Promise<unknown>): AsyncGenerator<Uint8Array> {
   const data = bytes(size);
   yield data.subarray(0, size / 2);
@@ -78,19 +77,19 @@ async function* during(size: number, happens: () => Promise<unknown>): AsyncGene
   yield data.subarray(size / 2);
 }
 
-/** What removes while somebody writes, in this process or in another one. */
-const REMOVALS: readonly { name: string; run: (bench: TestStore) => Promise<unknown> }[] = [
+/** Deletions that another process runs during a write. */
+const DELETIONS: readonly { name: string; run: (bench: TestStore) => Promise<unknown> }[] = [
   { name: "the drive", run: ({ store }) => store.projects.deleteDrive("p", "d") },
   { name: "the project", run: ({ store }) => store.projects.delete("p") },
   {
-    name: "the project to its end",
+    name: "the whole project",
     run: async (bench) => {
       await bench.store.projects.delete("p");
       await bench.store.sweeper.sweep();
     },
   },
   {
-    name: "the project to its end, and makes one of the same id",
+    name: "the whole project and creates another with its id",
     run: async (bench) => {
       await bench.store.projects.delete("p");
       await bench.store.sweeper.sweep();
@@ -99,38 +98,41 @@ const REMOVALS: readonly { name: string; run: (bench: TestStore) => Promise<unkn
   },
 ];
 
-for (const { name, run } of REMOVALS) {
+for (const { name, run } of DELETIONS) {
   testOnAll(
-    `What is written while somebody removes ${name} is refused, and leaves nothing`,
+    `A write during which another process deletes ${name} is refused and leaves nothing`,
     async (bench) => {
       const place = { project: "p", drive: "d", name: "a" };
       await putAt(bench, place, bytes(5));
       const id = await upload(bench, place, [10]);
-      // Another process that believes the project's state of before, and learns of nothing by itself.
+      // Another process that has cached the project as it was before.
       const writer = otherProcess(bench);
       await writer.store.files.stat(place);
       const wanted: Refusal = name === "the drive" ? BeingDeleted : NoSuchProject;
-      // A session may be gone before it is noticed that its project is.
+      // The session may be gone before the cached project is read again.
       const wantedOfPart = [wanted, UploadRefused];
-      const remove = once(() => run(bench));
+      const deleteOnce = once(() => run(bench));
       const { files, uploads } = writer.store;
       const part = { id, part: 2, type: undefined };
       await Promise.all([
-        assertRefused(() => files.put({ ...place, name: "s" }, during(10, remove), ANYWAY), wanted),
-        assertRefused(() => files.put(place, during(3 * CHUNK_SIZE, remove), ANYWAY), wanted),
         assertRefused(
-          () => uploads.putPart(place, part, during(10, remove), () => {}),
+          () => files.put({ ...place, name: "s" }, during(10, deleteOnce), ANYWAY),
+          wanted,
+        ),
+        assertRefused(() => files.put(place, during(3 * CHUNK_SIZE, deleteOnce), ANYWAY), wanted),
+        assertRefused(
+          () => uploads.putPart(place, part, during(10, deleteOnce), () => {}),
           ...wantedOfPart,
         ),
         assertRefused(
-          () => uploads.putPart(place, part, during(3 * CHUNK_SIZE, remove), () => {}),
+          () => uploads.putPart(place, part, during(3 * CHUNK_SIZE, deleteOnce), () => {}),
           ...wantedOfPart,
         ),
       ]);
       for (
         const write of [() => uploads.start(place, undefined), () => putAt(writer, place, bytes(9))]
       ) {
-        if (!name.includes("makes one")) await assertRefused(write, wanted);
+        if (!name.includes("creates another")) await assertRefused(write, wanted);
       }
       await sweepLater(bench);
       assertEquals(await entriesWith(bench, '"d"'), []);
@@ -153,19 +155,22 @@ function once(work: () => Promise<unknown>): () => Promise<unknown> {
   return () => running ??= work();
 }
 
-testOnAll("An upload can't be completed into what is being removed", async (bench) => {
-  const place = { project: "p", drive: "d", name: "a" };
-  for (const remove of ["deleteDrive", "delete"] as const) {
-    const writer = otherProcess(bench);
-    const id = await upload(writer, place, [10]);
-    await bench.store.projects[remove]("p", "d");
-    await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
-    await sweepLater(bench);
-    assertEquals(await entriesWith(bench, '"d"'), []);
-  }
-});
+testOnAll(
+  "An upload cannot be completed into a drive or project that is being deleted",
+  async (bench) => {
+    const place = { project: "p", drive: "d", name: "a" };
+    for (const method of ["deleteDrive", "delete"] as const) {
+      const writer = otherProcess(bench);
+      const id = await upload(writer, place, [10]);
+      await bench.store.projects[method]("p", "d");
+      await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
+      await sweepLater(bench);
+      assertEquals(await entriesWith(bench, '"d"'), []);
+    }
+  },
+);
 
-testOnAll("Another process that writes to another drive is in nobody's way", async (bench) => {
+testOnAll("Another process can write to another drive while one is deleted", async (bench) => {
   const writer = otherProcess(bench);
   const place = { project: "p", drive: "other", name: "a" };
   for (let i = 0; i < 5; i++) {
@@ -186,7 +191,7 @@ testOnAll("Another process that writes to another drive is in nobody's way", asy
 });
 
 testOnAll(
-  "Who writes elsewhere reads it, as soon as a removed drive is free again",
+  "A process reads its own write to a drive that another process has finished deleting",
   async (bench) => {
     const other = otherProcess(bench);
     const place = { project: "p", drive: "d", name: "a" };
@@ -202,11 +207,11 @@ testOnAll(
 );
 
 testOnAll(
-  "Small files that are put at the same time are few operations, without a read of the project",
+  "Concurrent small files share operations and do not read the project",
   async (bench) => {
     const { db } = bench;
     await putAt(bench, { project: "p", drive: "d", name: "first" }, bytes(1));
-    const operations = await countOperations(db, async () => {
+    const operations = await countOperations(async () => {
       const reads = await countReads(bench, () =>
         Promise.all(
           Array.from({ length: 66 }, (_, i) =>
@@ -221,8 +226,8 @@ testOnAll(
 );
 
 /** How many atomic operations reach Deno KV while something is done. */
-async function countOperations(db: Database, work: () => Promise<unknown>): Promise<number> {
-  const prototype = Object.getPrototypeOf(db.reader) as Deno.Kv;
+async function countOperations(work: () => Promise<unknown>): Promise<number> {
+  const { prototype } = Deno.Kv;
   const { atomic } = prototype;
   let count = 0;
   prototype.atomic = function (this: Deno.Kv) {

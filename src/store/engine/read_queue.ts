@@ -1,11 +1,14 @@
-/** Keys in one `getMany` of Deno KV (its limit). */
+/** The methods of `Deno.Kv` that read. A store behind a network implements them with deadlines. */
+export type KvReader = Pick<Deno.Kv, "get" | "getMany" | "list">;
+
+/** Keys in one `getMany`, a limit of Deno KV. */
 export const MAX_GET_MANY = 10;
 
-/** Groups of small reads on their way at once: more would be smaller, and no sooner there. */
-export const READS_IN_FLIGHT = 2;
-
-/** Entries in one batch of `list` of Deno KV (its limit). */
+/** Entries in one batch of `list`, a limit of Deno KV. */
 export const MAX_LIST_BATCH = 1000;
+
+/** Groups of small reads in flight. With more of them groups would be smaller, and not answered sooner. */
+export const READS_IN_FLIGHT = 2;
 
 type Entry = Deno.KvEntryMaybe<unknown>;
 
@@ -16,28 +19,28 @@ interface Waiting {
 }
 
 /**
- * Puts small reads that wait at the same time into one: each read costs a way to the store's thread and back. What one
- * caller asks for is read at one moment.
+ * Merges small reads that wait at the same time into one `getMany`, because each read costs a round trip to the store's
+ * thread. The entries of one call are read at one moment.
  */
 export class ReadQueue {
-  readonly #kv: Deno.Kv;
+  readonly #reader: KvReader;
   readonly #inFlight: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
 
-  /** @param inFlight How many groups are on their way at once. */
-  constructor(kv: Deno.Kv, inFlight = READS_IN_FLIGHT) {
-    this.#kv = kv;
+  /** @param inFlight Groups of reads in flight. */
+  constructor(reader: KvReader, inFlight = READS_IN_FLIGHT) {
+    this.#reader = reader;
     this.#inFlight = inFlight;
   }
 
-  /** The entries of up to `MAX_GET_MANY` keys, in their order. */
+  /** Returns the entries of up to `MAX_GET_MANY` keys, in their order. */
   async get<T extends readonly unknown[]>(
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<Entry[]>();
     this.#queue.push({ keys, resolve, reject });
-    // Others that ask within this turn come along.
+    // Reads that are requested in the same turn share a group.
     queueMicrotask(() => this.#start());
     return await promise as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
   }
@@ -60,7 +63,7 @@ export class ReadQueue {
 
   async #run(group: readonly Waiting[]): Promise<void> {
     try {
-      const entries = await this.#kv.getMany<unknown[]>(group.flatMap(({ keys }) => keys));
+      const entries = await this.#reader.getMany<unknown[]>(group.flatMap(({ keys }) => keys));
       let from = 0;
       for (const { keys, resolve } of group) {
         resolve(entries.slice(from, from + keys.length));
@@ -72,14 +75,14 @@ export class ReadQueue {
   }
 }
 
-/** The entries of any number of keys, in their order. */
+/** Returns the entries of any number of keys, in their order, with several reads if necessary. */
 export async function readMany<T>(
-  kv: Deno.Kv,
+  reader: KvReader,
   keys: readonly Deno.KvKey[],
 ): Promise<Deno.KvEntryMaybe<T>[]> {
   const found: Deno.KvEntryMaybe<T>[] = [];
   for (let i = 0; i < keys.length; i += MAX_GET_MANY) {
-    found.push(...await kv.getMany<T[]>(keys.slice(i, i + MAX_GET_MANY)));
+    found.push(...await reader.getMany<T[]>(keys.slice(i, i + MAX_GET_MANY)));
   }
   return found;
 }

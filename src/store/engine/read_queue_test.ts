@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { withKv } from "../testing/stores.ts";
 import { MAX_GET_MANY, ReadQueue, READS_IN_FLIGHT } from "./read_queue.ts";
 
-/** The same store, with the number of keys of each read noted, and the most reads that ran at once. */
+/** Returns the same store, the number of keys of each read, and the maximum of reads in flight. */
 function watched(kv: Deno.Kv): { kv: Deno.Kv; reads: number[]; most: () => number } {
   const reads: number[] = [];
   let running = 0;
@@ -24,7 +24,7 @@ function watched(kv: Deno.Kv): { kv: Deno.Kv; reads: number[]; most: () => numbe
   return { kv: proxy, reads, most: () => most };
 }
 
-Deno.test("Reads that wait at the same time share one, and each gets its own entries", async () => {
+Deno.test("Concurrent reads are merged, and each gets its own entries", async () => {
   await withKv(async (kv) => {
     for (let i = 0; i < 100; i++) await kv.set(["n", i], i);
     const { kv: counted, reads, most } = watched(kv);
@@ -40,7 +40,7 @@ Deno.test("Reads that wait at the same time share one, and each gets its own ent
   });
 });
 
-Deno.test("A read that fails fails for those who asked, and not for who asks next", async () => {
+Deno.test("A failed read fails for its callers and not for the next one", async () => {
   await withKv(async (kv) => {
     const queue = new ReadQueue(kv);
     const tooLong = ["x".repeat(4000)];

@@ -1,125 +1,126 @@
-/** One value of Deno KV (its limit), and so one piece of a file. */
-export const CHUNK_SIZE = 65_536;
-
 /**
- * The values of the store. They are small: listing a drive reads every record.
+ * The values of the store; their keys are in `keys.ts`. Records are small: listing a drive reads every record.
  *
  * @module
  */
 
-/** Where a file is: the name is unique inside the drive, the drive inside the project. */
+/** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
+export const CHUNK_SIZE = 65_536;
+
+/** Location of a file: the name is unique in the drive, the drive in the project. */
 export interface Place {
   project: string;
   drive: string;
   name: string;
 }
 
-/** A file as a message names it. */
+/** Returns the name of a file for messages. */
 export function fileText({ project, drive, name }: Place): string {
   return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
 }
 
-/** How a file's bytes lie in the store. `checksums`: all chunks have them; older stores have chunks without. */
+/** How the bytes of a file are stored. Every chunk has a checksum. */
 export type Layout =
-  /** In one value beside the record. */
+  /** In one value, read together with the record. */
   | { kind: "inline" }
-  /** In chunks under this version, which is not the file's where they came as the only part of an upload. */
-  | { kind: "chunks"; version: string; checksums?: true }
-  /** In the chunks of many parts, which the manifest under the file's version lists. */
-  | { kind: "manifest"; parts: number; checksums?: true };
+  /** In chunks under this version, which differs from the file's if they were the only part of an upload. */
+  | { kind: "chunks"; version: string }
+  /** In the chunks of many parts, listed by the manifest under the file's version. */
+  | { kind: "manifest"; parts: number };
 
 export interface FileRecord {
-  /** Time-ordered, new with every write, and so the file's entity tag as well. */
+  /** Ordered by time and new with every write, which makes it the file's entity tag. */
   version: string;
   /** Bytes. */
   size: number;
+  /** Content type. */
   type: string;
-  /** Milliseconds since 1970: when the name was first written, and when this version was. */
+  /** First write of the name, in milliseconds since 1970. */
   created: number;
+  /** Write of this version, in milliseconds since 1970. */
   modified: number;
   /** Base64. A file of many parts gets it in the background. */
   sha256?: string;
-  /** Set where an earlier version was written within the same second. */
+  /** Set if an earlier version was written within the same second. */
   sameSecond?: true;
   layout: Layout;
 }
 
 export interface UploadSession {
   name: string;
-  /** The content type that the initialising call named. */
+  /** Content type from the call that started the upload. */
   type?: string;
   created: number;
-  /** Milliseconds since 1970 from which on the session counts as gone. */
+  /** End of the session, in milliseconds since 1970. */
   expires: number;
   /** The project's number that the upload holds while it is open. */
   number: number;
 }
 
-/** Which upload holds a number of its project. */
+/** The upload that holds a slot of its project. */
 export interface OpenUploadRecord {
   drive: string;
   id: string;
 }
 
 export interface PartRecord {
-  /** The version under which the part's chunks lie. */
+  /** Version of the part's chunks. */
   version: string;
   size: number;
   /** Base64. */
   sha256: string;
-  /** Whether its chunks have checksums; older stores have parts without. */
-  checksums?: true;
-  /** The content type that the part came with. */
+  /** Content type sent with the part. */
   type?: string;
 }
 
-/** Consecutive parts of a file, from the byte on that is the last element of the page's key. */
+/** Consecutive parts of a file. The last element of the page's key is the offset of the first one in the file. */
 export interface ManifestPage {
   versions: string[];
   sizes: number[];
 }
 
-/** What is wrong with the bytes of a version of a file. */
+/** Damage in the bytes of a version of a file. */
 export interface DamageRecord {
   version: string;
-  /** The end of a sentence. */
+  /** The damage, as the end of a sentence. */
   problem: string;
-  /** Milliseconds since 1970: when it was found, and when the scrub read the file again last. */
+  /** When it was found, in milliseconds since 1970. */
   found: number;
+  /** When the scrub last read the file again, in milliseconds since 1970. */
   checked?: number;
 }
 
-/** One pass of the scrub over all files, in the order of their keys. */
+/** A pass of the scrub over all files, in the order of their keys. */
 export interface ScrubRecord {
   /** Milliseconds since 1970. */
   started: number;
   finished?: number;
-  /** The file that was checked last. */
+  /** The last file that was checked. */
   last?: Place;
-  /** What was checked so far. */
+  /** Checked so far. */
   files: number;
   bytes: number;
   damaged: number;
 }
 
-/** Bytes that somebody writes. Until when that claim holds is an entry of its own. */
+/** Bytes that a process is writing. The end of its lease is an entry of its own. */
 export interface PendingWrite extends Place {
   version: string;
-  /** How many chunks there can be at the most. */
+  /** Maximum number of chunks. */
   chunks: number;
 }
 
-/** What is to be removed. `file` is the version that readers hold while they read these bytes. */
+/** Something to delete. `file` is the version that readers hold open while they read these bytes. */
 export type Garbage =
   & Place
   & (
     | { kind: "chunks"; version: string; chunks: number; file: string }
     | { kind: "manifest"; file: string }
-    /** A session whose time is over or that was aborted, its parts and their bytes. */
+    /** An expired or aborted session, its parts and their bytes. */
     | { kind: "upload"; id: string }
-    /** The part entries of a completed upload; their bytes belong to the file now. */
+    /** The part entries of a completed upload, whose bytes belong to the file. */
     | { kind: "parts"; id: string }
-    /** An entry whose time is over. */
+    /** An expired entry. */
     | { kind: "entry"; key: Deno.KvKey }
   );
 
@@ -127,41 +128,41 @@ export type Garbage =
 export interface ProjectRecord {
   created: number;
   name?: string;
-  /** Drives whose removal is running. */
+  /** Drives that are being deleted. */
   removing?: string[];
-  /** How many bytes its files and the parts of its open uploads may have together; without it there is no limit. */
+  /** Quota for its files and the parts of its open uploads, in bytes; without it there is no limit. */
   maxBytes?: number;
-  /** The domain below which its owner may choose host names for applications. */
+  /** Domain under which its owner may choose host names for applications. */
   hostSuffix?: string;
 }
 
-/** What counts against the quota of a project that has one. */
+/** The bytes that count against a project's quota. */
 export interface QuotaRecord {
-  /** Of all files, and all parts of open uploads, in all drives but those that are being removed. */
+  /** Of all files and all parts of open uploads, without drives that are being deleted. */
   bytes: number;
 }
 
 export interface ProjectKeyRecord {
   project: string;
   created: number;
-  /** What it is listed by; older stores have keys without. */
-  prefix?: string;
+  /** The first characters of the secret or of its hash, by which the key is listed. */
+  prefix: string;
   name?: string;
 }
 
 export interface AppRecord {
   created: number;
-  /** Where it runs, such as `http://127.0.0.1:3000`. */
+  /** Address of the application, such as `http://127.0.0.1:3000`. */
   upstream?: string;
-  /** A host name that is its own. */
+  /** The host name under which it is served. */
   host?: string;
-  /** Set where the owner chose the host, which then counts only while it is below the project's suffix. */
+  /** Set if the project's owner chose the host, which is then valid only while it is under the project's suffix. */
   isOwnersHost?: true;
   /** Whether access control is on. */
   access: boolean;
 }
 
-/** Which application has a host name. */
+/** The application that a host name belongs to. */
 export interface AppHostRecord {
   project: string;
   app: string;
@@ -176,17 +177,17 @@ export interface AppKeyRecord {
   created: number;
 }
 
-/** A browser in which the owner signed in. */
+/** A browser session of a signed-in owner. */
 export interface SessionRecord {
   project: string;
   app: string;
-  /** The SHA-256 of the project key that it signed in with, without which it ends. */
+  /** SHA-256 of the project key used to sign in; the session ends with that key. */
   projectKey: string;
-  /** From then on it counts as gone. */
+  /** End of the session, in milliseconds since 1970. */
   expires: number;
 }
 
-/** A removal that is running; what is removed is in its key. */
+/** A deletion that is running; its key names the target. */
 export interface DeletionMarker {
   kind: "project" | "drive" | "app";
   since: number;

@@ -1,26 +1,26 @@
-/** How a commit ended: on disk, refused as a check did not hold, or failed. */
+/** How a commit ended: applied, refused because a check failed, or failed with an error. */
 export type CommitOutcome = "done" | "refused" | "failed";
 
-/** What the sweeper removed: entries of its list, by their kind. */
+/** Entries of the garbage list, by their kind. */
 export type SweptKind = "chunks" | "manifest" | "upload" | "parts" | "entry";
 
-/** What the scrub found of a file. `converted`: it was whole, and lacked digests or checksums, which were added. */
+/** What the scrub found of a file. `converted`: it was whole, and its missing digest or checksums were added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";
 
-/** Is told what the store does. What it is told must cost next to nothing. */
+/** Receives events of the store for the metrics. Its methods are called on hot paths and must cost next to nothing. */
 export interface StoreMeter {
   /**
    * A commit has ended.
    *
-   * @param members How many operations were in it.
-   * @param milliseconds How long it took, waiting for the database's lock included.
+   * @param members Operations that were merged into it.
+   * @param milliseconds Duration, including the wait for the database's lock.
    */
   committed(outcome: CommitOutcome, members: number, milliseconds: number): void;
-  /** A commit is tried again, because another process holds the database's lock. */
+  /** A commit is retried because another process holds the database's lock. */
   retried(): void;
-  /** The sweeper has removed something. */
+  /** The sweeper has removed an entry of the garbage list. */
   swept(kind: SweptKind): void;
-  /** The sweeper has taken the bytes of a writer that was silent for too long. */
+  /** The sweeper has taken the bytes of a writer whose lease expired. */
   tookOver(): void;
   /** A sweep has ended. */
   sweepEnded(succeeded: boolean, milliseconds: number): void;
@@ -36,7 +36,7 @@ export interface StoreMeter {
 
 const nothing = (): void => {};
 
-/** Measures nothing. */
+/** Ignores all events. */
 export const NO_METER: StoreMeter = {
   committed: nothing,
   retried: nothing,

@@ -2,20 +2,21 @@ import type { Database } from "./database.ts";
 import { StoreUnavailable } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 
-/** How often a publish whose check failed is tried again from the read before the answer is 503. */
+/** Attempts of a read-check-commit cycle that loses against concurrent writers, before the caller gets 503. */
 export const MAX_TRANSACTION_TRIES = 50;
 
-/** What was decided on what was read. Without an operation nothing has to change. */
+/** What an attempt decided on the entries that it read. Without an operation nothing is committed. */
 export interface Decision<T> {
   operation?: Operation;
   result: T;
 }
 
 /**
- * Reads, decides and commits, again from the start while something comes between, and gives the result that held.
+ * Reads, decides and commits; starts over when a concurrent commit changed what was read. Returns the result of the
+ * attempt that was committed.
  *
- * @param attempt Throws to refuse; gives `undefined` to start again.
- * @throws {StoreUnavailable} where something comes between `MAX_PUBLISH_TRIES` times.
+ * @param attempt Reads and decides. It throws to refuse, and returns `undefined` to start over.
+ * @throws {StoreUnavailable} after `MAX_TRANSACTION_TRIES` attempts.
  */
 export async function transact<T>(
   db: Database,
@@ -27,5 +28,5 @@ export async function transact<T>(
     const { operation, result } = decision;
     if (operation === undefined || (await db.commit(operation)).ok) return result;
   }
-  throw new StoreUnavailable("Too many others change the same");
+  throw new StoreUnavailable("Too many concurrent changes of the same entry");
 }

@@ -7,7 +7,7 @@ import { MAX_TRANSACTION_TRIES, transact } from "./transact.ts";
 const KEY = ["counted"];
 
 testOnAll(
-  "Decisions at the same time follow each other, each on what the earlier left",
+  "Concurrent transactions are applied one after the other",
   async ({ db }) => {
     const add = async () => {
       const { value, versionstamp } = await db.reader.get<number>(KEY);
@@ -20,7 +20,7 @@ testOnAll(
 );
 
 testOnAll(
-  "A decision that changes nothing commits nothing, and one can start again",
+  "A transaction can start over, and without an operation it commits nothing",
   async ({ db }) => {
     let attempts = 0;
     const attempt = () => Promise.resolve(++attempts < 3 ? undefined : { result: "done" });
@@ -29,14 +29,17 @@ testOnAll(
   },
 );
 
-testOnAll("What refuses is thrown, and what never fits is given up", async ({ db }) => {
-  await assertRejects(() => transact(db, () => Promise.reject(new RangeError())), RangeError);
-  let attempts = 0;
-  const never = () => {
-    attempts++;
-    const operation = new Operation().check(KEY, "00000000000000010000").set(KEY, 1);
-    return Promise.resolve({ operation, result: 1 });
-  };
-  await assertRejects(() => transact(db, never), StoreUnavailable);
-  assertEquals(attempts, MAX_TRANSACTION_TRIES);
-});
+testOnAll(
+  "An error of an attempt is thrown, and a transaction that always conflicts gives up",
+  async ({ db }) => {
+    await assertRejects(() => transact(db, () => Promise.reject(new RangeError())), RangeError);
+    let attempts = 0;
+    const never = () => {
+      attempts++;
+      const operation = new Operation().check(KEY, "00000000000000010000").set(KEY, 1);
+      return Promise.resolve({ operation, result: 1 });
+    };
+    await assertRejects(() => transact(db, never), StoreUnavailable);
+    assertEquals(attempts, MAX_TRANSACTION_TRIES);
+  },
+);

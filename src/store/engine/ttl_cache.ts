@@ -1,100 +1,105 @@
 import { SECOND } from "../../rules/units.ts";
 
-/** How long a project key that was found in the store is believed without asking again. */
+/** How long a cached entry is used without asking the store: a key revoked in another process works for that long. */
 export const KEY_CACHE_TTL = 5 * SECOND;
 
+/** Entries of one cache. */
 export const KEY_CACHE_SIZE = 10_000;
 
-interface Belief<T> {
+interface CacheEntry<T> {
   value: T;
-  /** By the monotonic clock: a system clock that is set back must not make a revoked key work for longer. */
-  until: number;
+  /** Read from the monotonic clock: setting back the system clock must not prolong the life of a revoked key. */
+  expires: number;
 }
 
 interface Options<T> {
-  /** Whether a value may be believed at all; all may, unless this says something else. */
-  keeps?: (value: T) => boolean;
-  /** Whether it is believed as well that something is not there. Only where callers can't fill the memory with it. */
-  absence?: boolean;
+  /** Returns whether a value may be cached. Without it every value is. */
+  isCacheable?: (value: T) => boolean;
+  /** Whether a key without a value is cached as well. Only where callers cannot choose the keys. */
+  cachesAbsence?: boolean;
 }
 
 /**
- * What the store said, believed for `KEY_CACHE_TIME`, so that what is asked for often costs no read. What is forgotten
- * is not believed any more from that moment on, even where a read was on its way.
+ * Cache of store lookups; entries live for `KEY_CACHE_TTL`. Concurrent lookups of a key share one read.
+ *
+ * `forget` and `clear` take effect at once, also for a read that is in flight: it is repeated. That is why this is not
+ * `lru-cache`, whose `fetchMethod` resolves with the value of the read that a `delete` has made outdated.
  */
 export class TtlCache<T> {
   readonly #read: (key: string) => Promise<T | undefined>;
   readonly #options: Options<T>;
-  readonly #known = new Map<string, Belief<T>>();
-  /** In a place of its own, so that what is not there never drives out what is. */
-  readonly #absent = new Map<string, Belief<undefined>>();
+  readonly #present = new Map<string, CacheEntry<T>>();
+  /** Separate, so that absent keys never evict present ones. */
+  readonly #absent = new Map<string, CacheEntry<undefined>>();
   readonly #reading = new Map<string, Promise<T | undefined>>();
-  /** Counts what was forgotten: a read that began before says nothing. */
+  /** Incremented with every invalidation: a read that began before is outdated. */
   #generation = 0;
 
+  /** @param read Looks up a key in the store. */
   constructor(read: (key: string) => Promise<T | undefined>, options: Options<T> = {}) {
     this.#read = read;
     this.#options = options;
   }
 
-  /** What is there under a key; `undefined` where nothing is. Throws what reading throws. */
+  /** Returns the value of a key, `undefined` without one. Throws what the lookup throws. */
   async get(key: string): Promise<T | undefined> {
-    const belief = this.#known.get(key) ?? this.#absent.get(key);
-    if (belief !== undefined && belief.until > performance.now()) return belief.value;
+    const entry = this.#present.get(key) ?? this.#absent.get(key);
+    if (entry !== undefined && entry.expires > performance.now()) return entry.value;
     return await (this.#reading.get(key) ?? this.#start(key));
   }
 
-  /** What is believed to be there, without asking; `undefined` where that is nothing or not known. */
+  /** Returns a cached value without a lookup; `undefined` if there is none. */
   peek(key: string): T | undefined {
-    const belief = this.#known.get(key);
-    return belief !== undefined && belief.until > performance.now() ? belief.value : undefined;
+    const entry = this.#present.get(key);
+    return entry !== undefined && entry.expires > performance.now() ? entry.value : undefined;
   }
 
-  /** Asks the store anew for this key. */
+  /** Invalidates one key. */
   forget(key: string): void {
     this.#generation++;
-    this.#known.delete(key);
+    this.#present.delete(key);
     this.#absent.delete(key);
   }
 
-  /** Asks the store anew for every key. */
+  /** Invalidates all keys. */
   clear(): void {
     this.#generation++;
-    this.#known.clear();
+    this.#present.clear();
     this.#absent.clear();
   }
 
-  /** Those who ask for a key at the same time share one read. */
   #start(key: string): Promise<T | undefined> {
-    const reading = this.#readUndisturbed(key).finally(() => this.#reading.delete(key));
+    const reading = this.#readCurrent(key).finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
     return reading;
   }
 
-  async #readUndisturbed(key: string): Promise<T | undefined> {
+  /** Repeats the lookup until no invalidation came during it. */
+  async #readCurrent(key: string): Promise<T | undefined> {
     while (true) {
       const generation = this.#generation;
-      const until = performance.now() + KEY_CACHE_TTL;
+      // The entry's life begins before the lookup, which may see an earlier state.
+      const expires = performance.now() + KEY_CACHE_TTL;
       const value = await this.#read(key);
       if (generation !== this.#generation) continue;
-      this.#keep(key, value, until);
+      this.#keep(key, value, expires);
       return value;
     }
   }
 
-  #keep(key: string, value: T | undefined, until: number): void {
-    this.#known.delete(key);
+  #keep(key: string, value: T | undefined, expires: number): void {
+    this.#present.delete(key);
     this.#absent.delete(key);
-    const { keeps = () => true, absence = false } = this.#options;
+    const { isCacheable = () => true, cachesAbsence = false } = this.#options;
     if (value === undefined) {
-      if (absence) add(this.#absent, key, { value, until });
-    } else if (keeps(value)) add(this.#known, key, { value, until });
+      if (cachesAbsence) add(this.#absent, key, { value, expires });
+    } else if (isCacheable(value)) add(this.#present, key, { value, expires });
   }
 }
 
-/** The oldest makes room. */
-function add<B>(beliefs: Map<string, B>, key: string, belief: B): void {
-  const [oldest] = beliefs.size >= KEY_CACHE_SIZE ? beliefs.keys() : [];
-  if (oldest !== undefined) beliefs.delete(oldest);
-  beliefs.set(key, belief);
+/** Adds an entry and evicts the oldest one if the cache is full. */
+function add<E>(entries: Map<string, E>, key: string, entry: E): void {
+  const [oldest] = entries.size >= KEY_CACHE_SIZE ? entries.keys() : [];
+  if (oldest !== undefined) entries.delete(oldest);
+  entries.set(key, entry);
 }

@@ -3,32 +3,33 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { chunkCount } from "./chunks.ts";
 
-/** Chunks whose checksums share one entry: 16 KiB of checksums, those of 256 MiB. */
+/** Chunks whose checksums share one entry: 16 KiB of checksums for 256 MiB of bytes. */
 export const CHECKSUMS_PER_PAGE = 4096;
 
-/** Bytes of a CRC-32. */
+/** Size of a CRC-32. */
 const CHECKSUM_BYTES = 4;
 
-/** Bytes of a SHA-256, which stands behind the checksums of the last page. */
+/** Size of the SHA-256 that follows the checksums of the last page. */
 const DIGEST_BYTES = 32;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A page of checksums and its number. */
+/** One entry with checksums. */
 export interface ChecksumPage {
   number: number;
   value: Bytes;
 }
 
-/** How many pages hold the checksums of so many chunks. */
+/** Returns how many pages hold the checksums of this many chunks. */
 export function checksumPages(chunks: number): number {
   return Math.ceil(chunks / CHECKSUMS_PER_PAGE);
 }
 
-/** Bytes of a page of a version with so many chunks. */
+/** Returns the size of a page of a version with this many chunks. */
 function pageLength(number: number, chunks: number): number {
   const left = chunks - number * CHECKSUMS_PER_PAGE;
   return left > CHECKSUMS_PER_PAGE
@@ -37,7 +38,7 @@ function pageLength(number: number, chunks: number): number {
 }
 
 /**
- * Collects the checksums of a version's chunks, which come in order. A page is four bytes a chunk, its CRC-32 in
+ * Collects the checksums of a version's chunks in their order. A page has four bytes for each chunk, its CRC-32 in
  * little-endian order; the last page ends with the SHA-256 of all bytes of the version.
  */
 export class ChecksumWriter {
@@ -45,7 +46,7 @@ export class ChecksumWriter {
   #count = 0;
   #number = 0;
 
-  /** Adds the next chunk. Returns the page before it, once that is full. */
+  /** Adds the next chunk. Returns the previous page once that is full. */
   add(chunk: Uint8Array): ChecksumPage | undefined {
     const full = this.#count === CHECKSUMS_PER_PAGE ? this.#take() : undefined;
     this.#page.setUint32(this.#count++ * CHECKSUM_BYTES, crc32(chunk), true);
@@ -75,69 +76,70 @@ function newPage(): DataView<ArrayBuffer> {
   return new DataView(new ArrayBuffer(CHECKSUMS_PER_PAGE * CHECKSUM_BYTES));
 }
 
-/** Whether a chunk has the checksum that a page has for it. */
+/** Returns whether a chunk has the checksum in a page. */
 export function matches(page: Bytes, index: number, chunk: Uint8Array): boolean {
   const view = new DataView(page.buffer, page.byteOffset);
   return view.getUint32(index % CHECKSUMS_PER_PAGE * CHECKSUM_BYTES, true) === crc32(chunk);
 }
 
-/** Whether a value is that page of a version with so many chunks. */
+/** Returns whether a value has the form of that page of a version with this many chunks. */
 export function isPage(value: unknown, number: number, chunks: number): value is Bytes {
   return value instanceof Uint8Array && value.byteLength === pageLength(number, chunks);
 }
 
-/** A page that is being read, or was. */
-interface ReadPage {
+/** A page that is being read, or has been. */
+interface CachedPage {
   number: number;
   value: Promise<Bytes>;
-  read?: Bytes;
+  /** Set once the page has been read. */
+  loaded?: Bytes;
 }
 
-/** Reads the checksums of one version for readers of its chunks. It keeps the page that was asked for last. */
+/** Reads the checksums of one version for a download. It keeps the last page. */
 export class ChecksumReader {
-  readonly #kv: Deno.Kv;
+  readonly #reader: KvReader;
   readonly #place: Place;
   readonly #version: string;
   readonly #chunks: number;
-  #page: ReadPage | undefined;
+  #page: CachedPage | undefined;
 
   /** @param size Bytes of the version. */
-  constructor(kv: Deno.Kv, place: Place, version: string, size: number) {
-    this.#kv = kv;
+  constructor(reader: KvReader, place: Place, version: string, size: number) {
+    this.#reader = reader;
     this.#place = place;
     this.#version = version;
     this.#chunks = chunkCount(size);
   }
 
   /**
-   * The page with the checksum of a chunk.
+   * Returns the page with the checksum of a chunk.
    *
-   * @throws {StoreDamaged} if it is missing or has another length.
+   * @throws {StoreDamaged} if it is missing or has the wrong length.
    */
   pageOf(index: number): Promise<Bytes> {
     const number = Math.floor(index / CHECKSUMS_PER_PAGE);
     if (this.#page?.number === number) return this.#page.value;
-    const page: ReadPage = { number, value: this.#read(number) };
-    // A reader that fails for another reason does not wait for it.
-    page.value.then((read) => page.read = read, () => {});
+    const page: CachedPage = { number, value: this.#read(number) };
+    // A download that fails for another reason never awaits the page.
+    page.value.then((loaded) => page.loaded = loaded, () => {});
     this.#page = page;
     return page.value;
   }
 
-  /** Whether the page with the checksum of a chunk was read. */
+  /** Returns whether the page with the checksum of a chunk is loaded. */
   hasPageOf(index: number): boolean {
-    return this.#page?.read !== undefined &&
+    return this.#page?.loaded !== undefined &&
       this.#page.number === Math.floor(index / CHECKSUMS_PER_PAGE);
   }
 
-  /** Whether a chunk has its checksum, whose page was read. */
+  /** Returns whether a chunk has its checksum, whose page is loaded. */
   matches(index: number, chunk: Uint8Array): boolean {
-    const page = this.#page?.read;
+    const page = this.#page?.loaded;
     return page !== undefined && matches(page, index, chunk);
   }
 
   async #read(number: number): Promise<Bytes> {
-    const { value } = await this.#kv.get(keys.checksums(this.#place, this.#version, number));
+    const { value } = await this.#reader.get(keys.checksums(this.#place, this.#version, number));
     if (isPage(value, number, this.#chunks)) return value;
     const problem =
       `page ${number} of the checksums of version ${this.#version} is missing or incomplete`;
@@ -145,37 +147,41 @@ export class ChecksumReader {
   }
 }
 
-/** What is wrong with bytes whose digest is another one, as the end of a sentence. */
-export const OTHER_BYTES = "its bytes are not those that were stored: their SHA-256 is another one";
+/** Returns the SHA-256 of bytes, in base64. */
+export function digest(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64");
+}
 
-/** What is wrong with the content of a file that lies in one value, as the end of a sentence. */
+/** The problem of bytes with the wrong digest, as the end of a sentence. */
+export const OTHER_BYTES = "its bytes are not those that were stored: their SHA-256 differs";
+
+/**
+ * Returns the problem of the content of a file that is stored in one value, as the end of a sentence; `undefined` if there
+ * is none.
+ */
 export function contentProblem(
   { size, sha256 }: Pick<FileRecord, "size" | "sha256">,
   content: unknown,
 ): string | undefined {
   if (content === undefined || content === null) return "its content is missing";
-  if (!(content instanceof Uint8Array)) return "its content is no bytes";
+  if (!(content instanceof Uint8Array)) return "its content is not binary";
   if (content.byteLength !== size) {
     return `its content has ${content.byteLength} bytes instead of ${size}`;
   }
-  return sha256 === undefined || sha256 === sha256Of(content) ? undefined : OTHER_BYTES;
+  return sha256 === undefined || sha256 === digest(content) ? undefined : OTHER_BYTES;
 }
 
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64");
-}
-
-/** What a version's bytes are compared with. */
+/** What the bytes of a version must match. */
 export interface Expected {
   /** Bytes of the version. */
   size: number;
-  /** The pages of its checksums; `undefined` for a version that has none yet. */
-  pages: readonly unknown[] | undefined;
-  /** Of all bytes, in base64, where a record has it. */
+  /** The pages of its checksums as they were read. */
+  pages: readonly unknown[];
+  /** Of all bytes, in base64, if a record has it. */
   sha256?: string | undefined;
 }
 
-/** Checks the chunks of one version, which come in order. Each problem is the end of a sentence. */
+/** Checks all chunks of one version in their order. Problems are returned as the end of a sentence. */
 export class VersionCheck {
   readonly #expected: Expected;
   readonly #count: number;
@@ -188,43 +194,41 @@ export class VersionCheck {
     this.#count = chunkCount(expected.size);
   }
 
-  /** What is wrong with the next chunk. */
+  /** Returns the problem of the next chunk. */
   add(index: number, chunk: Uint8Array): string | undefined {
     const { size, pages } = this.#expected;
     if (index !== this.#next) return this.#missing();
     const wanted = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
     const length = chunk.byteLength;
     if (length !== wanted) return `${this.#chunk(index)} has ${length} bytes instead of ${wanted}`;
-    if (pages !== undefined) {
-      const number = Math.floor(index / CHECKSUMS_PER_PAGE);
-      const page = pages[number];
-      if (!isPage(page, number, this.#count)) {
-        return `page ${number} of its checksums is missing or incomplete`;
-      }
-      if (!matches(page, index, chunk)) {
-        return `${this.#chunk(index)} does not match its checksum`;
-      }
+    const number = Math.floor(index / CHECKSUMS_PER_PAGE);
+    const page = pages[number];
+    if (!isPage(page, number, this.#count)) {
+      return `page ${number} of its checksums is missing or incomplete`;
+    }
+    if (!matches(page, index, chunk)) {
+      return `${this.#chunk(index)} does not match its checksum`;
     }
     this.#hash.update(chunk);
     this.#next++;
     return undefined;
   }
 
-  /** What is wrong with the version when all chunks have come. */
+  /** Returns the problem of the version after its last chunk. */
   end(): string | undefined {
     if (this.#next < this.#count) return this.#missing();
     const { sha256 } = this.#expected;
-    const digests = [sha256, this.#pageDigest()].filter((digest) => digest !== undefined);
-    return digests.every((digest) => digest === this.sha256) ? undefined : OTHER_BYTES;
+    const digests = [sha256, this.#pageDigest()].filter((known) => known !== undefined);
+    return digests.every((known) => known === this.sha256) ? undefined : OTHER_BYTES;
   }
 
-  /** The SHA-256 of all bytes, in base64, when they have come. */
+  /** SHA-256 of all bytes, in base64, after the last chunk. */
   get sha256(): string {
     return this.#sha256 ??= this.#hash.digest("base64");
   }
 
   #pageDigest(): string | undefined {
-    const last = this.#expected.pages?.at(-1);
+    const last = this.#expected.pages.at(-1);
     return last instanceof Uint8Array
       ? Buffer.from(last.subarray(-DIGEST_BYTES)).toString("base64")
       : undefined;

@@ -1,48 +1,48 @@
 import { CHUNK_SIZE } from "../engine/records.ts";
 
+/** Returns how many chunks hold this many bytes. */
+export function chunkCount(size: number): number {
+  return Math.ceil(size / CHUNK_SIZE);
+}
+
 /**
- * Cuts bytes as they come into chunks of exactly `CHUNK` bytes, the last one shorter. Nothing at all gives no chunk.
- * Each chunk has a buffer of its own, which the pieces are copied into as they come: none of them is kept.
+ * Cuts a body into chunks of exactly `CHUNK_SIZE` bytes, the last one shorter. An empty body yields no chunk. Every chunk
+ * has a buffer of its own, into which each piece is copied before the next one is requested.
  *
- * @param announced How many bytes come in all, where that is known before; it only saves memory.
+ * @param announced Size of the whole body, if known. It only saves memory and need not be true.
  */
 export async function* cutIntoChunks(
   body: AsyncIterable<Uint8Array>,
   announced?: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let given = 0;
-  let filling: Filling | undefined;
+  let yielded = 0;
+  let chunk: PartialChunk | undefined;
   for await (let piece of body) {
     while (piece.byteLength > 0) {
-      filling ??= new Filling(expectedSize(announced, given, piece));
-      piece = piece.subarray(filling.take(piece));
-      if (!filling.isFull) continue;
-      given += CHUNK_SIZE;
-      yield filling.finish();
-      filling = undefined;
+      chunk ??= new PartialChunk(expectedSize(announced, yielded, piece));
+      piece = piece.subarray(chunk.take(piece));
+      if (!chunk.isFull) continue;
+      yielded += CHUNK_SIZE;
+      yield chunk.finish();
+      chunk = undefined;
     }
   }
-  if (filling !== undefined) yield filling.finish();
+  if (chunk !== undefined) yield chunk.finish();
 }
 
-/** How many chunks hold so many bytes. */
-export function chunkCount(size: number): number {
-  return Math.ceil(size / CHUNK_SIZE);
-}
-
-/** How many bytes the chunk that begins with a piece probably has: small bodies are many, and mostly one piece. */
-function expectedSize(announced: number | undefined, given: number, piece: Uint8Array): number {
-  const rest = announced === undefined ? 0 : announced - given;
-  if (rest > 0 || given === 0) return Math.min(CHUNK_SIZE, Math.max(rest, piece.byteLength));
+/** Returns the probable size of a chunk from its first piece: most bodies are small, and most of those are one piece. */
+function expectedSize(announced: number | undefined, yielded: number, piece: Uint8Array): number {
+  const rest = announced === undefined ? 0 : announced - yielded;
+  if (rest > 0 || yielded === 0) return Math.min(CHUNK_SIZE, Math.max(rest, piece.byteLength));
   return CHUNK_SIZE;
 }
 
 /** A chunk that is being filled. */
-class Filling {
+class PartialChunk {
   #buffer: Uint8Array<ArrayBuffer>;
   #size = 0;
 
-  /** @param expected Bytes that it probably has. With more of them it gets the buffer of a whole chunk, once. */
+  /** @param expected Probable size. If the chunk becomes larger, it is copied once into a buffer of `CHUNK_SIZE`. */
   constructor(expected: number) {
     this.#buffer = new Uint8Array(expected);
   }
@@ -51,7 +51,7 @@ class Filling {
     return this.#size === CHUNK_SIZE;
   }
 
-  /** Copies as many bytes as there is room for; gives how many. */
+  /** Copies as many bytes as fit. Returns how many. */
   take(piece: Uint8Array): number {
     const taken = Math.min(piece.byteLength, CHUNK_SIZE - this.#size);
     if (this.#size + taken > this.#buffer.byteLength) this.#grow();
@@ -60,7 +60,7 @@ class Filling {
     return taken;
   }
 
-  /** The bytes, in a buffer of exactly their size. */
+  /** Returns the bytes in a buffer of exactly their size. */
   finish(): Uint8Array<ArrayBuffer> {
     const isExact = this.#size === this.#buffer.byteLength;
     return isExact ? this.#buffer : this.#buffer.slice(0, this.#size);

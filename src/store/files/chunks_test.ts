@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { chunkCount, cutIntoChunks } from "./chunks.ts";
 
-/** Bytes that are different at every place that a mistake could take them from. */
+/** Returns bytes that differ at every position that a defect could take them from. */
 function bytesOf(size: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
 }
@@ -13,7 +13,7 @@ async function* piecesOf(sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   for (const size of sizes) yield await Promise.resolve(all.subarray(at, at += size));
 }
 
-Deno.test("However bytes come, chunks are whole but for the last", async () => {
+Deno.test("All chunks but the last have the full size, for any sizes of pieces", async () => {
   const cases: readonly (readonly number[])[] = [
     [],
     [0],
@@ -36,7 +36,7 @@ Deno.test("However bytes come, chunks are whole but for the last", async () => {
   ];
   for (const sizes of cases) {
     const total = sizes.reduce((sum, size) => sum + size, 0);
-    // What is announced is believed for the size of buffers alone.
+    // The announced size only determines the size of buffers.
     for (const announced of [undefined, total, 0, 10, 2 * total + 3]) {
       const chunks = await Array.fromAsync(cutIntoChunks(piecesOf(sizes), announced));
       const about = `${sizes.slice(0, 5).join(" ")} announced as ${announced}`;
@@ -52,7 +52,7 @@ Deno.test("However bytes come, chunks are whole but for the last", async () => {
   }
 });
 
-Deno.test("No piece is kept: each is copied before the next one is asked for", async () => {
+Deno.test("A piece is copied before the next one is requested", async () => {
   const size = CHUNK_SIZE + 1000;
   async function* body(): AsyncGenerator<Uint8Array> {
     const piece = new Uint8Array(1);
@@ -67,7 +67,7 @@ Deno.test("No piece is kept: each is copied before the next one is asked for", a
   }
 });
 
-Deno.test("A chunk has a buffer of its own, which nobody else changes", async () => {
+Deno.test("A chunk has a buffer of its own", async () => {
   const source = bytesOf(CHUNK_SIZE + 10);
   async function* body(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(source.subarray(0, CHUNK_SIZE));
@@ -82,7 +82,7 @@ Deno.test("A chunk has a buffer of its own, which nobody else changes", async ()
   }
 });
 
-Deno.test("No more is read than the chunk needs, and whoever stops ends the body", async () => {
+Deno.test("The body is read as far as necessary and ended by a reader that stops", async () => {
   let read = 0;
   let ended = false;
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -99,7 +99,7 @@ Deno.test("No more is read than the chunk needs, and whoever stops ends the body
   assertEquals([read, ended], [2, true]);
 });
 
-Deno.test("So many chunks hold so many bytes", () => {
+Deno.test("The number of chunks is the size divided by the chunk size, rounded up", () => {
   const cases = [[0, 0], [1, 1], [CHUNK_SIZE, 1], [CHUNK_SIZE + 1, 2], [
     70 * 2 ** 20,
     1120,

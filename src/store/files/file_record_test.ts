@@ -5,7 +5,7 @@ import { put, read } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
 import { NEW_NAMES_IN_A_ROW, NewNames } from "./file_record.ts";
 
-Deno.test("Names are taken for new until one was there, and after many new ones again", () => {
+Deno.test("Names are assumed to be new until one exists, and again after many new ones", () => {
   const names = new NewNames();
   assert(names.areLikely);
   names.note(false);
@@ -18,7 +18,7 @@ Deno.test("Names are taken for new until one was there, and after many new ones 
   assert(names.areLikely);
 });
 
-testOnAll("A name that was taken for new and is not is overwritten all the same", async (bench) => {
+testOnAll("A name that was wrongly assumed to be new is overwritten", async (bench) => {
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < NEW_NAMES_IN_A_ROW; i += 64) {
       await Promise.all(
@@ -32,7 +32,7 @@ testOnAll("A name that was taken for new and is not is overwritten all the same"
 });
 
 testOnAll(
-  "A write on condition is judged by what is there, also where a new name is likely",
+  "A conditional write checks the current version, also when a new name is likely",
   async (bench) => {
     const { files } = bench.store;
     const ifAbsent = { ...ANYWAY, condition: (current: unknown) => current === undefined };

@@ -1,3 +1,18 @@
+/**
+ * Files: the commit path of a write and the read path of a download.
+ *
+ * **Write** (`put`): reserve quota and memory, `receive` the body (small ones in memory, large ones in chunks under a fresh
+ * version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the caller's
+ * condition, and commits one operation that checks the record and the project, sets the new record, adjusts the counters
+ * and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read. Completing an upload
+ * ends in the same `publish`.
+ *
+ * **Read** (`open`): record and content come from `SmallFileCache` or one merged read. A file in chunks is streamed by
+ * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No lock
+ * is needed, because the bytes of a version never change.
+ *
+ * @module
+ */
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { KeyedMutex } from "../../rules/concurrency.ts";
 import type { Validators } from "../../rules/preconditions.ts";
@@ -34,55 +49,53 @@ import {
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "./versions.ts";
 
-/** Judges a write by what is there; `undefined` where there is no file. */
+/** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;
 
-/** `refused`: the condition does not hold. `stale`: something else than the file itself has changed. */
+/** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
 export type Published = FileRecord | "refused" | "stale";
 
-/** A version of a file to be read. Its bytes stay as they are until `close` is called or a stream of it has ended. */
+/** A version of a file that is open for reading. Its bytes are kept until `close`. */
 export interface OpenFile extends Disposable {
   record: FileRecord;
   /**
-   * The bytes, in pieces. To be called once.
+   * Returns the bytes of a range, in pieces. Call it once.
    *
-   * @throws {MemoryExhausted} where there is no memory for another reader for too long.
+   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
    */
   read(range: ByteRange): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
-  /** All bytes, where they lie in one value. */
+  /** All bytes, if they are stored in one value. */
   content: Uint8Array<ArrayBuffer> | undefined;
   close(): void;
 }
 
-/** Told of damage of a version of a file. */
+/** Called when a reader meets bytes that are missing or wrong. */
 export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
-/** What is there under a name. */
+/** The entry of a file's record. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
 
-/** The files of all drives: writing, reading and deleting one. */
+/** Writes, reads and deletes files of all drives. */
 export class FileStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
-  readonly #readers: OpenVersions;
+  readonly #openVersions: OpenVersions;
   readonly #discarded: DiscardedBytes;
   readonly #locks = new KeyedMutex();
-  readonly #goneNow = new RecentDeletions();
+  readonly #recentDeletions = new RecentDeletions();
   readonly #newNames = new NewNames();
-  readonly #hot: SmallFileCache;
+  readonly #smallFiles: SmallFileCache;
   readonly #memory: MemoryBudget;
-  readonly #aheads: ReadAheads;
-
+  readonly #readAheads: ReadAheads;
   readonly #onDamage: OnDamage;
 
-  /** @param onDamage Told when a reader meets bytes that are missing or wrong. */
   constructor(
     db: Database,
-    { projects, quotas, readers, memory, discarded, onDamage = () => {} }: {
+    { projects, quotas, openVersions, memory, discarded, onDamage = () => {} }: {
       projects: ProjectCache;
       quotas: Quotas;
-      readers: OpenVersions;
+      openVersions: OpenVersions;
       memory: MemoryBudget;
       discarded: DiscardedBytes;
       onDamage?: OnDamage;
@@ -92,23 +105,22 @@ export class FileStore {
     this.#onDamage = onDamage;
     this.#projects = projects;
     this.#quotas = quotas;
-    this.#readers = readers;
+    this.#openVersions = openVersions;
     this.#discarded = discarded;
-    this.#hot = new SmallFileCache(db.changes, memory.caches);
+    this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
     this.#memory = memory;
-    this.#aheads = new ReadAheads(memory.downloads);
+    this.#readAheads = new ReadAheads(memory.downloads);
   }
 
   /**
-   * Stores a file that comes in one piece. The name shows the new version once all of it is on disk, and the earlier
-   * one until then.
+   * Stores a file from one body. The name shows the previous version until all of the new one is on disk.
    *
-   * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
-   * @param announced The size of the body, where that is known before.
-   * @param accept Called with the digest before the file is visible; what it throws is thrown.
+   * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing has changed and its error is thrown.
+   * @param options.announced Size of the body, if known.
+   * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed.
    * @throws {NoSuchProject}
-   * @throws {BeingRemoved} if the drive is, before the body is read or after.
-   * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after.
+   * @throws {BeingDeleted} if the drive is being deleted, before or after the body is read.
+   * @throws {QuotaExceeded} before or after the body is read.
    * @throws {MemoryExhausted} before the body is read.
    */
   async put(
@@ -146,35 +158,35 @@ export class FileStore {
     { size, sha256, bytes }: Received,
     { type, condition, begun }: { type: string; condition: WriteCondition; begun: CachedProject },
   ): Promise<FileRecord | "refused"> {
-    const inline = bytes.kind === "inline";
-    const layout: Layout = inline
+    const isInline = bytes.kind === "inline";
+    const layout: Layout = isInline
       ? { kind: bytes.kind }
-      : { kind: bytes.kind, version: bytes.version, checksums: true };
+      : { kind: bytes.kind, version: bytes.version };
     const draft = { size, sha256, type, layout };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const published = await this.publish(place, draft, { condition, begun }, (op) => {
-        if (inline) op.set(keys.content(place), bytes.content);
+        if (isInline) op.set(keys.content(place), bytes.content);
         else bytes.lease.settle(op);
       });
       if (published !== "stale") return published;
-      // A file that came and went again meanwhile looks as if nothing had changed.
-      if (!inline && !await bytes.lease.holds()) break;
+      // `stale` may also mean that a file was created and deleted in between: try again unless the bytes are lost.
+      if (!isInline && !await bytes.lease.holds()) break;
     }
     throw new StoreUnavailable(
-      "The bytes were given up meanwhile, or too many others write the file",
+      "The received bytes were taken away, or there are too many concurrent writes of the file",
     );
   }
 
   /**
-   * Makes a draft the file of that name: its record, the usage counters and what becomes of the earlier bytes change in
-   * one atomic operation.
+   * Makes a draft the current version of a file. The record, the usage counters and the garbage list change in one atomic
+   * operation.
    *
-   * @param begun The project as it was when the write began.
-   * @param charged Bytes of the draft that count against the quota already, as parts of an open upload.
-   * @param alongside Adds what has to happen in the same operation.
+   * @param options.begun The project as it was when the write began.
+   * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
+   * @param alongside Adds further changes to the operation.
    * @throws {NoSuchProject}
-   * @throws {BeingRemoved} if the drive is.
-   * @throws {QuotaExceeded} if the project would have too many bytes.
+   * @throws {BeingDeleted} if the drive is being deleted.
+   * @throws {QuotaExceeded}
    */
   async publish(
     place: Place,
@@ -186,16 +198,16 @@ export class FileStore {
     },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(idOf(place), async () => {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
-        const guesses = tries === 0 && this.#newNames.areLikely && condition(undefined);
-        const current = guesses ? absent(place) : await this.#read(place);
+        const assumesNew = tries === 0 && this.#newNames.areLikely && condition(undefined);
+        const current = assumesNew ? absent(place) : await this.#read(place);
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
-        const record = newRecord(draft, current.value, this.#goneNow.has(lockOf(place)));
+        const record = newRecord(draft, current.value, this.#recentDeletions.has(idOf(place)));
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
@@ -206,9 +218,9 @@ export class FileStore {
         const { ok } = await this.#quotas.commit(project, place, operation, growth);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
-        if (!guesses && await this.#isAsRead(current, project)) return "stale";
+        if (!assumesNew && await this.#isUnchanged(current, project)) return "stale";
       }
-      throw new StoreUnavailable("Too many others write the same file");
+      throw new StoreUnavailable("Too many concurrent writes of the same file");
     });
   }
 
@@ -217,8 +229,8 @@ export class FileStore {
     return current;
   }
 
-  /** Whether neither the file nor its project is why an operation failed. */
-  async #isAsRead(file: Current, { unchanged }: CachedProject): Promise<boolean> {
+  /** Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not. */
+  async #isUnchanged(file: Current, { unchanged }: CachedProject): Promise<boolean> {
     const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,
       unchanged.key,
@@ -228,44 +240,44 @@ export class FileStore {
     return hasProject && now.versionstamp === file.versionstamp;
   }
 
-  /** Removes a file; gives whether there was one. */
+  /** Deletes a file. Returns whether it existed. */
   async delete(place: Place): Promise<boolean> {
-    return await this.#locks.run(lockOf(place), async () => {
+    return await this.#locks.run(idOf(place), async () => {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         const project = await this.#projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
         const current = await this.#read(place);
         if (current.value === null) return false;
-        // As it is known here: it may have a quota by now, of which a part would be free again.
+        // Also checks the project: it may have got a quota, which must count the freed bytes.
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .delete(current.key);
         const more = countUsage(operation, place, current.value, null);
         discardContent(operation, place, current.value, undefined);
         if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
-          this.#goneNow.add(lockOf(place));
+          this.#recentDeletions.add(idOf(place));
           return true;
         }
-        await this.#isAsRead(current, project);
+        await this.#isUnchanged(current, project);
       }
-      throw new StoreUnavailable("Too many others write the same file");
+      throw new StoreUnavailable("Too many concurrent writes of the same file");
     });
   }
 
-  /** The state of a file; `undefined` if there is none. */
+  /** Returns the record of a file; `undefined` if it does not exist. */
   async stat(place: Place): Promise<FileRecord | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
     return (await this.#db.reader.get<FileRecord>(keys.file(place))).value ?? undefined;
   }
 
   /**
-   * Opens the version that is there now; `undefined` if there is none. Record and content are one read.
+   * Opens the current version of a file; `undefined` if it does not exist. Record and content are one read.
    *
-   * @throws {StoreDamaged} if the content is not what the record says.
+   * @throws {StoreDamaged} if the content does not match the record.
    */
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    const found = await this.#hot.get(lockOf(place), () => this.#find(place));
+    const found = await this.#smallFiles.get(idOf(place), () => this.#find(place));
     return found === undefined ? undefined : this.#opened(place, found);
   }
 
@@ -276,8 +288,7 @@ export class FileStore {
     ]);
     const record = file.value;
     if (record === null) return undefined;
-    const inline = record.layout.kind === "inline";
-    if (!inline) return { record, content: undefined };
+    if (record.layout.kind !== "inline") return { record, content: undefined };
     const problem = contentProblem(record, content.value);
     if (problem === undefined && content.value !== null) return { record, content: content.value };
     const error = new StoreDamaged(fileText(place), problem ?? "");
@@ -286,20 +297,20 @@ export class FileStore {
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const letGo = this.#readers.hold(record.version);
+    const releaseVersion = this.#openVersions.hold(record.version);
     let ahead: ReadAhead | undefined;
     let isClosed = false;
     const close = () => {
       isClosed = true;
-      letGo();
+      releaseVersion();
       ahead?.[Symbol.dispose]();
     };
     const read = async (range: ByteRange) => {
-      ahead = await this.#aheads.open(place.project);
-      // It may have been closed while memory was waited for.
+      ahead = await this.#readAheads.open(place.project);
+      // The file may have been closed during the wait for memory.
       if (isClosed) close();
       const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
-      const source = { kv: this.#db.reader, ahead, onDamage };
+      const source = { reader: this.#db.reader, ahead, onDamage };
       return readRange(source, place, record, content, range);
     };
     return { record, content, read, close, [Symbol.dispose]: close };
@@ -315,6 +326,6 @@ function absent(place: Place): Current {
   return { key: keys.file(place), value: null, versionstamp: null };
 }
 
-function lockOf({ project, drive, name }: Place): string {
+function idOf({ project, drive, name }: Place): string {
   return JSON.stringify([project, drive, name]);
 }

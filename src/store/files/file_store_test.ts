@@ -3,10 +3,11 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage } from "../testing/entries.ts";
+import { assertKeys, assertUsage, deleteEntry, setEntry } from "../testing/entries.ts";
 import { put, read } from "../testing/files.ts";
 import {
   otherProcess,
@@ -32,7 +33,7 @@ const SIZES: { size: number; keys: Record<string, number> }[] = [
 
 for (const { size, keys: expected } of SIZES) {
   testOnAll(
-    `A file of ${size} bytes is read as it was written and goes without a trace`,
+    `A file of ${size} bytes is read as it was written and deleted completely`,
     async (bench) => {
       const data = bytes(size);
       const record = await put(bench, "a", data);
@@ -52,7 +53,7 @@ for (const { size, keys: expected } of SIZES) {
 for (const before of [10, 3 * CHUNK_SIZE]) {
   for (const after of [20, 2 * CHUNK_SIZE]) {
     testOnAll(
-      `A file of ${before} bytes is replaced by one of ${after} bytes whole`,
+      `A file of ${before} bytes is completely replaced by one of ${after} bytes`,
       async (bench) => {
         const first = await put(bench, "a", bytes(before));
         const second = await put(bench, "a", bytes(after, 2));
@@ -60,10 +61,10 @@ for (const before of [10, 3 * CHUNK_SIZE]) {
         assertEquals(second.created, first.created);
         assertEquals(await read(bench, "a"), bytes(after, 2));
         await sweepLater(bench);
-        const lies: Record<string, number> = after > CHUNK_SIZE
+        const layout: Record<string, number> = after > CHUNK_SIZE
           ? { chunk: after / CHUNK_SIZE }
           : { content: 1 };
-        await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...lies });
+        await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...layout });
         await assertUsage(bench, { files: 1, bytes: after });
       },
     );
@@ -77,7 +78,7 @@ const FAILURES: { name: string; size: number }[] = [
 ];
 
 for (const { name, size } of FAILURES) {
-  testOnAll(`A body that breaks ${name} leaves the earlier version and no bytes`, async (bench) => {
+  testOnAll(`A body that fails ${name} leaves the previous version and no bytes`, async (bench) => {
     await put(bench, "a", bytes(10));
     await assertRejects(
       () => bench.store.files.put(place("a"), broken(size), ANYWAY),
@@ -91,7 +92,7 @@ for (const { name, size } of FAILURES) {
   });
 }
 
-testOnAll("A body that is not accepted leaves nothing", async (bench) => {
+testOnAll("A rejected body leaves nothing behind", async (bench) => {
   const accept = () => {
     throw new Error("Another digest");
   };
@@ -104,7 +105,7 @@ testOnAll("A body that is not accepted leaves nothing", async (bench) => {
   await assertKeys(bench, {});
 });
 
-testOnAll("A write whose condition does not hold changes nothing", async (bench) => {
+testOnAll("A write with an unmet condition changes nothing", async (bench) => {
   await put(bench, "a", bytes(10));
   for (const size of [20, 3 * CHUNK_SIZE]) {
     const body = inPieces(bytes(size));
@@ -118,7 +119,7 @@ testOnAll("A write whose condition does not hold changes nothing", async (bench)
 });
 
 testOnAll(
-  "Writes of one name at once leave one of them whole and exact counters",
+  "Concurrent writes of one name leave one complete file and exact counters",
   async (bench) => {
     const sizes = Array.from({ length: 30 }, (_, i) => i % 3 === 0 ? 2 * CHUNK_SIZE + i : i + 1);
     await Promise.all(sizes.map((size) => put(bench, "a", bytes(size, size))));
@@ -127,13 +128,13 @@ testOnAll(
     assertEquals(await read(bench, "a"), bytes(size, size));
     await sweepLater(bench);
     await assertUsage(bench, { files: 1, bytes: size });
-    const lies: Record<string, number> = size > CHUNK_SIZE ? { chunk: 3 } : { content: 1 };
-    await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...lies });
+    const layout: Record<string, number> = size > CHUNK_SIZE ? { chunk: 3 } : { content: 1 };
+    await assertKeys(bench, { file: 1, "usage files": 1, "usage bytes": 1, ...layout });
   },
 );
 
 testOnAll(
-  "Many writes and deletes of different names at once are counted exactly",
+  "Concurrent writes and deletes of many names are counted exactly",
   async (bench) => {
     const names = Array.from({ length: 200 }, (_, i) => `n${i}`);
     await Promise.all(names.map((name, i) => put(bench, name, bytes(i))));
@@ -144,7 +145,7 @@ testOnAll(
   },
 );
 
-testOnAll("Writing and deleting a name at once leaves all of a file or nothing", async (bench) => {
+testOnAll("A concurrent write and delete leaves a complete file or nothing", async (bench) => {
   for (let round = 0; round < 20; round++) {
     const size = round % 2 === 0 ? 10 : 2 * CHUNK_SIZE;
     await Promise.all([put(bench, "a", bytes(size)), bench.store.files.delete(place("a"))]);
@@ -157,38 +158,41 @@ testOnAll("Writing and deleting a name at once leaves all of a file or nothing",
   await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
 });
 
-testOnAll("Who has begun to read gets that version to the end", async (bench) => {
-  const data = bytes(40 * CHUNK_SIZE);
-  await put(bench, "a", data);
-  const file = await bench.store.files.open(place("a"));
-  assert(file !== undefined);
-  const pieces = await file.read({ start: 0, end: data.byteLength });
-  const first = await pieces[Symbol.asyncIterator]().next();
-  assertEquals(first.done, false);
-  await put(bench, "a", bytes(5, 2));
-  await bench.store.files.delete(place("a"));
-  await sweepLater(bench);
-  const rest = await Array.fromAsync(pieces);
-  const received = await new Blob([first.value, ...rest]).arrayBuffer();
-  assertEquals(new Uint8Array(received), data);
-  file.close();
-  await sweepLater(bench);
-  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
-});
+testOnAll(
+  "A reader gets its version to the end, although the file is overwritten and deleted",
+  async (bench) => {
+    const data = bytes(40 * CHUNK_SIZE);
+    await put(bench, "a", data);
+    const file = await bench.store.files.open(place("a"));
+    assert(file !== undefined);
+    const pieces = await file.read({ start: 0, end: data.byteLength });
+    const first = await pieces[Symbol.asyncIterator]().next();
+    assertEquals(first.done, false);
+    await put(bench, "a", bytes(5, 2));
+    await bench.store.files.delete(place("a"));
+    await sweepLater(bench);
+    const rest = await Array.fromAsync(pieces);
+    const received = await new Blob([first.value, ...rest]).arrayBuffer();
+    assertEquals(new Uint8Array(received), data);
+    file.close();
+    await sweepLater(bench);
+    await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+  },
+);
 
 testOnAll(
-  "A chunk that is missing or too short is told before anything behind it",
+  "A missing or short chunk ends the download before any byte after it",
   async (bench) => {
     const { version, size } = await put(bench, "a", bytes(40 * CHUNK_SIZE));
     const layoutVersion = await chunkVersion(bench.db.reader);
     for (const index of [0, 17, 39]) {
       const key = keys.chunk(place("a"), layoutVersion, index);
       const { value } = await bench.db.reader.get<Uint8Array>(key);
-      await bench.db.reader.set(key, new Uint8Array(CHUNK_SIZE - 1));
+      await setEntry(bench.db, key, new Uint8Array(CHUNK_SIZE - 1));
       await assertRejects(() => read(bench, "a"), StoreDamaged);
-      await bench.db.reader.delete(key);
+      await deleteEntry(bench.db, key);
       await assertRejects(() => read(bench, "a"), StoreDamaged);
-      await bench.db.reader.set(key, value);
+      await setEntry(bench.db, key, value);
     }
     assertEquals(await read(bench, "a"), bytes(size));
     assert(version > layoutVersion, "The bytes are written before the file is made of them");
@@ -196,7 +200,7 @@ testOnAll(
 );
 
 testOnAll(
-  "If the clock is set back, a file counts as modified later all the same",
+  "The modification time increases even if the clock is set back",
   async (bench) => {
     await withClock(async (forward, set) => {
       const first = await put(bench, "a", bytes(1));
@@ -212,14 +216,14 @@ testOnAll(
       forward(3_600_000 + 5000);
       const last = await put(bench, "a", bytes(4));
       assertEquals([last.modified, last.created], [Date.now(), first.created]);
-      // A year is no date to believe.
+      // A date one year in the future was written by a wrong clock.
       set(-365 * 24 * 3_600_000);
       assertEquals((await put(bench, "a", bytes(5))).modified, Date.now());
     });
   },
 );
 
-testOnAll("Bytes that the sweeper took away can't be published", async (bench) => {
+testOnAll("Bytes that the sweeper has taken cannot be published", async (bench) => {
   const body = async function* (): AsyncGenerator<Uint8Array> {
     yield* inPieces(bytes(20 * CHUNK_SIZE));
     await sweepElsewhere(bench);
@@ -233,13 +237,13 @@ testOnAll("Bytes that the sweeper took away can't be published", async (bench) =
   await assertKeys(bench, {});
 });
 
-/** A database in whose first commit of the file `a` another file of that name is there, just then. */
+/** A database in which another file `a` exists just during the first commit of the file `a`. */
 class Crossed extends Database {
   readonly #bench: TestStore;
   crossings = 0;
 
   constructor(bench: TestStore) {
-    super(bench.db.reader, bench.db.reader, { commits: bench.db.commits });
+    super(bench.db.reader, bench.db.commits);
     this.#bench = bench;
   }
 
@@ -255,7 +259,7 @@ class Crossed extends Database {
 }
 
 testOnAll(
-  "A file that comes and goes while another one is put is in nobody's way",
+  "A file that is created and deleted during a write does not make the write fail",
   async (bench) => {
     for (const size of [10, 3 * CHUNK_SIZE]) {
       const db = new Crossed(bench);
@@ -269,17 +273,17 @@ testOnAll(
   },
 );
 
-async function chunkVersion(kv: Deno.Kv): Promise<string> {
+async function chunkVersion(kv: KvReader): Promise<string> {
   for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[4]);
   throw new Error("There is no chunk");
 }
 
 testOnAll(
-  "Two versions of a second are told apart, with a delete between them or without",
+  "Two versions of one second are marked, with or without a delete between them",
   async (bench) => {
     for (const deleting of [false, true]) {
       const versions = [await put(bench, "a", bytes(1))];
-      // The second may turn in between: then the times differ, and there is nothing to tell.
+      // The writes may fall into different seconds, and then need no mark.
       for (let i = 0; i < 3; i++) {
         if (deleting) await bench.store.files.delete(place("a"));
         versions.push(await put(bench, "a", bytes(1)));

@@ -1,3 +1,9 @@
+/**
+ * The garbage journal: what no file refers to any more, and from when on it may be deleted. Whoever replaces or deletes
+ * something adds an entry in the same operation; `GarbageCollector` deletes what the entries name.
+ *
+ * @module
+ */
 import { monotonicUlid } from "@std/ulid";
 import { MINUTE } from "../../rules/units.ts";
 import { keys } from "../engine/keys.ts";
@@ -5,32 +11,30 @@ import type { Operation } from "../engine/operation.ts";
 import type { FileRecord, Garbage, Layout, Place } from "../engine/records.ts";
 import { chunkCount } from "./chunks.ts";
 
-/** How long replaced bytes stay for readers in other processes; readers in this one are waited for. */
+/**
+ * How long replaced bytes are kept for readers in other processes, in milliseconds. Readers in this process keep the
+ * version that they read open (`OpenVersions`), however long they take.
+ */
 export const GARBAGE_GRACE = MINUTE;
 
-/** Whether the digest of a file and the checksums of its chunks are known. */
-export function isDigested({ layout, sha256 }: Pick<FileRecord, "layout" | "sha256">): boolean {
-  return sha256 !== undefined && (layout.kind === "inline" || layout.checksums === true);
-}
-
-/** Adds to an operation that something is to be removed, from `due` (milliseconds since 1970) on. */
+/** Adds a journal entry to an operation: the garbage may be deleted from `due` (milliseconds since 1970) on. */
 export function addGarbage(operation: Operation, garbage: Garbage, due: number): void {
   operation.set(keys.garbage(due, monotonicUlid()), garbage);
 }
 
-/** An entry that lives until a deadline. */
+/** An entry of the store that expires. */
 export interface ExpiringEntry {
   key: Deno.KvKey;
   value: unknown;
   /** Milliseconds since 1970. */
   deadline: number;
-  /** With the deadline it names the entry of garbage, `keys.garbage(deadline, id)`. */
+  /** Together with the deadline it names the journal entry, `keys.garbage(deadline, id)`. */
   id: string;
 }
 
 /**
- * Adds an entry that lives until a deadline. It is removed as garbage and not by Deno KV's own expiry, which ends the
- * process where the disk refuses a delete (denokv's `sqlite/lib.rs`: "KV collect expired failed").
+ * Adds an entry that is deleted after its deadline. It is garbage rather than an entry with an expiry of Deno KV, because
+ * that ends the process when the disk refuses the delete (denokv, `sqlite/lib.rs`: "KV collect expired failed").
  */
 export function setExpiring(
   operation: Operation,
@@ -42,22 +46,23 @@ export function setExpiring(
 }
 
 /**
- * Adds what becomes of the bytes of a version that is replaced or deleted. What lies in one value goes at once, as it is
- * read together with its record; the rest stays for those who began to read it.
+ * Adds what happens to the bytes of a version that is replaced or deleted. An inline content is deleted at once, as
+ * readers get it together with the record; chunks stay for readers that have already started.
+ *
+ * @param next The layout of the version that replaces it, if there is one.
  */
 export function discardContent(
   operation: Operation,
   place: Place,
-  record: FileRecord,
+  { layout, version: file, size, sha256 }: FileRecord,
   next: Layout | undefined,
 ): void {
-  const { layout, version: file, size } = record;
-  if (!isDigested(record)) operation.delete(keys.undigested(place));
+  if (sha256 === undefined) operation.delete(keys.undigested(place));
   const { project, drive, name } = place;
   const due = Date.now() + GARBAGE_GRACE;
   switch (layout.kind) {
     case "inline":
-      // A new value takes the place of the old one.
+      // The content of another inline version overwrites it.
       if (next?.kind !== "inline") operation.delete(keys.content(place));
       break;
     case "chunks": {

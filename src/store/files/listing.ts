@@ -7,20 +7,20 @@ import {
   nameAfter,
 } from "../../rules/names.ts";
 import { type KeyRange, ranges } from "../engine/keys.ts";
-import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
+import { type KvReader, MAX_LIST_BATCH } from "../engine/read_queue.ts";
 import type { FileRecord } from "../engine/records.ts";
 
 export interface ListQuery {
   project: string;
   drive: string;
-  /** At the most so many entries. */
+  /** Maximum number of entries. */
   limit: number;
   prefix: string;
-  /** The listing goes on behind this name. */
+  /** The listing continues after this name. */
   last: string;
 }
 
-/** A file, or a directory, whose name ends with a slash and which has no record. */
+/** A file, or a directory: its name ends with a slash, and it has no record. */
 export interface Listed {
   name: string;
   record?: FileRecord;
@@ -29,33 +29,34 @@ export interface Listed {
 /** A page of a listing. */
 export interface ListPage {
   entries: Listed[];
-  /** Whether there is at least one more entry. */
+  /** Whether there is another entry. */
   more: boolean;
 }
 
-/** The files of a drive in the order of their names' UTF-8 bytes. */
-export async function listFiles(kv: Deno.Kv, query: ListQuery): Promise<ListPage> {
+/** Returns a page of a drive's files in the order of their names' UTF-8 bytes. */
+export async function listFiles(reader: KvReader, query: ListQuery): Promise<ListPage> {
   const from = query.last === "" ? query.prefix : later(query.prefix, boundaryAfter(query.last));
   const range = filesFrom(query, from);
-  const entries = range === undefined ? [] : await readEntries(kv, range, query.limit + 1);
+  const entries = range === undefined ? [] : await readEntries(reader, range, query.limit + 1);
   return page(entries, query.limit);
 }
 
 /**
- * The same up to the first slash behind the prefix: deeper files show once, as their directory. A directory is skipped
- * by going on behind it, so the cost is that of the entries given, not of the files below them.
+ * Returns a page of the files and directories directly under the prefix: files with another slash in their names appear
+ * once, as their directory. The listing skips to the end of each directory, so it costs as much as its entries and not as
+ * much as the files in them.
  */
-export async function listDirectory(kv: Deno.Kv, query: ListQuery): Promise<ListPage> {
+export async function listDirectory(reader: KvReader, query: ListQuery): Promise<ListPage> {
   const entries: Listed[] = [];
-  let from: string | undefined = startBehind(query);
+  let from: string | undefined = startAfterLast(query);
   let batch = 1;
   while (from !== undefined && entries.length <= query.limit) {
     const range = filesFrom(query, from);
     if (range === undefined) break;
     const wanted = Math.min(batch, query.limit + 1 - entries.length);
-    const files = await readEntries(kv, range, wanted);
-    const directory = takeUpToDirectory(files, query.prefix, entries);
-    // Where files follow each other they are read in growing batches; behind a directory that starts over.
+    const files = await readEntries(reader, range, wanted);
+    const directory = takeUntilDirectory(files, query.prefix, entries);
+    // Consecutive files are read in growing batches; after a directory the batches start small again.
     batch = directory === undefined ? Math.min(batch * 4, MAX_LIST_BATCH) : 1;
     if (directory !== undefined) from = afterPrefix(directory);
     else from = files.length < wanted ? undefined : nameAfter(files.at(-1)?.name ?? "");
@@ -63,8 +64,8 @@ export async function listDirectory(kv: Deno.Kv, query: ListQuery): Promise<List
   return page(entries, query.limit);
 }
 
-/** Moves files to the entries until one lies in a directory; then adds and gives that directory. */
-function takeUpToDirectory(
+/** Appends files to the entries up to the first one in a directory; then appends and returns that directory. */
+function takeUntilDirectory(
   files: readonly Listed[],
   prefix: string,
   entries: Listed[],
@@ -77,13 +78,13 @@ function takeUpToDirectory(
   return undefined;
 }
 
-/** The name up to and with the first slash behind the prefix. */
+/** Returns the name up to and including the first slash after the prefix; `undefined` without one. */
 function directoryOf(name: string, prefix: string): string | undefined {
   const slash = name.indexOf("/", prefix.length);
   return slash === -1 ? undefined : name.slice(0, slash + 1);
 }
 
-function startBehind({ prefix, last }: ListQuery): string | undefined {
+function startAfterLast({ prefix, last }: ListQuery): string | undefined {
   if (last === "") return prefix;
   const directory = last.startsWith(prefix) ? directoryOf(last, prefix) : undefined;
   if (directory === undefined) return later(prefix, boundaryAfter(last));
@@ -94,7 +95,7 @@ function later(a: string, b: string): string {
   return compareNames(a, b) > 0 ? a : b;
 }
 
-/** The names with the prefix from one on; `undefined` where there can be none: Deno KV takes such a range for an error. */
+/** Returns the range of names with the prefix, from one name on; `undefined` if it is empty, which Deno KV rejects. */
 function filesFrom({ project, drive, prefix }: ListQuery, from: string): KeyRange | undefined {
   if (prefix.includes("\0") || byteLength(prefix) > MAX_FILE_NAME) return undefined;
   const end = afterPrefix(prefix);
@@ -102,11 +103,11 @@ function filesFrom({ project, drive, prefix }: ListQuery, from: string): KeyRang
   return ranges.files(project, drive, prefix, from);
 }
 
-async function readEntries(kv: Deno.Kv, range: KeyRange, limit: number): Promise<Listed[]> {
+async function readEntries(reader: KvReader, range: KeyRange, limit: number): Promise<Listed[]> {
   const entries: Listed[] = [];
-  // Equal batches: one of 1000 and one for the last entry would read 2000.
+  // Equal batches: 1001 entries in batches of 1000 would read 2000.
   const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
-  for await (const { key, value } of kv.list<FileRecord>(range, { limit, batchSize })) {
+  for await (const { key, value } of reader.list<FileRecord>(range, { limit, batchSize })) {
     entries.push({ name: String(key.at(-1)), record: value });
   }
   return entries;

@@ -1,18 +1,19 @@
 import { keys, ranges } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import type { ManifestPage, PartRecord, Place } from "../engine/records.ts";
 
-/** Parts described in one page of a manifest: some 20 KB. */
+/** Parts in one page of a manifest, which has some 20 KB. */
 export const PARTS_PER_PAGE = 500;
 
-/** A part of a file: the chunks of `version`, which begin at byte `start` of the file. */
+/** A part of a file: the chunks of `version`, whose first byte is byte `start` of the file. */
 export interface ManifestPart {
   version: string;
   start: number;
   size: number;
 }
 
-/** Adds the pages that list a file's parts in their order. No byte of the parts is touched. */
+/** Adds the pages that list a file's parts in their order. The bytes of the parts are not touched. */
 export function setManifest(
   operation: Operation,
   place: Place,
@@ -31,19 +32,20 @@ export function setManifest(
   }
 }
 
+/** Returns the bytes of all parts. */
 export function totalSize(parts: readonly { size: number }[]): number {
   return parts.reduce((sum, part) => sum + part.size, 0);
 }
 
-/** The parts of a file in their order, from the one on that holds byte `from`. */
+/** Yields the parts of a file in their order, starting with the one that holds byte `from`. */
 export async function* manifestParts(
-  kv: Deno.Kv,
+  reader: KvReader,
   place: Place,
   version: string,
   from: number,
 ): AsyncGenerator<ManifestPart> {
-  const pages = kv.list<ManifestPage>(
-    ranges.manifestFrom(place, version, await pageWith(kv, place, version, from)),
+  const pages = reader.list<ManifestPage>(
+    ranges.manifestFrom(place, version, await pageWith(reader, place, version, from)),
     { batchSize: 2 },
   );
   for await (const { key, value } of pages) {
@@ -55,14 +57,14 @@ export async function* manifestParts(
   }
 }
 
-/** Where the page begins that holds a byte: pages are ordered by it, so the store finds it in one step. */
+/** Returns the start of the page that holds a byte. Pages are ordered by their starts, so this is one lookup. */
 async function pageWith(
-  kv: Deno.Kv,
+  reader: KvReader,
   place: Place,
   version: string,
   byte: number,
 ): Promise<number> {
-  const nearest = kv.list(ranges.manifestTo(place, version, byte), { reverse: true, limit: 1 });
+  const nearest = reader.list(ranges.manifestTo(place, version, byte), { reverse: true, limit: 1 });
   for await (const { key } of nearest) return Number(key.at(-1));
   return 0;
 }

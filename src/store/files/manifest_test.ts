@@ -21,7 +21,7 @@ function partsOf(count: number, size: (i: number) => number): PartRecord[] {
   }));
 }
 
-/** The parts as they lie in the file. */
+/** Returns the parts with their positions in the file. */
 function laidOut(parts: readonly PartRecord[]): ManifestPart[] {
   let at = 0;
   return parts.map(({ version, size }) => ({ version, size, start: (at += size) - size }));
@@ -42,7 +42,7 @@ async function withManifest(
   }
 }
 
-Deno.test("The parts come in their order from the one on that holds a byte", async () => {
+Deno.test("The parts are listed in order, from the one that holds a byte", async () => {
   const counts = [1, 2, PARTS_PER_PAGE, PARTS_PER_PAGE + 1, 3 * PARTS_PER_PAGE + 7];
   for (const count of counts) {
     const parts = partsOf(count, (i) => i % 7 + 1);
@@ -59,7 +59,7 @@ Deno.test("The parts come in their order from the one on that holds a byte", asy
   }
 });
 
-Deno.test("An empty last part comes last, where the file ends", async () => {
+Deno.test("An empty last part is listed at the end of the file", async () => {
   for (const count of [2, PARTS_PER_PAGE + 1]) {
     const parts = partsOf(count, (i) => i === count - 1 ? 0 : 5);
     await withManifest(parts, async (kv) => {
@@ -69,7 +69,7 @@ Deno.test("An empty last part comes last, where the file ends", async () => {
   }
 });
 
-Deno.test("The most parts that there can be fit into one operation, under the longest name", async () => {
+Deno.test("The maximum of parts fits into one operation with the longest name", async () => {
   const parts = partsOf(MAX_PARTS, () => MAX_PAYLOAD);
   await withManifest(parts, async (kv) => {
     const pages = await Array.fromAsync(kv.list({ prefix: ["manifest"] }));
@@ -80,7 +80,7 @@ Deno.test("The most parts that there can be fit into one operation, under the lo
   });
 });
 
-Deno.test("Only the pages that are needed are read", async () => {
+Deno.test("Only the necessary pages are read", async () => {
   await withManifest(partsOf(4 * PARTS_PER_PAGE, () => 10), async (kv) => {
     const asked: Deno.KvListSelector[] = [];
     const list = kv.list.bind(kv);
@@ -95,7 +95,7 @@ Deno.test("Only the pages that are needed are read", async () => {
   });
 });
 
-Deno.test("A size in total is the sum of the sizes", () => {
+Deno.test("The total size is the sum of the sizes", () => {
   assertEquals(totalSize([]), 0);
   assertEquals(totalSize(partsOf(MAX_PARTS, () => MAX_PAYLOAD)), MAX_PARTS * MAX_PAYLOAD);
 });

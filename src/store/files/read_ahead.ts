@@ -1,37 +1,37 @@
 import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 
-/** Pieces of a file that a download asks for at once, if the memory budget has room; one such batch is read ahead. */
+/** Pieces in one batch of a download, if the memory budget has room. One such batch is read ahead. */
 export const MAX_READ_BATCH = 64;
 
 type Piece = Uint8Array<ArrayBuffer>;
 
-/** Reads the pieces from one index up to, and without, another. */
+/** Reads the pieces from one index (included) to another (excluded). */
 type Read = (from: number, to: number) => Promise<Piece[]>;
 
-/** Where pieces come from, and what a reader gets of them. */
+/** The source of a download's pieces. */
 export interface Pieces {
   read: Read;
-  /** What is given of a piece. */
-  give: (piece: Piece, index: number) => Piece | Promise<Piece>;
+  /** Returns what the download gets of a piece. */
+  prepare: (piece: Piece, index: number) => Piece | Promise<Piece>;
 }
 
 /**
- * How often readers are looked at, in milliseconds. A reader that has taken no piece since the last look loses what was
- * read ahead for it, and has it read again when it goes on: few readers are that slow, and hostile ones are slower.
+ * Interval at which readers are checked, in milliseconds. A reader that has taken no piece since the last check loses the
+ * pieces that were read ahead; they are read again when it continues. Few readers are that slow, and hostile ones are slower.
  */
-const STALL_TIME = 1000;
+const STALL_CHECK_INTERVAL = 1000;
 
-/** How many times larger than the one before a batch is, for a reader that keeps taking. */
-const GROWTH = 16;
+/** Growth of the batches for a reader that keeps taking pieces. */
+const BATCH_GROWTH = 16;
 
-/** All readers of large files in this process, and the memory that they share. */
+/** All readers of large files in this process, which share memory. */
 export class ReadAheads {
   readonly #memory: MemoryPart;
   readonly #watched = new Set<ReadAhead>();
-  readonly #watch = {
-    add: (reader: ReadAhead) => this.#add(reader),
-    delete: (reader: ReadAhead) => this.#delete(reader),
+  readonly #stallWatch: StallWatch = {
+    add: (reader) => this.#add(reader),
+    delete: (reader) => this.#delete(reader),
   };
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -40,12 +40,12 @@ export class ReadAheads {
   }
 
   /**
-   * Memory for one more reader of a project: one piece, and more while there is some.
+   * Reserves memory for another reader of a project: one piece, and more while there is some.
    *
-   * @throws {MemoryExhausted} where there is no room for a piece for too long.
+   * @throws {MemoryExhausted} if no memory for a piece becomes free in time.
    */
   async open(project: string): Promise<ReadAhead> {
-    return new ReadAhead(await this.#memory.reserve(project, CHUNK_SIZE), this.#watch);
+    return new ReadAhead(await this.#memory.reserve(project, CHUNK_SIZE), this.#stallWatch);
   }
 
   #add(reader: ReadAhead): void {
@@ -53,7 +53,7 @@ export class ReadAheads {
     if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => {
       for (const each of this.#watched) each.dropIfStalled();
-    }, STALL_TIME);
+    }, STALL_CHECK_INTERVAL);
     Deno.unrefTimer(this.#timer);
   }
 
@@ -65,25 +65,25 @@ export class ReadAheads {
   }
 }
 
-/** Who looks after readers that have pieces in memory which they did not take yet. */
-interface Watch {
+/** The readers with pieces in memory that they have not taken yet. */
+interface StallWatch {
   add(reader: ReadAhead): void;
   delete(reader: ReadAhead): void;
 }
 
-/** Pieces that are being read while earlier ones are taken. */
+/** Pieces that are being read while earlier ones are sent. */
 interface Batch {
   count: number;
   pieces: Promise<Piece[]>;
 }
 
 /**
- * Reads pieces for one reader: the first alone, then batches that grow, of which one is read while the one
- * before is taken. `#memory` holds the piece that is given next, and what was read or is being read beyond that.
+ * Reads pieces for one reader: first one piece, then growing batches, of which one is read while the previous one is sent.
+ * `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
  */
 export class ReadAhead implements Disposable {
   readonly #memory: MemoryShare;
-  readonly #watch: Watch;
+  readonly #stallWatch: StallWatch;
   #pieces: Piece[] = [];
   #next: Batch | undefined;
   #size = 1;
@@ -92,29 +92,29 @@ export class ReadAhead implements Disposable {
   #takenBefore = -1;
 
   /** @param memory Room for one piece. */
-  constructor(memory: MemoryShare, watch: Watch) {
+  constructor(memory: MemoryShare, stallWatch: StallWatch) {
     this.#memory = memory;
-    this.#watch = watch;
+    this.#stallWatch = stallWatch;
   }
 
-  /** The pieces from an index up to `last`. What `read` throws is thrown where the first missing piece would come. */
-  async *read(from: number, last: number, { read, give }: Pieces): AsyncGenerator<Piece> {
+  /** Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing piece. */
+  async *read(from: number, last: number, { read, prepare }: Pieces): AsyncGenerator<Piece> {
     for (let index = from; index < last; index++) {
       const piece = this.#takeRead() ?? await this.#fetch(index, last, read);
-      yield give(piece, index);
+      yield prepare(piece, index);
       this.#taken++;
       this.#beginNext(index + 1 + this.#pieces.length, last, read);
     }
   }
 
-  /** Drops what was read ahead if nothing was taken since the last call. */
+  /** Drops the pieces that were read ahead if none was taken since the last call. */
   dropIfStalled(): void {
     const isStalled = !this.#isWaiting && this.#taken === this.#takenBefore;
     this.#takenBefore = this.#taken;
     if (isStalled) this.#drop();
   }
 
-  /** Gives the memory back. */
+  /** Releases the memory. */
   [Symbol.dispose](): void {
     this.#drop();
     this.#memory[Symbol.dispose]();
@@ -126,7 +126,7 @@ export class ReadAhead implements Disposable {
     return piece;
   }
 
-  /** Waits for the batch that begins at the index, and gives its first piece. */
+  /** Waits for the batch that begins at the index. Returns its first piece. */
   async #fetch(index: number, last: number, read: Read): Promise<Piece> {
     this.#isWaiting = true;
     try {
@@ -150,7 +150,7 @@ export class ReadAhead implements Disposable {
   async #fetchNow(index: number, last: number, read: Read): Promise<Piece> {
     const wanted = Math.min(this.#size, last - index) - 1;
     const more = this.#memory.grow(wanted, CHUNK_SIZE);
-    if (more > 0) this.#watch.add(this);
+    if (more > 0) this.#stallWatch.add(this);
     try {
       const [first, ...rest] = await read(index, index + 1 + more);
       if (first === undefined) throw new TypeError("A batch has at least one piece");
@@ -164,27 +164,27 @@ export class ReadAhead implements Disposable {
 
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
-    const size = Math.min(GROWTH * this.#size, MAX_READ_BATCH);
+    const size = Math.min(BATCH_GROWTH * this.#size, MAX_READ_BATCH);
     const count = this.#memory.grow(Math.min(size, last - index), CHUNK_SIZE);
     this.#size = Math.max(1, Math.min(size, count));
     if (count === 0) return;
-    this.#watch.add(this);
+    this.#stallWatch.add(this);
     const pieces = read(index, index + count);
-    // A reader that leaves does not wait for it; one that stays gets the error when it comes to it.
+    // A reader that stops never awaits it; one that goes on gets the error at the right piece.
     pieces.catch(() => {});
     this.#next = { count, pieces };
   }
 
   #drop(): void {
-    this.#watch.delete(this);
+    this.#stallWatch.delete(this);
     this.#memory.shrink(this.#pieces.length * CHUNK_SIZE);
     this.#pieces = [];
     const next = this.#next;
     this.#next = undefined;
     this.#size = 1;
     if (next === undefined) return;
-    // It takes memory until it has been read.
-    const giveBack = () => this.#memory.shrink(next.count * CHUNK_SIZE);
-    next.pieces.then(giveBack, giveBack);
+    // A batch that is being read takes memory until it has been read.
+    const release = () => this.#memory.shrink(next.count * CHUNK_SIZE);
+    next.pieces.then(release, release);
   }
 }

@@ -6,7 +6,7 @@ import { MAX_READ_BATCH, type ReadAhead, ReadAheads } from "./read_ahead.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
 
-/** A file of so many pieces, and which of them were asked for. */
+/** A file with a number of pieces that records which of them were read. */
 class TestFile {
   readonly asked: [from: number, to: number][] = [];
 
@@ -20,7 +20,7 @@ class TestFile {
   };
 
   pieces(ahead: ReadAhead): AsyncGenerator<Piece> {
-    return ahead.read(0, this.count, { read: this.read, give: (piece) => piece });
+    return ahead.read(0, this.count, { read: this.read, prepare: (piece) => piece });
   }
 }
 
@@ -49,7 +49,7 @@ Deno.test("Nothing is read ahead before the first piece is taken", async () => {
   await pieces.return(undefined);
 });
 
-Deno.test("A reader that takes gets all pieces in order, in batches that grow", async () => {
+Deno.test("A steady reader gets all pieces in order, in growing batches", async () => {
   const memory = memoryOf(1000);
   using ahead = await new ReadAheads(memory).open("p");
   const file = new TestFile(200);
@@ -59,7 +59,7 @@ Deno.test("A reader that takes gets all pieces in order, in batches that grow", 
   assertEquals(memory.used, CHUNK_SIZE);
 });
 
-Deno.test("With little memory batches are small, down to one piece, and never beyond the budget", async () => {
+Deno.test("With little memory batches shrink down to one piece and never exceed the budget", async () => {
   for (const pieces of [1, 2, 3, 7, 20]) {
     const memory = memoryOf(pieces);
     const file = new TestFile(50);
@@ -78,7 +78,7 @@ Deno.test("With little memory batches are small, down to one piece, and never be
   }
 });
 
-Deno.test("A reader that stalls loses what was read ahead, and goes on where it was", async () => {
+Deno.test("A stalled reader loses the pieces that were read ahead and continues where it was", async () => {
   const memory = memoryOf(1000);
   using ahead = await new ReadAheads(memory).open("p");
   const file = new TestFile(100);
@@ -88,7 +88,7 @@ Deno.test("A reader that stalls loses what was read ahead, and goes on where it 
   for (let i = 0; i < 10; i++) await take();
   assert(memory.used > 4 * CHUNK_SIZE);
   ahead.dropIfStalled();
-  assert(memory.used > 4 * CHUNK_SIZE, "It took pieces since the last look");
+  assert(memory.used > 4 * CHUNK_SIZE, "It has taken pieces since the last check");
   ahead.dropIfStalled();
   await delay(0);
   assertEquals(memory.used, CHUNK_SIZE);
@@ -97,7 +97,7 @@ Deno.test("A reader that stalls loses what was read ahead, and goes on where it 
   assertEquals((await pieces.next()).done, true);
 });
 
-Deno.test("Readers are looked at by themselves, while there is anything to look at", async () => {
+Deno.test("Readers with pieces in memory are checked for stalls by a timer", async () => {
   const memory = memoryOf(1000);
   const readers = new ReadAheads(memory);
   using ahead = await readers.open("p");
@@ -124,7 +124,7 @@ Deno.test("Stalled readers of one project leave memory for those of another", as
   assertEquals(memory.used, CHUNK_SIZE);
 });
 
-Deno.test("A failure comes behind the pieces before it, and the memory comes back", async () => {
+Deno.test("A failure follows the pieces before it, and the memory is released", async () => {
   for (const missing of [0, 1, 2, 10, 30]) {
     const memory = memoryOf(1000);
     {
@@ -137,7 +137,7 @@ Deno.test("A failure comes behind the pieces before it, and the memory comes bac
   }
 });
 
-Deno.test("A reader that leaves gives its memory back", async () => {
+Deno.test("A reader that stops releases its memory", async () => {
   const memory = memoryOf(1000);
   const readers = new ReadAheads(memory);
   for (const count of [0, 1, 2, 5, 40]) {

@@ -1,38 +1,42 @@
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { manifestParts } from "./manifest.ts";
 import type { ReadAhead } from "./read_ahead.ts";
 
-/** Consecutive bytes of a file that lie in the chunks of one version. */
+/** Consecutive bytes of a file in the chunks of one version. */
 interface Segment {
   version: string;
-  /** Bytes in all chunks of that version. */
+  /** Bytes in all chunks of the version. */
   size: number;
   range: ByteRange;
-  /** Absent in older stores, where chunks have no checksums until the scrub adds them. */
-  checksums: ChecksumReader | undefined;
+  checksums: ChecksumReader;
 }
 
-/** Where bytes are read from, and into which memory. */
+/** The store to read from, and the memory to read into. */
 export interface Source {
-  kv: Deno.Kv;
-  /** Of this reader alone. */
+  reader: KvReader;
+  /** Memory of this download. */
   ahead: ReadAhead;
-  /** Told when the bytes of a version turn out to be missing or wrong. */
+  /** Called when bytes are missing or wrong. */
   onDamage?: (error: StoreDamaged) => void;
 }
 
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * The bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read ahead before the first one
- * is taken.
+ * Yields the bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read before the first
+ * piece is requested. Every chunk is compared with its checksum.
  *
- * @throws {StoreDamaged} where bytes are missing, before anything that comes after them.
+ * The read path of a large file: `segments` finds the parts of the range, `readSegment` reads the chunks of one part
+ * through `ReadAhead` (one batch is read while the previous one is sent), `readBatch` lists one batch from the store.
+ *
+ * @param content The bytes of a file that is stored in one value.
+ * @throws {StoreDamaged} if bytes are missing or wrong, before any byte after them is yielded.
  */
 export async function* readRange(
   source: Source,
@@ -46,14 +50,14 @@ export async function* readRange(
     return;
   }
   try {
-    let given = 0;
+    let yielded = 0;
     for await (const segment of segments(source, place, record, range)) {
       for await (const piece of readSegment(source, place, segment)) {
-        given += piece.byteLength;
+        yielded += piece.byteLength;
         yield piece;
       }
     }
-    if (given !== range.end - range.start) {
+    if (yielded !== range.end - range.start) {
       throw damaged(place, record.version, "its list of parts is incomplete");
     }
   } catch (error) {
@@ -73,13 +77,13 @@ async function* segments(
     version,
     size,
     range,
-    checksums: layout.checksums && new ChecksumReader(source.kv, place, version, size),
+    checksums: new ChecksumReader(source.reader, place, version, size),
   });
   if (layout.kind === "chunks") {
     yield segment(layout.version, size, range);
     return;
   }
-  for await (const part of manifestParts(source.kv, place, version, range.start)) {
+  for await (const part of manifestParts(source.reader, place, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
@@ -91,25 +95,25 @@ function readSegment(source: Source, place: Place, segment: Segment): AsyncGener
   const { start, end } = segment.range;
   const { version, size, checksums } = segment;
   const first = Math.floor(start / CHUNK_SIZE);
-  // Read at the same time as the first chunks.
-  if (first < chunkCount(end)) checksums?.pageOf(first);
-  // Each chunk is checked just before it leaves and not a batch at once: it is in the processor's cache then.
-  const give = (chunk: Piece, index: number): Piece => {
-    if (checksums?.matches(index, chunk) === false) {
+  // Loads the page of checksums while the first chunks are read.
+  if (first < chunkCount(end)) checksums.pageOf(first);
+  // Each chunk is checked just before it is sent, not the whole batch at once: then it is in the processor's cache.
+  const verify = (chunk: Piece, index: number): Piece => {
+    if (!checksums.matches(index, chunk)) {
       throw damaged(place, version, problemOf(index, size, "does not match its checksum"));
     }
     return cut(chunk, index * CHUNK_SIZE, segment.range);
   };
   return source.ahead.read(first, chunkCount(end), {
     read: (from, to) => readBatch(source, place, segment, from, to),
-    give: (chunk, index) =>
-      checksums?.hasPageOf(index) === false
-        ? checksums.pageOf(index).then(() => give(chunk, index))
-        : give(chunk, index),
+    prepare: (chunk, index) =>
+      checksums.hasPageOf(index)
+        ? verify(chunk, index)
+        : checksums.pageOf(index).then(() => verify(chunk, index)),
   });
 }
 
-/** A batch of whole chunks, each of its exact length. */
+/** Returns a batch of whole chunks, each of its exact length. */
 async function readBatch(
   source: Source,
   place: Place,
@@ -122,7 +126,7 @@ async function readBatch(
   const fail = (index: number, what: string) =>
     damaged(place, version, problemOf(index, size, what));
   try {
-    const chunks = source.kv.list<Piece>(ranges.chunks(place, version, from, to), {
+    const chunks = source.reader.list<Piece>(ranges.chunks(place, version, from, to), {
       batchSize: to - from,
     });
     for await (const { key, value } of chunks) {
@@ -143,7 +147,7 @@ function problemOf(index: number, size: number, what: string): string {
   return `chunk ${index} of ${chunkCount(size)} ${what}`;
 }
 
-/** The bytes of a chunk that lie in the range; `offset` is where the chunk begins. */
+/** Returns the bytes of a chunk that are in the range. The chunk begins at `offset`. */
 function cut(chunk: Piece, offset: number, { start, end }: ByteRange): Piece {
   const from = Math.max(0, start - offset);
   const to = Math.min(chunk.byteLength, end - offset);

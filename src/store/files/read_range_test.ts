@@ -12,6 +12,7 @@ import {
   type Place,
 } from "../engine/records.ts";
 import { withKv } from "../testing/stores.ts";
+import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
 import { PARTS_PER_PAGE, setManifest } from "./manifest.ts";
 import { ReadAheads } from "./read_ahead.ts";
@@ -25,7 +26,7 @@ function bytesOf(size: number): Bytes {
   return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
 }
 
-/** Pieces that a reader may have in memory here, so that batches have different sizes. */
+/** Pieces that a reader may have in memory, so that batches have different sizes. */
 const BATCH = 8;
 
 /** Reads with memory for a few pieces. */
@@ -37,7 +38,7 @@ async function* readWithLittleMemory(
 ): AsyncGenerator<Bytes> {
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
   using ahead = await new ReadAheads(memory).open("p");
-  yield* readRange({ kv, ahead }, PLACE, record, content, range);
+  yield* readRange({ reader: kv, ahead }, PLACE, record, content, range);
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {
@@ -49,18 +50,24 @@ async function setChunks(kv: Deno.Kv, version: string, bytes: Bytes): Promise<vo
   async function* body(): AsyncGenerator<Bytes> {
     yield await Promise.resolve(bytes);
   }
+  const checksums = new ChecksumWriter();
+  const setPage = async (page: ChecksumPage | undefined) => {
+    if (page) await kv.set(keys.checksums(PLACE, version, page.number), page.value);
+  };
   for await (const chunk of cutIntoChunks(body())) {
     await kv.set(keys.chunk(PLACE, version, index++), chunk);
+    await setPage(checksums.add(chunk));
   }
+  await setPage(checksums.finish(digest(bytes)));
 }
 
-/** A file whose bytes came in chunks under one version. */
+/** Stores a file in the chunks of one version. */
 async function chunkedFile(kv: Deno.Kv, bytes: Bytes): Promise<FileRecord> {
   await setChunks(kv, "c1", bytes);
   return recordOf(bytes.byteLength, { kind: "chunks", version: "c1" });
 }
 
-/** A file whose bytes came in parts of these sizes. */
+/** Stores a file in parts of these sizes. */
 async function fileOfParts(
   kv: Deno.Kv,
   bytes: Bytes,
@@ -85,7 +92,7 @@ async function read(kv: Deno.Kv, record: FileRecord, range: ByteRange): Promise<
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** Every range between the positions has the bytes that lie there. */
+/** Asserts that every range between the positions has the right bytes. */
 async function assertRanges(
   kv: Deno.Kv,
   record: FileRecord,
@@ -104,7 +111,7 @@ async function assertRanges(
   }
 }
 
-Deno.test("Any range of a file in chunks has its bytes", async () => {
+Deno.test("Any range of a file in chunks is read correctly", async () => {
   const sizes = [
     1,
     CHUNK_SIZE - 1,
@@ -132,7 +139,7 @@ Deno.test("Any range of a file in chunks has its bytes", async () => {
   }
 });
 
-Deno.test("Any range of a file of parts has its bytes", async () => {
+Deno.test("Any range of a file of parts is read correctly", async () => {
   const cases: readonly (readonly number[])[] = [
     [1, 1],
     [CHUNK_SIZE, CHUNK_SIZE],
@@ -151,7 +158,7 @@ Deno.test("Any range of a file of parts has its bytes", async () => {
   }
 });
 
-Deno.test("A range goes over the pages of a manifest", async () => {
+Deno.test("A range spans several pages of a manifest", async () => {
   await withKv(async (kv) => {
     const sizes = Array.from({ length: 2 * PARTS_PER_PAGE + 3 }, (_, i) => i % 3 + 1);
     const bytes = bytesOf(sizes.reduce((sum, size) => sum + size, 0));
@@ -161,7 +168,7 @@ Deno.test("A range goes over the pages of a manifest", async () => {
   });
 });
 
-Deno.test("A file in one value and an empty one have their bytes", async () => {
+Deno.test("A file in one value and an empty file are read correctly", async () => {
   await withKv(async (kv) => {
     const bytes = bytesOf(100);
     const inline = recordOf(100, { kind: "inline" });
@@ -177,7 +184,7 @@ Deno.test("A file in one value and an empty one have their bytes", async () => {
   });
 });
 
-Deno.test("Where a chunk is missing or damaged, the bytes before it come and nothing after", async () => {
+Deno.test("The bytes before a missing or damaged chunk are read, and none after it", async () => {
   const size = 20 * CHUNK_SIZE + 9;
   const damages: readonly (readonly [index: number, value: Uint8Array | undefined])[] = [
     [0, undefined],
@@ -211,7 +218,7 @@ Deno.test("Where a chunk is missing or damaged, the bytes before it come and not
   }
 });
 
-Deno.test("Where a part or a page of the manifest is missing, the file is damaged", async () => {
+Deno.test("A file with a missing part or page of the manifest is reported as damaged", async () => {
   const missing = [
     keys.chunk(PLACE, "part000001", 0),
     keys.chunk(PLACE, "part000500", 0),
@@ -228,7 +235,7 @@ Deno.test("Where a part or a page of the manifest is missing, the file is damage
   }
 });
 
-Deno.test("A reader that leaves early leaves nothing behind", async () => {
+Deno.test("A reader that stops early leaves nothing behind", async () => {
   await withKv(async (kv) => {
     const bytes = bytesOf((3 * BATCH) * CHUNK_SIZE);
     const record = await chunkedFile(kv, bytes);

@@ -1,148 +1,29 @@
+/**
+ * The write path of bytes: body, chunks, commits.
+ *
+ * `receive` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it is
+ * published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`; publishing
+ * it is one atomic commit that refers to the version. Until then no reader can see the bytes.
+ *
+ * @module
+ */
 import { createHash } from "node:crypto";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { MIB } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { encodedLength, keys } from "../engine/keys.ts";
 import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
-import { type ChecksumPage, ChecksumWriter } from "./checksums.ts";
+import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { chunkCount, cutIntoChunks } from "./chunks.ts";
 import { newVersion } from "./versions.ts";
 import { leaseLost, WriteLease } from "./write_lease.ts";
 
-/** Bulk commits on their way: of one upload, and of the whole process, so that small requests stay quick. */
-export const BULK_COMMITS_PER_UPLOAD = 3;
+/** Memory that an upload may always hold: a chunk being filled, and three that wait to be committed together. */
+const UPLOAD_MEMORY = 4 * CHUNK_SIZE;
 
-/** Room in an operation for the check of the lease. */
-const LEASE_CHECK_BYTES = 1024;
-
-/** Chunks that wait to be committed together, however little memory is left. */
-const MIN_CHUNKS_PER_COMMIT = 3;
-
-/** A chunk, or a page of checksums, which is smaller. */
-interface Entry {
-  key: Deno.KvKey;
-  value: Uint8Array;
-}
-
-/**
- * Writes the chunks of one version and their checksums. They are committed many at a time, with a few commits on their
- * way at once, as far as there is memory for it; with none, few are committed at a time, and one commit after the other.
- * `finish` or `abandon` ends it.
- */
-export class ChunkWriter {
-  readonly version: string;
-  readonly #db: Database;
-  readonly #place: Place;
-  readonly #chunksPerCommit: number;
-  readonly #lease: Promise<WriteLease>;
-  readonly #running = new Set<Promise<void>>();
-  #failure: { error: unknown } | undefined;
-  readonly #checksums = new ChecksumWriter();
-  readonly #memory: MemoryShare | undefined;
-  #waiting: Entry[] = [];
-  /** Chunks among the waiting ones for which there was memory beyond what the upload may always hold. */
-  #granted = 0;
-  #written = 0;
-
-  /**
-   * @param maxChunks How many chunks will be written at the most.
-   * @param memory Of the upload; it has room for `MIN_CHUNKS_PER_COMMIT` chunks. Without one memory is not bounded by others.
-   */
-  constructor(
-    db: Database,
-    place: Place,
-    version: string,
-    maxChunks: number,
-    memory?: MemoryShare,
-  ) {
-    this.#memory = memory;
-    this.version = version;
-    this.#db = db;
-    this.#place = place;
-    const key = encodedLength(keys.checksums(place, version, 0));
-    this.#chunksPerCommit = Math.floor(
-      (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),
-    );
-    this.#lease = WriteLease.begin(db, place, version, maxChunks);
-    // Whoever needs the lease next gets its error.
-    this.#lease.catch(() => {});
-  }
-
-  /** Takes a chunk, which must not be changed afterwards; waits where enough is on its way. */
-  async write(chunk: Uint8Array): Promise<void> {
-    const page = this.#checksums.add(chunk);
-    if (page !== undefined) await this.#add(this.#entryOf(page));
-    const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;
-    if (hasMemory) this.#granted++;
-    const key = keys.chunk(this.#place, this.version, this.#written++);
-    await this.#add({ key, value: chunk }, hasMemory);
-  }
-
-  #entryOf({ number, value }: ChecksumPage): Entry {
-    return { key: keys.checksums(this.#place, this.version, number), value };
-  }
-
-  async #add(entry: Entry, hasMemory = true): Promise<void> {
-    this.#waiting.push(entry);
-    if (this.#waiting.length < (hasMemory ? this.#chunksPerCommit : MIN_CHUNKS_PER_COMMIT)) return;
-    await this.#flush();
-    if (!hasMemory) await Promise.all(this.#running);
-  }
-
-  /**
-   * Waits until every chunk and checksum is on disk, and gives the lease to publish them with.
-   *
-   * @param sha256 The digest of all chunks, in base64.
-   */
-  async finish(sha256: string): Promise<WriteLease> {
-    const page = this.#checksums.finish(sha256);
-    if (page !== undefined) await this.#add(this.#entryOf(page));
-    if (this.#waiting.length > 0) await this.#flush();
-    await Promise.all(this.#running);
-    this.#throwFailure();
-    return await this.#lease;
-  }
-
-  /** Gives up what was written. */
-  async abandon(): Promise<void> {
-    await Promise.all(this.#running);
-    await (await this.#lease).abandon();
-  }
-
-  async #flush(): Promise<void> {
-    const lease = await this.#lease;
-    while (this.#running.size >= BULK_COMMITS_PER_UPLOAD) await Promise.race(this.#running);
-    this.#throwFailure();
-    const commit = this.#commit(lease, this.#waiting);
-    const granted = this.#granted * CHUNK_SIZE;
-    this.#waiting = [];
-    this.#granted = 0;
-    this.#running.add(commit);
-    commit.finally(() => {
-      this.#running.delete(commit);
-      this.#memory?.shrink(granted);
-    });
-  }
-
-  /** Never rejects: the failure is thrown where the writer is used next. */
-  async #commit(lease: WriteLease, entries: readonly Entry[]): Promise<void> {
-    const operation = lease.addCheck(new Operation());
-    for (const { key, value } of entries) operation.set(key, value);
-    try {
-      const outcome = await this.#db.commitBulk(operation);
-      if (!outcome.ok) throw leaseLost();
-    } catch (error) {
-      this.#failure ??= { error };
-    }
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
-  }
-}
-
-/** Bytes that came and belong to nothing yet: publish them or `abandon` them, and `release` them in both cases. */
+/** Bytes that belong to nothing yet. The caller publishes or abandons them, and releases them in both cases. */
 export interface Received {
   size: number;
   /** Base64. */
@@ -152,13 +33,11 @@ export interface Received {
     | { kind: "chunks"; version: string; lease: WriteLease };
 }
 
-/** Bytes that an upload may always hold: a chunk that is filled, and three that wait to be committed together. */
-const UPLOAD_MEMORY = 4 * CHUNK_SIZE;
-
 /**
- * Memory to receive a body in; how much more a large one takes depends on what is left.
+ * Reserves the memory to receive a body. How much more a large body takes depends on what is free.
  *
- * @throws {MemoryExhausted} where there is none for too long.
+ * @param announced Size of the body, if known.
+ * @throws {MemoryExhausted} if none becomes free in time.
  */
 export async function reserveUpload(
   memory: MemoryPart,
@@ -169,11 +48,12 @@ export async function reserveUpload(
 }
 
 /**
- * Takes bytes in. What fits into one value is in memory when this returns, more is in the store.
- * Where the body or the store fails, what was written is given up and the failure is thrown.
+ * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the store
+ * fails, the bytes are abandoned and the failure is thrown.
  *
  * @param body At most `MAX_PAYLOAD` bytes.
- * @param known How many bytes it has, where that is announced, and the memory that was reserved for it.
+ * @param options.announced Size of the body, if known.
+ * @param options.memory Memory from `reserveUpload`.
  */
 export async function receive(
   db: Database,
@@ -194,7 +74,7 @@ export async function receive(
     const writer = new ChunkWriter(db, place, newVersion(), chunkCount(MAX_PAYLOAD), memory);
     return await writeChunks(writer, rest);
   } finally {
-    // Ends the body as well where it was not read to its end.
+    // Also ends a body that was not read completely.
     await chunks.return(undefined);
   }
 }
@@ -226,22 +106,20 @@ async function* chain<T>(first: readonly T[], rest: AsyncIterable<T>): AsyncGene
   yield* rest;
 }
 
-/** The SHA-256 of bytes, in base64. */
-export function digest(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64");
-}
-
-/** Gives up bytes that were received and are not to be published. */
+/** Turns received bytes into garbage. */
 export async function abandon({ bytes }: Received): Promise<void> {
   if (bytes.kind === "chunks") await bytes.lease.abandon();
 }
 
-/** Ends the claim on bytes that were published or abandoned, or that could be neither. */
+/** Ends the lease on bytes that were published or abandoned, or that could be neither. */
 export function release({ bytes }: Received): void {
   if (bytes.kind === "chunks") bytes.lease.end();
 }
 
-/** Cleans up after a failure. Where that fails too, the sweeper does it later, and the first failure is what is told. */
+/**
+ * Cleans up after a failure. If that fails too, its error becomes the cause of the first one, and the sweeper cleans up
+ * later.
+ */
 export async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
   try {
     await cleanUp();
@@ -250,18 +128,150 @@ export async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>)
   }
 }
 
-/** Bytes that were given up since the last sweep from which on the next one begins at once: seven parts. */
-const SWEEP_FROM_BYTES = 64 * 2 ** 20;
+/** Bulk commits of one upload in flight. */
+export const BULK_COMMITS_PER_UPLOAD = 3;
+
+/** Room in an operation for the check of the lease, in bytes. */
+const LEASE_CHECK_BYTES = 1024;
+
+/** Chunks that are committed together when no memory is left. `UPLOAD_MEMORY` holds them. */
+const MIN_CHUNKS_PER_COMMIT = 3;
+
+/** A chunk, or a page of checksums, which is smaller. */
+interface Entry {
+  key: Deno.KvKey;
+  value: Uint8Array;
+}
 
 /**
- * Counts bytes that were stored and given up again, by aborts, by parts that were sent again and by writes that failed.
- * They count towards no quota any more, so the sweeper must not leave them on the disk for long where they are many.
+ * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and several
+ * commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with `finish` or
+ * `abandon`.
+ */
+export class ChunkWriter {
+  readonly version: string;
+  readonly #db: Database;
+  readonly #place: Place;
+  readonly #chunksPerCommit: number;
+  readonly #lease: Promise<WriteLease>;
+  readonly #running = new Set<Promise<void>>();
+  #failure: { error: unknown } | undefined;
+  readonly #checksums = new ChecksumWriter();
+  readonly #memory: MemoryShare | undefined;
+  #waiting: Entry[] = [];
+  /** Waiting chunks with memory beyond what the upload may always hold. */
+  #granted = 0;
+  #written = 0;
+
+  /**
+   * @param maxChunks Maximum number of chunks.
+   * @param memory Memory of the upload, with room for `MIN_CHUNKS_PER_COMMIT` chunks. Without it memory is not bounded.
+   */
+  constructor(
+    db: Database,
+    place: Place,
+    version: string,
+    maxChunks: number,
+    memory?: MemoryShare,
+  ) {
+    this.#memory = memory;
+    this.version = version;
+    this.#db = db;
+    this.#place = place;
+    const key = encodedLength(keys.checksums(place, version, 0));
+    this.#chunksPerCommit = Math.floor(
+      (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),
+    );
+    this.#lease = WriteLease.begin(db, place, version, maxChunks);
+    // Thrown where the lease is used next.
+    this.#lease.catch(() => {});
+  }
+
+  /** Adds a chunk, which must not be changed afterwards. Waits while enough commits are in flight. */
+  async write(chunk: Uint8Array): Promise<void> {
+    const page = this.#checksums.add(chunk);
+    if (page !== undefined) await this.#add(this.#entryOf(page));
+    const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;
+    if (hasMemory) this.#granted++;
+    const key = keys.chunk(this.#place, this.version, this.#written++);
+    await this.#add({ key, value: chunk }, hasMemory);
+  }
+
+  #entryOf({ number, value }: ChecksumPage): Entry {
+    return { key: keys.checksums(this.#place, this.version, number), value };
+  }
+
+  async #add(entry: Entry, hasMemory = true): Promise<void> {
+    this.#waiting.push(entry);
+    if (this.#waiting.length < (hasMemory ? this.#chunksPerCommit : MIN_CHUNKS_PER_COMMIT)) return;
+    await this.#flush();
+    if (!hasMemory) await Promise.all(this.#running);
+  }
+
+  /**
+   * Waits until all chunks and checksums are on disk. Returns the lease with which they are published.
+   *
+   * @param sha256 Digest of all chunks, in base64.
+   */
+  async finish(sha256: string): Promise<WriteLease> {
+    const page = this.#checksums.finish(sha256);
+    if (page !== undefined) await this.#add(this.#entryOf(page));
+    if (this.#waiting.length > 0) await this.#flush();
+    await Promise.all(this.#running);
+    this.#throwFailure();
+    return await this.#lease;
+  }
+
+  /** Turns the written chunks into garbage. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#running);
+    await (await this.#lease).abandon();
+  }
+
+  async #flush(): Promise<void> {
+    const lease = await this.#lease;
+    while (this.#running.size >= BULK_COMMITS_PER_UPLOAD) await Promise.race(this.#running);
+    this.#throwFailure();
+    const commit = this.#commit(lease, this.#waiting);
+    const granted = this.#granted * CHUNK_SIZE;
+    this.#waiting = [];
+    this.#granted = 0;
+    this.#running.add(commit);
+    commit.finally(() => {
+      this.#running.delete(commit);
+      this.#memory?.shrink(granted);
+    });
+  }
+
+  /** Never rejects: a failure is thrown by the next call of a method. */
+  async #commit(lease: WriteLease, entries: readonly Entry[]): Promise<void> {
+    const operation = lease.addCheck(new Operation());
+    for (const { key, value } of entries) operation.set(key, value);
+    try {
+      const outcome = await this.#db.commitBulk(operation);
+      if (!outcome.ok) throw leaseLost();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+/** Discarded bytes after which a sweep starts at once: seven parts. */
+const SWEEP_FROM_BYTES = 64 * MIB;
+
+/**
+ * Counts bytes that were stored and discarded again: by aborts, replaced parts and failed writes. They count towards no
+ * quota, so a caller could otherwise fill the disk between two sweeps.
  */
 export class DiscardedBytes {
   readonly #wake: () => void;
   #bytes = 0;
 
-  /** @param wake Makes the sweeper remove them. */
+  /** @param wake Starts a sweep. */
   constructor(wake: () => void) {
     this.#wake = wake;
   }

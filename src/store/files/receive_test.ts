@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
-import { BULK_COMMITS } from "../engine/commits.ts";
+import { BULK_COMMITS, embeddedCommits } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
@@ -17,7 +17,7 @@ import { BULK_COMMITS_PER_UPLOAD, ChunkWriter, DiscardedBytes } from "./receive.
 import { OpenVersions } from "./versions.ts";
 import { WRITE_LEASE_TIME } from "./write_lease.ts";
 
-/** A digest that the writer stores without looking at it. */
+/** A digest, which the writer stores without checking it. */
 const DIGEST = "A".repeat(43) + "=";
 
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
@@ -27,10 +27,10 @@ const LONGEST: Place = {
   name: "😀".repeat(256),
 };
 
-/** What happens to a commit of chunks before the store gets it. */
+/** Runs before a commit of chunks. */
 type Before = (chunks: number) => Promise<void>;
 
-/** A database in memory whose commits of chunks can be held up or made fail. */
+/** Runs a test with a database in memory whose commits of chunks can be delayed or made to fail. */
 async function withDatabase(
   test: (db: Database) => Promise<void>,
   before: Before = () => Promise.resolve(),
@@ -51,7 +51,7 @@ async function withDatabase(
     };
     return operation;
   };
-  const db = new Database(kv, kv);
+  const db = new Database(kv, embeddedCommits(kv), { resources: kv });
   try {
     await test(db);
   } finally {
@@ -71,10 +71,10 @@ async function sweep(db: Database): Promise<void> {
   await new Sweeper(db, new OpenVersions(), () => {}, () => Promise.resolve(true)).sweep();
 }
 
-/** The same in another process, as if some time had passed. */
-async function sweepElsewhere({ reader }: Database, ahead: number): Promise<void> {
+/** Sweeps in another process, as if some time had passed. */
+async function sweepElsewhere({ reader, commits }: Database, ahead: number): Promise<void> {
   await new Sweeper(
-    new Database(reader, reader),
+    new Database(reader, commits),
     new OpenVersions(),
     () => {},
     () => Promise.resolve(true),
@@ -83,7 +83,7 @@ async function sweepElsewhere({ reader }: Database, ahead: number): Promise<void
   );
 }
 
-/** Every key that is in the store. */
+/** Returns all keys of the store. */
 async function allKeys(db: Database): Promise<Deno.KvKey[]> {
   return await Array.fromAsync(db.reader.list({ prefix: [] }), ({ key }) => key);
 }
@@ -93,7 +93,7 @@ async function readChunks(db: Database, place: Place, version: string): Promise<
   return await Array.fromAsync(entries, ({ value }) => value);
 }
 
-Deno.test("Every chunk is in the store in its order, whatever the name's length", async () => {
+Deno.test("All chunks are stored in order, for names of any length", async () => {
   for (const place of [PLACE, LONGEST]) {
     for (const count of [0, 1, 11, 12, 13, 24, 40]) {
       await withDatabase(async (db) => {
@@ -113,7 +113,7 @@ Deno.test("Every chunk is in the store in its order, whatever the name's length"
   }
 });
 
-Deno.test("Chunks are committed many at a time, and few commits are on their way", async () => {
+Deno.test("Many chunks share a commit, and few commits are in flight", async () => {
   const sizes: number[] = [];
   const meeting = Promise.withResolvers<void>();
   let running = 0;
@@ -129,7 +129,7 @@ Deno.test("Chunks are committed many at a time, and few commits are on their way
     most = Math.max(most, ++running);
     if (running === BULK_COMMITS) meeting.resolve();
     await meeting.promise;
-    // Gives one more than there may be the time to come.
+    // Enough time for one commit too many.
     await delay(1);
     running--;
   });
@@ -138,14 +138,14 @@ Deno.test("Chunks are committed many at a time, and few commits are on their way
   assertEquals(most, BULK_COMMITS);
 });
 
-Deno.test("A writer waits where enough of its commits are on their way", async () => {
+Deno.test("A writer waits while enough of its commits are in flight", async () => {
   const gate = Promise.withResolvers<void>();
   await withDatabase(async (db) => {
     const writer = new ChunkWriter(db, PLACE, "v1", 160);
     await writeAll(writer, 12 * BULK_COMMITS_PER_UPLOAD + 11);
     let done = false;
     const next = writer.write(chunk(0)).then(() => done = true);
-    // Whatever could run without the store has run after a read of it.
+    // After a read of the store, everything that does not wait for a commit has run.
     await db.reader.get(["nothing"]);
     assertEquals(done, false);
     gate.resolve();
@@ -155,7 +155,7 @@ Deno.test("A writer waits where enough of its commits are on their way", async (
   }, () => gate.promise);
 });
 
-Deno.test("With no memory left few chunks are committed at a time, and one commit after the other", async () => {
+Deno.test("Without memory few chunks share a commit, and one commit follows the other", async () => {
   const sizes: number[] = [];
   let running = 0;
   let most = 0;
@@ -178,7 +178,7 @@ Deno.test("With no memory left few chunks are committed at a time, and one commi
   assertEquals([sizes, most], [[3, 3, 3, 3, 3, 3, 2], 1]);
 });
 
-Deno.test("What an upload holds beyond its own memory comes back with each commit", async () => {
+Deno.test("Memory beyond the upload's own is released with each commit", async () => {
   const part = new MemoryPart("uploads", 64 * CHUNK_SIZE, 0);
   const held: number[] = [];
   await withDatabase(async (db) => {
@@ -197,7 +197,7 @@ Deno.test("What an upload holds beyond its own memory comes back with each commi
   assert(Math.max(...held) > 12, `${held}`);
 });
 
-Deno.test("A commit that fails is told where the writer is used next, and what it wrote is removed", async () => {
+Deno.test("A failed commit is thrown by the next call of the writer, and its bytes are removed", async () => {
   const failure = new TypeError("something else");
   let commits = 0;
   const fail = () => ++commits === 2 ? Promise.reject(failure) : Promise.resolve();
@@ -215,7 +215,7 @@ Deno.test("A commit that fails is told where the writer is used next, and what i
   }, fail);
 });
 
-Deno.test("A lease that cannot be had is told where the writer is used next", async () => {
+Deno.test("A refused lease is thrown by the next call of the writer", async () => {
   await withDatabase(async (db) => {
     await db.commit(new Operation().set(keys.pending("v1"), "another's"));
     const writer = new ChunkWriter(db, PLACE, "v1", 160);
@@ -229,7 +229,7 @@ Deno.test("A lease that cannot be had is told where the writer is used next", as
   });
 });
 
-Deno.test("A writer whose bytes the sweeper took away can't go on", async () => {
+Deno.test("A writer whose bytes the sweeper has taken cannot continue", async () => {
   await withDatabase(async (db) => {
     await withClock(async () => {
       const writer = new ChunkWriter(db, PLACE, "v1", 160);
@@ -243,7 +243,7 @@ Deno.test("A writer whose bytes the sweeper took away can't go on", async () => 
   });
 });
 
-Deno.test("A writer whose chunks come slowly keeps its bytes", async () => {
+Deno.test("A writer with slow chunks keeps its bytes", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const writer = new ChunkWriter(db, PLACE, "v1", 160);
@@ -259,7 +259,7 @@ Deno.test("A writer whose chunks come slowly keeps its bytes", async () => {
   });
 });
 
-Deno.test("What was given up is removed, also 70 MiB of it", async () => {
+Deno.test("Abandoned bytes are removed, also 70 MiB of them", async () => {
   await withDatabase(async (db) => {
     const count = 70 * 2 ** 20 / CHUNK_SIZE;
     const writer = new ChunkWriter(db, LONGEST, "v1", count);
@@ -272,7 +272,7 @@ Deno.test("What was given up is removed, also 70 MiB of it", async () => {
   });
 });
 
-Deno.test("The sweeper is woken once so many bytes were given up", () => {
+Deno.test("The sweeper is woken after a number of discarded bytes", () => {
   let wakes = 0;
   const discarded = new DiscardedBytes(() => wakes++);
   for (let i = 0; i < 6; i++) discarded.add(MAX_PAYLOAD);
@@ -283,7 +283,7 @@ Deno.test("The sweeper is woken once so many bytes were given up", () => {
   assertEquals(wakes, 3);
 });
 
-testOnAll("Who sends and gives up again does not fill the disk meanwhile", async (bench) => {
+testOnAll("Failed parts wake the sweeper before they fill the disk", async (bench) => {
   const wakes = Promise.withResolvers<void>();
   bench.store.sweeper.wake = wakes.resolve;
   const part = { id: await upload(bench, place("a"), [CHUNK_SIZE]), part: 1, type: undefined };

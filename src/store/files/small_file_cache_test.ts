@@ -11,14 +11,14 @@ import { put, read } from "../testing/files.ts";
 import type { TestStore } from "../testing/stores.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 
-/** A file in memory, of so many bytes. */
+/** Returns a file with a number of bytes. */
 function fileOf(size: number): FoundFile {
   const layout = { kind: "inline" } as const;
   const record = { version: "1", size, type: "text/plain", created: 0, modified: 0, layout };
   return { record, content: new Uint8Array(size) };
 }
 
-/** A folder that two processes could have opened: two databases on one file. */
+/** Runs a test with a folder in which it can open several databases, as several processes do. */
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
@@ -36,7 +36,7 @@ function memory(): CacheMemory {
   return { limit: 2 ** 20, used: 0 };
 }
 
-Deno.test("The state is another one after each commit, of whichever connection, and the same without", async () => {
+Deno.test("The state changes with each commit of any connection, and only then", async () => {
   await inFolder(async (folder) => {
     const here = await openDatabase(folder);
     const there = await openDatabase(folder);
@@ -55,7 +55,7 @@ Deno.test("The state is another one after each commit, of whichever connection, 
   });
 });
 
-Deno.test("A small file that was read before is read as it is now, whoever changed it", async () => {
+Deno.test("A cached file is never older than the last commit of any process", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
     const here = benchOn(database);
@@ -74,7 +74,7 @@ Deno.test("A small file that was read before is read as it is now, whoever chang
   });
 });
 
-Deno.test("A small file that nobody changes is read from the store once", async () => {
+Deno.test("An unchanged small file is read from the store once", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
     const bench = benchOn(database);
@@ -91,7 +91,7 @@ Deno.test("A small file that nobody changes is read from the store once", async 
   });
 });
 
-Deno.test("A file is not kept where the store changed while it was read", async () => {
+Deno.test("A file is not cached if the store changed during the read", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
     const files = new SmallFileCache(database.changes, memory());
@@ -109,7 +109,7 @@ Deno.test("A file is not kept where the store changed while it was read", async 
   });
 });
 
-Deno.test("Who asks for a file at the same time shares a read, which begins after all have asked", async () => {
+Deno.test("Concurrent requests for a file share a read, which begins after all of them", async () => {
   const files = new SmallFileCache(undefined, memory());
   const asked: string[] = [];
   const ask = (id: string) =>
@@ -121,12 +121,12 @@ Deno.test("Who asks for a file at the same time shares a read, which begins afte
   assertEquals(asked, []);
   await Promise.all(first);
   assertEquals(asked, ["a", "b"]);
-  // A read that has begun may be too old for who asks now.
+  // A read that has begun may be too old for a later request.
   await Promise.all([ask("a"), new Promise(setImmediate).then(() => ask("a"))]);
   assertEquals(asked, ["a", "b", "a", "a"]);
 });
 
-Deno.test("A read that fails fails for all who asked, and is tried again by the next", async () => {
+Deno.test("A failed read fails for all its callers, and the next caller reads again", async () => {
   const files = new SmallFileCache(undefined, memory());
   const fail = () => Promise.reject(new Error("The store is away"));
   const results = await Promise.allSettled([files.get("a", fail), files.get("a", fail)]);
@@ -134,7 +134,7 @@ Deno.test("A read that fails fails for all who asked, and is tried again by the 
   assertEquals(await files.get("a", () => Promise.resolve(fileOf(1))), fileOf(1));
 });
 
-Deno.test("What is kept has a limit, and without a file nothing is kept", async () => {
+Deno.test("The cache stays within its memory, and without a store file it is empty", async () => {
   await inFolder(async (folder) => {
     const database = await openDatabase(folder);
     const kept = memory();

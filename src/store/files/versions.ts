@@ -1,48 +1,28 @@
+/**
+ * Versions: the ids under which bytes are stored. Bytes of a version never change; a file refers to other versions when it
+ * is overwritten.
+ *
+ * @module
+ */
 import { monotonicUlid } from "@std/ulid";
 import { keys } from "../engine/keys.ts";
 import type { Place } from "../engine/records.ts";
 import { checksumPages } from "./checksums.ts";
 
-/** A version that sorts behind all that this process made before. */
+/** Characters of a version. */
+export const VERSION_LENGTH = 26;
+
+/** Returns a version that sorts after all versions that this process has created. */
 export function newVersion(): string {
   return monotonicUlid();
 }
 
-export const VERSION_LENGTH = 26;
-
-/** Whether a text can be a version, or the id of an upload, which is made in the same way. */
+/** Returns whether a text has the form of a version. Ids of uploads have the same form. */
 export function isVersion(text: string): boolean {
   return text.length === VERSION_LENGTH && /^[0-9A-Z]+$/.test(text);
 }
 
-/** Who reads which version in this process, so that its bytes stay until the last reader has finished. */
-export class OpenVersions {
-  readonly #counts = new Map<string, number>();
-
-  /** Keeps a version's bytes until the function that it gives is called. */
-  hold(version: string): () => void {
-    this.#counts.set(version, (this.#counts.get(version) ?? 0) + 1);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      const left = (this.#counts.get(version) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(version);
-      else this.#counts.set(version, left);
-    };
-  }
-
-  /** How many versions are being read. */
-  get count(): number {
-    return this.#counts.size;
-  }
-
-  has(version: string): boolean {
-    return this.#counts.has(version);
-  }
-}
-
-/** Every key of the bytes of one version: its chunks, then their checksums. Some of the entries may not exist. */
+/** Returns all keys of a version's bytes: its chunks, then their checksums. Some of the entries may not exist. */
 export function* versionKeys(
   place: Place,
   version: string,
@@ -51,5 +31,33 @@ export function* versionKeys(
   for (let index = 0; index < chunks; index++) yield keys.chunk(place, version, index);
   for (let page = 0; page < checksumPages(chunks); page++) {
     yield keys.checksums(place, version, page);
+  }
+}
+
+/** Versions that this process is reading. The garbage collector keeps their bytes until the last reader has finished. */
+export class OpenVersions {
+  readonly #readers = new Map<string, number>();
+
+  /** Adds a reader of a version. Returns a function that removes it; calling that again has no effect. */
+  hold(version: string): () => void {
+    this.#readers.set(version, (this.#readers.get(version) ?? 0) + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#readers.get(version) ?? 1) - 1;
+      if (left === 0) this.#readers.delete(version);
+      else this.#readers.set(version, left);
+    };
+  }
+
+  /** Number of open versions. */
+  get count(): number {
+    return this.#readers.size;
+  }
+
+  /** Returns whether a version has a reader. */
+  has(version: string): boolean {
+    return this.#readers.has(version);
   }
 }

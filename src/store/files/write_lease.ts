@@ -6,20 +6,21 @@ import { Operation } from "../engine/operation.ts";
 import type { Garbage, PendingWrite, Place } from "../engine/records.ts";
 import { addGarbage } from "./garbage.ts";
 
-/** How long bytes being written stay claimed when their writer's process has died; a live one renews its claims. */
+/** How long bytes stay reserved for a writer whose process has died. A live process renews its leases. */
 export const WRITE_LEASE_TIME = 2 * MINUTE;
 
-/** Milliseconds between two renewals: several may fail before the lease is over. */
+/** Time between two renewals: several may fail before the lease expires. */
 export const LEASE_RENEWAL = WRITE_LEASE_TIME / 4;
 
 /**
- * The journal entry of bytes that are being written, and beside it the lease. The process that writes renews the lease by
- * itself, however slowly the bytes come, until `end`; so only a process that has died leaves a lease that is not renewed.
- * Other processes notice that by their own monotonic clocks (`SilentLeases`); the time in the entry serves those that never
- * run for long. A clock that jumps, in this process or another one, ends no lease of a live process.
+ * A journal entry for bytes that are being written, and a lease on it.
  *
- * Every commit of the writer demands that the journal entry still stands, so bytes that another process took away cannot be
- * published. The lease is an entry of its own, so that a renewal is in no commit's way.
+ * The writing process renews the lease by a timer until `end`, however slowly the bytes arrive, so only a dead process
+ * leaves a lease that is not renewed. Other processes detect that by their own monotonic clocks (`SilentLeases`); the time
+ * in the entry serves processes that never run for long. Changing the system clock of any process does not end a live lease.
+ *
+ * Every commit of the writer checks the journal entry, so bytes that another process has taken away cannot be published.
+ * The lease is a separate entry, so that renewals do not conflict with those commits.
  */
 export class WriteLease {
   readonly #db: Database;
@@ -31,11 +32,15 @@ export class WriteLease {
     this.#db = db;
     this.#entry = entry;
     this.#versionstamp = versionstamp;
-    // A renewal that fails, as the store may be away for a while, is followed by the next one.
+    // A failed renewal is followed by the next one: the store may be unreachable for a while.
     this.#timer = setInterval(() => void this.renew().catch(() => {}), LEASE_RENEWAL);
   }
 
-  /** Journals that up to `chunks` chunks will be written under a version. Call `end` when they are published or given up. */
+  /**
+   * Journals that up to `chunks` chunks will be written under a version. Call `end` after they are published or abandoned.
+   *
+   * @throws {StoreUnavailable} if the version has an entry already.
+   */
   static async begin(
     db: Database,
     place: Place,
@@ -53,7 +58,7 @@ export class WriteLease {
     return new WriteLease(db, entry, outcome.versionstamp);
   }
 
-  /** Claims the whole time once more. */
+  /** Extends the lease to its full time. */
   async renew(): Promise<void> {
     const { version } = this.#entry;
     const operation = this.addCheck(new Operation())
@@ -61,25 +66,25 @@ export class WriteLease {
     if (!(await this.#db.commit(operation)).ok) clearInterval(this.#timer);
   }
 
-  /** Ends the renewals. What was not published or given up by then is removed when the time is over. */
+  /** Stops the renewals. Bytes that are neither published nor abandoned are deleted when the lease has expired. */
   end(): void {
     clearInterval(this.#timer);
     this.#db.writing.delete(this.#entry.version);
   }
 
-  /** Makes an operation fail unless the lease still holds. */
+  /** Makes an operation fail if the bytes were taken away. */
   addCheck(operation: Operation): Operation {
     return operation.check(this.#key, this.#versionstamp);
   }
 
-  /** Adds to the operation that publishes the bytes: from then on they belong to a file or a part. */
+  /** Makes an operation take over the bytes: with its commit they belong to a file or a part. */
   settle(operation: Operation): Operation {
     return this.addCheck(operation)
       .delete(this.#key)
       .delete(keys.lease(this.#entry.version));
   }
 
-  /** Gives the bytes to the sweeper, at once. Nothing is to do where it has taken them already. */
+  /** Ends the lease and turns the bytes into garbage. Has no effect if the sweeper has taken them already. */
   async abandon(): Promise<void> {
     this.end();
     const operation = this.settle(new Operation());
@@ -87,7 +92,7 @@ export class WriteLease {
     await this.#db.commit(operation);
   }
 
-  /** Whether the sweeper has not taken the bytes away. */
+  /** Returns whether the bytes have not been taken away. */
   async holds(): Promise<boolean> {
     return (await this.#db.reader.get(this.#key)).versionstamp === this.#versionstamp;
   }
@@ -97,13 +102,11 @@ export class WriteLease {
   }
 }
 
-/** What is to be removed where a writer's bytes are given up. */
+/** Returns the garbage that a writer leaves when it abandons its bytes. */
 export function chunksOf(entry: PendingWrite): Garbage {
   return { kind: "chunks", ...entry, file: entry.version };
 }
 
 export function leaseLost(): StoreUnavailable {
-  return new StoreUnavailable(
-    "The bytes written so far were given up because their writer was silent for too long",
-  );
+  return new StoreUnavailable("The lease on the bytes written so far has expired");
 }

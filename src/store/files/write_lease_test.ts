@@ -21,7 +21,7 @@ async function withDatabase(test: (db: Database) => Promise<void>): Promise<void
   }
 }
 
-/** The journal entry of a version, and until when its lease holds. */
+/** Returns the journal entry of a version and the end of its lease. */
 async function journal(
   db: Database,
   version = "v1",
@@ -40,7 +40,7 @@ async function garbage(db: Database): Promise<Garbage[]> {
 
 const HOUR = 3_600_000;
 
-/** Intervals that pass when they are told to. */
+/** Intervals that elapse on demand. */
 class FakeIntervals {
   readonly #real = { set: globalThis.setInterval, clear: globalThis.clearInterval };
   readonly #running = new Map<number, () => void>();
@@ -71,7 +71,7 @@ class FakeIntervals {
   }
 }
 
-Deno.test("A lease journals what will be written, and where", async () => {
+Deno.test("A lease journals the bytes that will be written", async () => {
   await withDatabase(async (db) => {
     const before = Date.now();
     const lease = await WriteLease.begin(db, PLACE, "v1", 160);
@@ -83,7 +83,7 @@ Deno.test("A lease journals what will be written, and where", async () => {
   });
 });
 
-Deno.test("Two leases on one version cannot be", async () => {
+Deno.test("A version has only one lease", async () => {
   await withDatabase(async (db) => {
     const first = await WriteLease.begin(db, PLACE, "v1", 1);
     await assertRejects(() => WriteLease.begin(db, PLACE, "v1", 1), StoreUnavailable);
@@ -92,7 +92,7 @@ Deno.test("Two leases on one version cannot be", async () => {
   });
 });
 
-/** Lets time pass, in steps as a process that runs sees it, and sweeps after each of them. */
+/** Advances the clock in steps, as a running process sees it, and sweeps after each step. */
 async function sweepFor(
   sweeper: Sweeper,
   forward: (ms: number) => void,
@@ -106,17 +106,17 @@ async function sweepFor(
   }
 }
 
-/** The sweeper of another process, which does not know what this one writes. */
+/** Returns the sweeper of another process, which does not know what this one is writing. */
 function sweeperElsewhere(db: Database): Sweeper {
   return new Sweeper(
-    new Database(db.reader, db.reader),
+    new Database(db.reader, db.commits),
     new OpenVersions(),
     () => {},
     () => Promise.resolve(true),
   );
 }
 
-Deno.test("In its own process a lease holds for as long as its bytes are written, also if it cannot be renewed", async () => {
+Deno.test("In its own process a lease is valid while its bytes are written, even without renewals", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
@@ -132,7 +132,7 @@ Deno.test("In its own process a lease holds for as long as its bytes are written
   });
 });
 
-Deno.test("Another process leaves a lease alone that is renewed, whatever its clock says", async () => {
+Deno.test("Another process respects a renewed lease, whatever its clock shows", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward, set) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
@@ -155,7 +155,7 @@ Deno.test("Another process leaves a lease alone that is renewed, whatever its cl
   });
 });
 
-Deno.test("Another process takes the bytes of a lease that is not renewed, whatever its clock says", async () => {
+Deno.test("Another process takes the bytes of a lease that is not renewed, whatever its clock shows", async () => {
   for (const jump of [0, HOUR, -HOUR]) {
     await withDatabase(async (db) => {
       await withClock(async (forward, set) => {
@@ -173,7 +173,7 @@ Deno.test("Another process takes the bytes of a lease that is not renewed, whate
   }
 });
 
-Deno.test("A process that stood still for long does not count that against a lease", async () => {
+Deno.test("A suspended process does not count that time against a lease", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
@@ -187,7 +187,7 @@ Deno.test("A process that stood still for long does not count that against a lea
   });
 });
 
-Deno.test("A process that runs only now and then takes the bytes of a lease that was over long ago", async () => {
+Deno.test("A process that rarely runs takes the bytes of a lease that expired long ago", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
@@ -202,7 +202,7 @@ Deno.test("A process that runs only now and then takes the bytes of a lease that
   });
 });
 
-Deno.test("A lease is renewed by itself until it ends", async () => {
+Deno.test("A lease is renewed by a timer until it ends", async () => {
   using time = new FakeIntervals();
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
@@ -219,7 +219,7 @@ Deno.test("A lease is renewed by itself until it ends", async () => {
   });
 });
 
-Deno.test("Renewing a lease is in no commit's way", async () => {
+Deno.test("Renewing a lease does not conflict with commits", async () => {
   await withDatabase(async (db) => {
     const lease = await WriteLease.begin(db, PLACE, "v1", 1);
     const earlier = lease.addCheck(new Operation()).set(["a"], 1);
@@ -229,7 +229,7 @@ Deno.test("Renewing a lease is in no commit's way", async () => {
   });
 });
 
-Deno.test("A sweep takes the bytes of a lease whose time is over, and nothing can be done with it", async () => {
+Deno.test("A sweep takes the bytes of an expired lease, which is useless afterwards", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 2);
@@ -250,7 +250,7 @@ Deno.test("A sweep takes the bytes of a lease whose time is over, and nothing ca
   });
 });
 
-Deno.test("A lease that is settled is over, and its bytes are no garbage", async () => {
+Deno.test("A settled lease is over, and its bytes are not garbage", async () => {
   await withDatabase(async (db) => {
     const lease = await WriteLease.begin(db, PLACE, "v1", 1);
     assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
@@ -262,7 +262,7 @@ Deno.test("A lease that is settled is over, and its bytes are no garbage", async
   });
 });
 
-Deno.test("A lease that is abandoned gives its bytes to the sweeper at once", async () => {
+Deno.test("An abandoned lease makes its bytes garbage at once", async () => {
   await withDatabase(async (db) => {
     const lease = await WriteLease.begin(db, PLACE, "v1", 160);
     await lease.abandon();

@@ -5,19 +5,30 @@ import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { put } from "../testing/files.ts";
-import { addProject, sweepLater } from "../testing/stores.ts";
+import { addProject, sweepLater, type TestStore } from "../testing/stores.ts";
 import { Compactor, freePages, pageCount } from "./compactor.ts";
 
-Deno.test("The store's file shrinks after much was deleted, and loses nothing of the rest", async () => {
+/** Runs a test with a store in a file, and the path of that file. */
+async function withStoreFile(
+  test: (bench: TestStore, path: string) => Promise<void>,
+): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
+  const onError = (error: unknown) => {
+    throw error;
+  };
   try {
-    const path = databasePath(folder);
     const db = await openDatabase(folder);
-    const fail = (error: unknown) => {
-      throw error;
-    };
-    const bench = { db, store: new Store(db, { onError: fail }) };
+    const store = new Store(db, { onError });
     await addProject(db);
+    await test({ db, store }, databasePath(folder));
+    await store.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("The store's file shrinks after a large deletion and keeps the other files", async () => {
+  await withStoreFile(async (bench, path) => {
     for (let i = 0; i < 5; i++) await put(bench, `gone${i}`, bytes(100 * CHUNK_SIZE, i));
     await put(bench, "kept", bytes(10 * CHUNK_SIZE));
     const before = await sizeOnDisk(path);
@@ -26,7 +37,7 @@ Deno.test("The store's file shrinks after much was deleted, and loses nothing of
     const compactor = new Compactor(path);
     const [, record] = await Promise.all([
       compactor.run({ isShort: true }),
-      put(bench, "meanwhile", bytes(3)),
+      put(bench, "concurrent", bytes(3)),
     ]);
     assertEquals(record.size, 3);
     await compactor.run({ isShort: true });
@@ -35,22 +46,11 @@ Deno.test("The store's file shrinks after much was deleted, and loses nothing of
     const kept = await bench.store.files.open(place("kept"));
     assertEquals(kept?.record.size, 10 * CHUNK_SIZE);
     kept?.close();
-    await bench.store.close();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });
 
-Deno.test("Free pages are given back if they stay free, and are more than a tenth of the file", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "kvdrive-compact-" });
-  try {
-    const path = databasePath(folder);
-    const db = await openDatabase(folder);
-    const fail = (error: unknown) => {
-      throw error;
-    };
-    const bench = { db, store: new Store(db, { onError: fail }) };
-    await addProject(db);
+Deno.test("Free pages are returned to the disk if they stay free and are a tenth of the file", async () => {
+  await withStoreFile(async (bench, path) => {
     for (const [name, size] of [["kept", 1200], ["small", 130], ["middle", 250]] as const) {
       await put(bench, name, bytes(size * CHUNK_SIZE));
     }
@@ -66,15 +66,12 @@ Deno.test("Free pages are given back if they stay free, and are more than a tent
     assertEquals(pagesIn(path), before);
     const after = await remove("middle");
     for (let i = 0; i < 5; i++) await compactor.run({ isShort: false });
-    // Most looks were at the pages that were free before.
+    // Most of the last calls saw only the pages that were free before.
     assertEquals(pagesIn(path), after);
     for (let i = 0; i < 5; i++) await compactor.run({ isShort: false });
     const { total, free } = pagesIn(path);
     assert(total < after.total - 5000 && free < 1000, `${free} of ${total} pages are free`);
-    await bench.store.close();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });
 
 function pagesIn(path: string): { free: number; total: number } {
@@ -86,7 +83,7 @@ function pagesIn(path: string): { free: number; total: number } {
   }
 }
 
-Deno.test("A compactor that was stopped does nothing any more", async () => {
+Deno.test("A stopped compactor does nothing", async () => {
   const compactor = new Compactor("/nowhere/at/all.db");
   compactor.stop();
   await compactor.run({ isShort: false });

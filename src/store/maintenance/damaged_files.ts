@@ -1,26 +1,26 @@
+import { MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { readMany } from "../engine/read_queue.ts";
 import type { DamageRecord, FileRecord, Place } from "../engine/records.ts";
 
-/** Damaged files that are remembered; more of them are only logged. Each entry has some 1.5 KB at the most. */
+/** Damaged files that are recorded; more of them are only logged. An entry has at most about 1.5 KB. */
 export const MAX_DAMAGED_FILES = 1000;
 
 /**
- * The shortest and the longest time between two checks of a file that is known to be damaged, in milliseconds. In between
- * it is as long as the damage was known at the last check: what a disk could not read for an hour is read again within
- * two.
+ * The shortest and the longest time between two checks of a damaged file, in milliseconds. In between, the time is as long
+ * as the damage was known at the last check: a file that the disk could not read for an hour is read again within two.
  */
-const MIN_RECHECK = 60_000;
-const MAX_RECHECK = 24 * 60 * MIN_RECHECK;
+const MIN_RECHECK = MINUTE;
+const MAX_RECHECK = 24 * 60 * MINUTE;
 
 /** A file whose bytes are missing or wrong. */
 export interface Damage extends DamageRecord {
   place: Place;
 }
 
-/** The damaged files that were found. What is said of a version ends with it: entries of others are dropped. */
+/** The record of damaged files. An entry is of one version and is dropped when the file gets another one. */
 export class DamagedFiles {
   readonly #db: Database;
 
@@ -29,10 +29,10 @@ export class DamagedFiles {
   }
 
   /**
-   * Remembers that a version of a file is damaged, if it is still the file's. Returns whether that was not known yet.
+   * Records that a version of a file is damaged, if the file still has that version. Returns whether that is new.
    *
    * @param problem The end of a sentence.
-   * @param isChecked Whether the whole file was read to find it. Unless it was, it is due for a check at once.
+   * @param isChecked Whether the whole file was read. If not, it is due for a check at once.
    */
   async note(
     place: Place,
@@ -58,7 +58,7 @@ export class DamagedFiles {
     return (await this.#db.commit(operation)).ok && known === undefined;
   }
 
-  /** Forgets what was said of a version of a file, whose bytes are right. Returns whether something was. */
+  /** Drops the entry of a version whose bytes are right. Returns whether there was one. */
   async clear(place: Place, version: string): Promise<boolean> {
     const { key, value, versionstamp } = await this.#db.reader.get<DamageRecord>(
       keys.damage(place),
@@ -67,18 +67,18 @@ export class DamagedFiles {
     return (await this.#db.commit(new Operation().check(key, versionstamp).delete(key))).ok;
   }
 
-  /** Those whose files are to be read again now, as they may be whole: a fault of the disk may pass. */
+  /** Returns the files that are due for another check: a fault of the disk may have passed. */
   async due(): Promise<Damage[]> {
     const now = Date.now();
     return (await this.list()).filter(({ found, checked }) => {
       if (checked === undefined) return true;
       const passed = now - checked;
-      // A clock that was set back does not hold it up.
+      // If the clock was set back, the check is due as well.
       return passed < 0 || passed >= Math.min(Math.max(checked - found, MIN_RECHECK), MAX_RECHECK);
     });
   }
 
-  /** All that are known, in the order of their keys. */
+  /** Returns all damaged files in the order of their keys. */
   async list(): Promise<Damage[]> {
     const entries = await Array.fromAsync(
       this.#db.reader.list<DamageRecord>({ prefix: prefixes.all("damage") }),
@@ -96,7 +96,7 @@ export class DamagedFiles {
   }
 }
 
-/** The file that a key is of whose parts behind the first are a project, a drive and a name. */
+/** Returns the file that a key is of. The key has a kind, then a project, a drive and a name. */
 export function placeOf(key: Deno.KvKey): Place {
   const [, project = "", drive = "", name = ""] = key.map(String);
   return { project, drive, name };

@@ -7,7 +7,7 @@ import { put, read, recordOf } from "../testing/files.ts";
 import { scrubOf, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
-testOnAll("A download that meets damage is remembered", async (bench) => {
+testOnAll("A download that meets damage records the file as damaged", async (bench) => {
   await put(bench, "a", bytes(3 * CHUNK_SIZE));
   await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
   const error = await read(bench, "a").catch((error: unknown) => error);
@@ -22,50 +22,53 @@ testOnAll("A download that meets damage is remembered", async (bench) => {
 });
 
 testOnAll(
-  "A damage that a reader met is checked soon, and forgotten if it has passed",
+  "Damage that a reader met is checked soon and dropped if it has passed",
   async (bench) => {
     await put(bench, "passed", bytes(3 * CHUNK_SIZE));
     await put(bench, "stays", bytes(3 * CHUNK_SIZE));
-    const { scrub, damages, told } = scrubOf(bench);
+    const { scrub, damaged, messages } = scrubOf(bench);
     for (const name of ["passed", "stays"]) {
       const { version } = await recordOf(bench, name);
-      assert(await damages.note(place(name), version, "the database cannot be read there"));
+      assert(await damaged.note(place(name), version, "the database cannot be read there"));
     }
     await damageEntry(bench, ["chunk", "p", "d", "stays"], flipBit);
-    await scrub.doUrgent();
-    const known = await damages.list();
+    await scrub.checkUrgent();
+    const known = await damaged.list();
     assertEquals(known.map(({ place }) => place.name), ["stays"]);
     assertMatch(known[0]?.problem ?? "", /does not match its checksum/);
-    assertMatch(told.join("\n"), /"passed" in drive "d" of project p is whole/);
+    assertMatch(messages.join("\n"), /"passed" in drive "d" of project p is whole/);
   },
 );
 
-testOnAll("A file that stays damaged is read again after ever longer times", async (bench) => {
-  const MINUTE = 60_000;
-  await put(bench, "a", bytes(3 * CHUNK_SIZE));
-  await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
-  const { scrub, damages } = scrubOf(bench);
-  await withClock(async (forward) => {
-    await scrub.pass();
-    const found = Date.now();
-    for (const minutes of [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440]) {
-      forward(minutes * MINUTE - 1);
-      assertEquals(await damages.due(), [], `${minutes} minutes are not over`);
-      forward(1);
-      assertEquals((await damages.due()).length, 1, `${minutes} minutes are over`);
-      await scrub.doUrgent();
-    }
-    assertEquals((await damages.list()).map(({ found }) => found), [found]);
+testOnAll(
+  "A file that stays damaged is checked again after longer and longer times",
+  async (bench) => {
+    const MINUTE = 60_000;
+    await put(bench, "a", bytes(3 * CHUNK_SIZE));
     await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
-    forward(24 * 60 * MINUTE);
-    await scrub.doUrgent();
-    assertEquals(await damages.list(), []);
-  });
-});
+    const { scrub, damaged } = scrubOf(bench);
+    await withClock(async (forward) => {
+      await scrub.pass();
+      const found = Date.now();
+      for (const minutes of [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440]) {
+        forward(minutes * MINUTE - 1);
+        assertEquals(await damaged.due(), [], `${minutes} minutes are not over`);
+        forward(1);
+        assertEquals((await damaged.due()).length, 1, `${minutes} minutes are over`);
+        await scrub.checkUrgent();
+      }
+      assertEquals((await damaged.list()).map(({ found }) => found), [found]);
+      await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+      forward(24 * 60 * MINUTE);
+      await scrub.checkUrgent();
+      assertEquals(await damaged.list(), []);
+    });
+  },
+);
 
-testOnAll("A read that fails once is no damage", async (bench) => {
+testOnAll("A read that fails once is not damage", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
-  const { scrub, damages, told } = scrubOf(bench);
+  const { scrub, damaged, messages } = scrubOf(bench);
   const { reader } = bench.db;
   const { list } = reader;
   let failures = 1;
@@ -77,6 +80,6 @@ testOnAll("A read that fails once is no damage", async (bench) => {
   await scrub.pass();
   reader.list = list;
   assertEquals(failures < 1, true);
-  assertEquals(await damages.list(), []);
-  assertMatch(told.at(-1) ?? "", /: 0 are damaged/);
+  assertEquals(await damaged.list(), []);
+  assertMatch(messages.at(-1) ?? "", /: 0 are damaged/);
 });

@@ -5,72 +5,71 @@ import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type FileRecord, type ManifestPage, type Place } from "../engine/records.ts";
 import {
-  type ChecksumPage,
   checksumPages,
-  ChecksumWriter,
   contentProblem,
-  isPage,
+  digest,
   OTHER_BYTES,
   VersionCheck,
 } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
-import { isDigested } from "../files/garbage.ts";
-import { digest } from "../files/receive.ts";
 import type { OpenVersions } from "../files/versions.ts";
 
-/** Chunks that are read at once: half a MiB, so that the reads of others wait for a millisecond and not for more. */
+/** Chunks that are read at a time: half a MiB, so that requests wait for the disk a millisecond and not longer. */
 const BATCH = 8;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Called behind every batch with its bytes; what it throws ends the check. */
+/** Called after every batch with the number of its bytes. What it throws ends the check. */
 export type Rest = (bytes: number) => Promise<void>;
 
-/**
- * What a check found. `gone`: the file was replaced or deleted meanwhile. `converted`: its digest or its checksums were
- * added, which an older store lacks.
- */
+/** The outcome of a check. */
 export type CheckOutcome =
+  /** The file was replaced or deleted during the check. */
   | { kind: "gone" }
+  /** All bytes are right. `converted`: the record had no digest, and has it now. */
   | { kind: "whole"; version: string; converted: boolean }
   | { kind: "damaged"; version: string; problem: string };
 
 type StoredFile = Deno.KvEntry<FileRecord>;
 
-/** Bytes that lie in the chunks of one version. */
-interface Version {
+/** Bytes in the chunks of one version: a file, or a part of one. */
+interface CheckedVersion {
   version: string;
   size: number;
-  /** Of its bytes, in base64, where a record has it. */
+  /** The SHA-256 that a record has of these bytes, in base64. */
   sha256: string | undefined;
-  /** What a problem of it begins with. */
+  /** How a problem with it begins. */
   label: string;
 }
 
-/** Ends a check: the end of a sentence on the file. */
+/** A problem with the file, as the end of a sentence. */
 class Damaged extends Error {}
 
-/** The file was replaced or deleted meanwhile. */
+/** The file was replaced or deleted during the check. */
 class Gone extends Error {}
 
 /**
- * Reads all bytes of a file and compares them with their checksums and digests. Adds those that are missing where nothing
- * contradicts them. Version, entity tag and times of the file stay.
+ * Reads all bytes of a file and compares them with their checksums and digests. A record without a digest gets one; the
+ * version, the entity tag and the times of the file stay.
  */
 export class FileCheck {
   readonly #db: Database;
   readonly #place: Place;
-  readonly #readers: OpenVersions;
+  readonly #openVersions: OpenVersions;
   readonly #rest: Rest;
 
-  constructor({ db, readers }: { db: Database; readers: OpenVersions }, place: Place, rest: Rest) {
+  constructor(
+    { db, openVersions }: { db: Database; openVersions: OpenVersions },
+    place: Place,
+    rest: Rest,
+  ) {
     this.#db = db;
-    this.#readers = readers;
+    this.#openVersions = openVersions;
     this.#place = place;
     this.#rest = rest;
   }
 
-  /** Checks the version that is there now. The sweeper of this process leaves its bytes alone meanwhile. */
+  /** Checks the present version, and keeps the sweeper of this process from deleting it until then. */
   async run(): Promise<CheckOutcome> {
     const [file, content] = await this.#db.reader.getMany<[FileRecord, Bytes]>([
       keys.file(this.#place),
@@ -78,19 +77,19 @@ export class FileCheck {
     ]);
     if (file.value === null) return { kind: "gone" };
     const { version } = file.value;
-    const close = this.#readers.hold(version);
+    const close = this.#openVersions.hold(version);
     try {
       const sha256 = file.value.layout.kind === "inline"
         ? await this.#checkContent(file.value, content.value)
-        : await this.#checkVersions(file);
-      return { kind: "whole", version, converted: await this.#complete(file, sha256) };
+        : await this.#checkChunks(file.value);
+      return { kind: "whole", version, converted: await this.#addDigest(file, sha256) };
     } catch (error) {
       if (error instanceof Gone) return { kind: "gone" };
       const problem = problemOf(error);
       if (problem === undefined) throw error;
-      // In another process the bytes of a file that was replaced do not wait for this one.
-      const isSame = await this.#isUnchanged(file);
-      return isSame ? { kind: "damaged", version, problem } : { kind: "gone" };
+      // Another process may have replaced the file and deleted the bytes.
+      const isUnchanged = await this.#isUnchanged(file);
+      return isUnchanged ? { kind: "damaged", version, problem } : { kind: "gone" };
     } finally {
       close();
     }
@@ -104,22 +103,21 @@ export class FileCheck {
   }
 
   /** Returns the SHA-256 of the whole file, in base64. */
-  async #checkVersions(file: StoredFile): Promise<string> {
-    const { layout, sha256 } = file.value;
+  async #checkChunks(record: FileRecord): Promise<string> {
+    const { layout, size, sha256 } = record;
     if (layout.kind === "chunks") {
-      const { version } = layout;
-      return await this.#checkVersion(file, { version, size: file.value.size, sha256, label: "" });
+      return await this.#checkVersion({ version: layout.version, size, sha256, label: "" });
     }
     const whole = createHash("sha256");
-    for await (const part of this.#parts(file.value)) {
-      await this.#checkVersion(file, part, (chunk) => void whole.update(chunk));
+    for await (const part of this.#parts(record)) {
+      await this.#checkVersion(part, (chunk) => void whole.update(chunk));
     }
     const found = whole.digest("base64");
     if (sha256 !== undefined && found !== sha256) throw new Damaged(OTHER_BYTES);
     return found;
   }
 
-  async *#parts({ version, size, layout }: FileRecord): AsyncGenerator<Version> {
+  async *#parts({ version, size, layout }: FileRecord): AsyncGenerator<CheckedVersion> {
     if (layout.kind !== "manifest") return;
     let start = 0;
     let count = 0;
@@ -138,37 +136,25 @@ export class FileCheck {
     if (start !== size) throw new Damaged(`its parts have ${start} bytes instead of ${size}`);
   }
 
-  /** Checks one version and adds its checksums where it has none. Returns the SHA-256 of its bytes, in base64. */
+  /** Checks one version. Returns the SHA-256 of its bytes, in base64. */
   async #checkVersion(
-    file: StoredFile,
-    { version, size, sha256, label }: Version,
+    { version, size, sha256, label }: CheckedVersion,
     onChunk: (chunk: Bytes) => void = () => {},
   ): Promise<string> {
-    const { layout } = file.value;
-    const isChecked = layout.kind !== "inline" && layout.checksums === true;
-    const pages = await this.#pages(version, size, isChecked);
+    const pages = await this.#checksumPages(version, size);
     const check = new VersionCheck({ size, pages, sha256 });
-    const writer = pages === undefined ? new ChecksumWriter() : undefined;
-    const added: (ChecksumPage | undefined)[] = [];
     for await (const [index, chunk] of this.#chunks(version, size)) {
-      demand(check.add(index, chunk), label);
+      throwIfDamaged(check.add(index, chunk), label);
       onChunk(chunk);
-      added.push(writer?.add(chunk));
     }
-    demand(check.end(), label);
-    added.push(writer?.finish(check.sha256));
-    const missing = added.filter((page) => page !== undefined);
-    if (missing.length > 0) await this.#setPages(file, version, missing);
+    throwIfDamaged(check.end(), label);
     return check.sha256;
   }
 
-  /** `undefined` where the version never had any: a conversion that was interrupted has left all of a version or none. */
-  async #pages(version: string, size: number, isChecked: boolean): Promise<unknown[] | undefined> {
-    const chunks = chunkCount(size);
+  async #checksumPages(version: string, size: number): Promise<unknown[]> {
     const pages: unknown[] = [];
-    for (let number = 0; number < checksumPages(chunks); number++) {
+    for (let number = 0; number < checksumPages(chunkCount(size)); number++) {
       const { value } = await this.#db.reader.get(keys.checksums(this.#place, version, number));
-      if (!isChecked && !isPage(value, number, chunks)) return undefined;
       pages.push(value);
     }
     return pages;
@@ -183,33 +169,17 @@ export class FileCheck {
         this.#db.reader.list<Bytes>(range, { batchSize: to - from }),
       );
       for (const { key, value } of batch) yield [Number(key.at(-1)), value];
-      // What is missing is seen at the next chunk or at the end.
+      // `VersionCheck` notices a missing chunk at the next one, or at the end.
       await this.#rest(Math.min(batch.length * CHUNK_SIZE, size));
     }
   }
 
-  /** Adds the checksums of one version, of which one operation takes those of 10 GiB, if the file is still the same. */
-  async #setPages(
-    { key, versionstamp }: StoredFile,
-    version: string,
-    pages: readonly ChecksumPage[],
-  ): Promise<void> {
-    const operation = new Operation().check(key, versionstamp);
-    for (const { number, value } of pages) {
-      operation.set(keys.checksums(this.#place, version, number), value);
-    }
-    if (!(await this.#db.commitBulk(operation)).ok) throw new Gone();
-  }
-
-  /** Adds to the record what it lacks. Returns whether it lacked something. */
-  async #complete({ key, value, versionstamp }: StoredFile, sha256: string): Promise<boolean> {
-    if (isDigested(value)) return false;
-    const layout = value.layout.kind === "inline"
-      ? value.layout
-      : { ...value.layout, checksums: true as const };
+  /** Adds the digest to a record without one. Returns whether it had none. */
+  async #addDigest({ key, value, versionstamp }: StoredFile, sha256: string): Promise<boolean> {
+    if (value.sha256 !== undefined) return false;
     const operation = new Operation()
       .check(key, versionstamp)
-      .set(key, { ...value, sha256, layout } satisfies FileRecord)
+      .set(key, { ...value, sha256 } satisfies FileRecord)
       .delete(keys.undigested(this.#place));
     if (!(await this.#db.commit(operation)).ok) throw new Gone();
     return true;
@@ -221,7 +191,7 @@ export class FileCheck {
   }
 }
 
-function demand(problem: string | undefined, label: string): void {
+function throwIfDamaged(problem: string | undefined, label: string): void {
   if (problem !== undefined) throw new Damaged(label + problem);
 }
 

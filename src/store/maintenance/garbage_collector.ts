@@ -17,25 +17,25 @@ import { SilentLeases, TrustedClock } from "./clocks.ts";
 type GarbageEntry = Deno.KvEntry<Garbage>;
 
 /**
- * Entries with bytes, and entries in all, that one operation deletes: some 3 MB and some milliseconds, for which a small
- * request may have to wait. (900 changes and 800 KB, of keys here, are Deno KV's limits.)
+ * Entries with bytes, and entries in all, that one operation deletes: about 3 MB and some milliseconds, for which a small
+ * request may have to wait. (The limits of Deno KV are 900 changes and 800 KB, here of keys.)
  */
-const DELETED_CHUNKS = 50;
-const DELETED_ENTRIES = 250;
+const MAX_DELETED_CHUNKS = 50;
+const MAX_DELETED_ENTRIES = 250;
 
-/** The longest rest after such an operation, in milliseconds; it rests for as long as the operation took. */
-const DELETION_REST = 10;
+/** The longest pause after such an operation, in milliseconds. The pause is as long as the operation took. */
+const MAX_PAUSE = 10;
 
 /**
- * Bytes that are due for longer than this, in milliseconds, are deleted without rests: uploads replace more than was
- * reclaimed beside them. (At most 90 s after it was replaced, of which `GARBAGE_GRACE` is 60 s.)
+ * Bytes that are due for longer than this, in milliseconds, are deleted without pauses: uploads replace bytes faster than
+ * they are deleted. (Bytes are deleted at most 90 s after they were replaced, of which `GARBAGE_GRACE` is 60 s.)
  */
 const LATE = 20_000;
 
-/** Entries of garbage that are read, and uploads that are ended, at once. */
-const GARBAGE_PAGE = 200;
+/** Journal entries that are read, and uploads that are ended, at a time. */
+const PAGE = 200;
 
-/** Entries that may fail in one run: a damaged page of the store concerns few of them, a failing disk all. */
+/** Entries that may fail in one run: a damaged page of the store's file affects few of them, a failing disk all. */
 const MAX_FAILURES = 100;
 
 export interface CollectorOptions {
@@ -44,55 +44,55 @@ export interface CollectorOptions {
 }
 
 /**
- * Reclaims bytes that no file refers to: of writers that died, of versions that were replaced, of uploads that expired.
- * Every step can be repeated, so any number of processes may do it at once.
+ * Deletes what the garbage journal names, and what dead writers have left: versions that were replaced, uploads that have
+ * expired, bytes that were never published. Every step can be repeated, so several processes may run it at once.
  */
 export class GarbageCollector {
   readonly #db: Database;
-  readonly #readers: OpenVersions;
+  readonly #openVersions: OpenVersions;
   readonly #endUpload: EndUpload;
   readonly #disk: DiskSpace | undefined;
   readonly #meter: StoreMeter;
-  readonly #silent = new SilentLeases();
-  readonly #guard = new TrustedClock();
+  readonly #leases = new SilentLeases();
+  readonly #clock = new TrustedClock();
   #isStopped = false;
 
-  /** @param endUpload Ends a session whose time is over. */
+  /** @param endUpload Ends an upload that has expired. */
   constructor(
     db: Database,
-    readers: OpenVersions,
+    openVersions: OpenVersions,
     endUpload: EndUpload,
     { disk, meter = NO_METER }: CollectorOptions,
   ) {
     this.#db = db;
     this.#endUpload = endUpload;
-    this.#readers = readers;
+    this.#openVersions = openVersions;
     this.#disk = disk;
     this.#meter = meter;
   }
 
   /**
-   * Reclaims everything that is due. If something of it fails, the rest is reclaimed, and the first failure is thrown.
+   * Deletes all garbage that is due. If some entries fail, the others are deleted, and the first failure is thrown.
    *
-   * @param ahead As if so many milliseconds more had passed.
+   * @param ahead Milliseconds to add to the present time.
    */
   async run(ahead = 0): Promise<void> {
     await this.#takeOverLeases(ahead);
-    const now = this.#guard.now() + ahead;
-    // If the disk is short of space, replaced bytes go at once; uploads keep their time.
+    const now = this.#clock.now() + ahead;
+    // If the disk is short of space, replaced bytes go at once. Everything else keeps its time: see `#claim`.
     const isShort = await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
     const due = ranges.garbageDue(isShort ? Math.max(now, Date.now()) + GARBAGE_GRACE : now);
-    const deletion = new DeleteBatch(this.#db, this.#meter);
+    const batch = new DeleteBatch(this.#db, this.#meter);
     const began = performance.now();
     const failures: unknown[] = [];
     for await (const page of this.#pages(due)) {
       const claims = await Promise.allSettled(page.map((entry) => this.#claim(entry, now)));
       for (const [i, entry] of page.entries()) {
-        deletion.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
+        batch.isLate = now + performance.now() - began - Number(entry.key[1]) > LATE;
         try {
           const claim = claims[i];
           if (claim?.status === "rejected") throw claim.reason;
-          if (claim?.value) await this.#delete(entry, deletion);
+          if (claim?.value) await this.#delete(entry, batch);
         } catch (error) {
           const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
           if (concernsAll || failures.push(error) > MAX_FAILURES) throw error;
@@ -100,30 +100,30 @@ export class GarbageCollector {
         if (this.#isStopped) return;
       }
     }
-    await deletion.flush();
+    await batch.flush();
     if (failures.length > 0) throw failures[0];
   }
 
-  async #delete({ key, value }: GarbageEntry, deletion: DeleteBatch): Promise<void> {
-    for await (const each of this.#keysOf(value)) {
-      if (this.#isStopped) return;
-      await deletion.add(each);
-    }
-    // The entry goes last, so an interrupted run finds the rest again.
-    if (!this.#isStopped) await deletion.add(key, value.kind);
-  }
-
-  /** Ends a run after the current batch. The next start continues there. */
+  /** Stops a run after its current batch. The next process continues there. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Takes the bytes of writers that died. From then on they cannot be published. */
+  async #delete({ key, value }: GarbageEntry, batch: DeleteBatch): Promise<void> {
+    for await (const each of this.#keysOf(value)) {
+      if (this.#isStopped) return;
+      await batch.add(each);
+    }
+    // The journal entry goes last, so that the rest is found again after an interruption.
+    if (!this.#isStopped) await batch.add(key, value.kind);
+  }
+
+  /** Makes the bytes of dead writers garbage. From then on they cannot be published. */
   async #takeOverLeases(ahead: number): Promise<void> {
     const leases = this.#db.reader.list<number>({ prefix: prefixes.leases() });
     const all = await Array.fromAsync(leases);
     const isOfOther = ({ key }: Deno.KvEntry<number>) => !this.#db.writing.has(String(key.at(-1)));
-    for (const lease of this.#silent.dead(all, ahead).filter(isOfOther)) {
+    for (const lease of this.#leases.dead(all, ahead).filter(isOfOther)) {
       if (this.#isStopped) return;
       await this.#takeOver(lease);
     }
@@ -142,25 +142,25 @@ export class GarbageCollector {
 
   async *#pages(range: Deno.KvListSelector): AsyncGenerator<GarbageEntry[]> {
     let page: GarbageEntry[] = [];
-    const entries = this.#db.reader.list<Garbage>(range, { batchSize: GARBAGE_PAGE });
+    const entries = this.#db.reader.list<Garbage>(range, { batchSize: PAGE });
     for await (const entry of entries) {
-      if (page.push(entry) < GARBAGE_PAGE) continue;
+      if (page.push(entry) < PAGE) continue;
       yield page;
       page = [];
     }
     yield page;
   }
 
-  /** Whether the bytes of an entry are to be deleted now. An upload is ended first, so that no part comes after. */
+  /** Returns whether an entry is to be deleted now. An upload is ended first, so that no part can follow. */
   async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
-    if ("file" in value) return !this.#readers.has(value.file);
-    // Where the disk is short, only bytes go before their time.
+    if ("file" in value) return !this.#openVersions.has(value.file);
+    // On a short disk the list reaches into the future, but only bytes may go before their time.
     if (value.kind !== "parts" && Number(key[1]) > now) return false;
     if (value.kind !== "upload") return true;
     return await this.#endUpload({ key, value, versionstamp });
   }
 
-  /** What an entry stands for, in the order in which it can be deleted and interrupted: bytes before what lists them. */
+  /** Yields the keys that an entry stands for. Bytes come before what lists them, so that a run can be interrupted. */
   async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
     switch (garbage.kind) {
       case "chunks":
@@ -199,11 +199,11 @@ export class GarbageCollector {
   }
 }
 
-/** Deletes keys without reading them, in operations short enough not to hold up requests. */
+/** Deletes keys, without reading their values, in operations short enough not to hold up requests. */
 class DeleteBatch {
   readonly #db: Database;
   readonly #meter: StoreMeter;
-  /** Whether there is no time for rests. */
+  /** Whether to leave out the pauses. */
   isLate = false;
   #operation = new Operation();
   #entries = 0;
@@ -215,19 +215,20 @@ class DeleteBatch {
     this.#meter = meter;
   }
 
-  /** @param kind Of the entry, if this key is one: the meter is told once it is deleted. */
+  /** @param kind Of the journal entry, if this is its key. It is counted once it is deleted. */
   async add(key: Deno.KvKey, kind?: SweptKind): Promise<void> {
     this.#operation.delete(key);
     if (kind !== undefined) this.#kinds.push(kind);
     this.#entries++;
     if (holdsBytes(key)) this.#chunks++;
-    if (this.#entries < DELETED_ENTRIES && this.#chunks < DELETED_CHUNKS) return;
+    if (this.#entries < MAX_DELETED_ENTRIES && this.#chunks < MAX_DELETED_CHUNKS) return;
     const began = performance.now();
     await this.flush();
-    // Small requests that wait for the store come in between.
-    if (!this.isLate) await delay(Math.min(performance.now() - began, DELETION_REST));
+    // Small requests that wait for the store run in the pause.
+    if (!this.isLate) await delay(Math.min(performance.now() - began, MAX_PAUSE));
   }
 
+  /** Deletes what was added since the last operation. */
   async flush(): Promise<void> {
     if (this.#entries === 0) return;
     const [operation, kinds] = [this.#operation, this.#kinds];

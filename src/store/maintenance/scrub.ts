@@ -1,4 +1,5 @@
 import { delay } from "@std/async/delay";
+import { MINUTE, SECOND } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
@@ -6,56 +7,56 @@ import { Operation } from "../engine/operation.ts";
 import { type FileRecord, fileText, type Place, type ScrubRecord } from "../engine/records.ts";
 import type { OpenVersions } from "../files/versions.ts";
 import { listUsage } from "../quotas/usage.ts";
-import { DamagedFiles, placeOf } from "./damaged_files.ts";
+import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-
-/** Time between the starts of two passes, unless configured: what a disk loses is found within a month. */
+/** The time between the starts of two passes, unless configured: damage is found within a month. */
 export const DEFAULT_SCRUB_EVERY = 30 * 24 * 60 * MINUTE;
 
-/** How long after its start a server leaves the disk to its users before it begins to check files. */
+/** How long after the start of the server no pass begins, so that users have the disk to themselves. */
 export const SCRUB_START_DELAY = MINUTE;
 
 /**
- * The rest behind a batch of half a MiB, in milliseconds: so many times as long as the batch took, within these bounds. At
- * most 25 MiB/s.
+ * The rest after a batch of half a MiB, in milliseconds: `REST_FACTOR` times as long as the batch took, within these
+ * bounds. It limits the scrub to 25 MiB/s.
  */
 const MIN_REST = 20;
 const MAX_REST = 2 * SECOND;
 const REST_FACTOR = 3;
 
-/** Small files share a batch, up to so many bytes or milliseconds of work. */
+/** Small files share a batch of up to so many bytes or milliseconds of work. */
 const BATCH_BYTES = 524_288;
 const BATCH_TIME = 5;
 
-/** While requests read or write, a batch waits for them, up to this long: then 1 MiB/s at least. */
+/** While requests read or write, a batch waits for them up to `MAX_YIELD` milliseconds, which leaves at least 1 MiB/s. */
 const MAX_YIELD = SECOND / 2;
 const YIELD_STEP = 25;
 
-/** How often the position is stored: that much is checked again after a crash. */
+/** How often the position is stored: after a crash, that much is checked again. */
 const SAVE_INTERVAL = MINUTE;
 
-/** How often the journal of digests is read, which other processes write as well, and whether a pass is due. */
+/** How often to look for files without a digest, which other processes write as well, and whether a pass is due. */
 const POLL_INTERVAL = MINUTE;
 
-/** How long the position has to stand still before another process goes on with a pass. */
+/** How long the position of another process must not change before this one continues its pass. */
 const TAKEOVER_TIME = 10 * MINUTE;
 
-/** Records that are read at once. */
+/** Records that are read at a time. */
 const RECORDS = 100;
 
+/** What an operator should do with a damaged file, as the end of a sentence. */
+const ADVICE = "bring it back from a backup, or replace or delete it over the API";
+
 export interface ScrubOptions {
-  /** Milliseconds between the starts of two passes; without it there are none, and only digests are computed. */
+  /** Milliseconds between the starts of two passes. Without it there are no passes, and only digests are computed. */
   every: number | undefined;
-  /** Told of damage that was not known yet, and of failures, after which it goes on later. */
+  /** Called with damage that was not known yet, and with failures, after which the work is tried again later. */
   onError: (error: unknown) => void;
-  /** Told of the beginning and the end of a pass, in a sentence. */
+  /** Called with a sentence when a pass begins or ends. */
   onNotice: (text: string) => void;
 }
 
-/** What is known of the integrity of the files. */
+/** The progress of the scrub. */
 export interface ScrubState {
   /** The pass that runs or ran last; `undefined` before the first one. */
   pass: ScrubRecord | undefined;
@@ -66,14 +67,15 @@ export interface ScrubState {
 class Stopped extends Error {}
 
 /**
- * Reads all files once in a while and compares them with their checksums and digests, so that damage of the disk is found
- * while there is a backup without it. Files that lack a digest or checksums get them: those made of many parts soon after
- * their completion. It yields to requests. The position survives restarts; of several processes on one store one works.
+ * Reads all files once in a while and compares them with their checksums and digests, so that damage is found while there
+ * is a backup without it. Files that were made of several parts get their digest soon after their completion.
+ *
+ * It yields to requests, and its position survives restarts. Of several processes on one store, one runs a pass.
  */
 export class Scrub {
   readonly #db: Database;
-  readonly #readers: OpenVersions;
-  readonly #damages: DamagedFiles;
+  readonly #openVersions: OpenVersions;
+  readonly #damaged: DamagedFiles;
   readonly #options: ScrubOptions;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
@@ -81,17 +83,21 @@ export class Scrub {
   /** Whether a file may lack its digest, or may be damaged. */
   #isWoken = false;
   #isOnUrgent = false;
-  /** Files that are being checked: the one of a pass, and one for its digest. */
+  /** Files that are being checked: at most one of a pass, and one urgent one. */
   #checks = 0;
-  /** What was read since the last rest, and when the work on it began. */
   #batch = newBatch();
-  /** Whether another process works on the pass, and since when its position is the same. */
+  /** The position of another process that runs the pass, and since when it has not changed. */
   #other: { versionstamp: string | null; since: number } | undefined;
 
-  constructor(db: Database, readers: OpenVersions, damages: DamagedFiles, options: ScrubOptions) {
+  constructor(
+    db: Database,
+    openVersions: OpenVersions,
+    damaged: DamagedFiles,
+    options: ScrubOptions,
+  ) {
     this.#db = db;
-    this.#readers = readers;
-    this.#damages = damages;
+    this.#openVersions = openVersions;
+    this.#damaged = damaged;
     this.#options = options;
   }
 
@@ -100,20 +106,20 @@ export class Scrub {
     this.#running ??= this.#work();
   }
 
-  /** Computes digests and checks damaged files soon: a file was made of many parts, or a reader met damage. */
+  /** Makes `checkUrgent` run soon: a file was made of several parts, or a reader met damage. */
   wake(): void {
     this.#isWoken = true;
     this.#wake.resolve();
   }
 
-  /** Ends it after the batch that is being read. */
+  /** Stops after the batch that is being read. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake.resolve();
     await this.#running;
   }
 
-  /** How far it is. */
+  /** Returns the progress of the pass. */
   async state(): Promise<ScrubState> {
     const { value } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
     if (value === null) return { pass: undefined, progress: 0 };
@@ -122,18 +128,56 @@ export class Scrub {
     return { pass: value, progress: Math.min(1, value.bytes / Math.max(1, total)) };
   }
 
+  /** Adds the digests that are missing, and checks the damaged files that are due for a check. */
+  async checkUrgent(): Promise<void> {
+    if (this.#isOnUrgent) return;
+    this.#isOnUrgent = true;
+    this.#isWoken = false;
+    this.#beginWork();
+    try {
+      await this.#addDigests();
+      for (const { place } of await this.#damaged.due()) await this.#check(place);
+    } finally {
+      this.#isOnUrgent = false;
+    }
+  }
+
+  /** Checks all files behind the stored position. Ends early if another process does the same. */
+  async pass(): Promise<void> {
+    const { key, value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
+    const isNew = value === null || value.finished !== undefined;
+    const position = new Position(this.#db, key, versionstamp, isNew ? newPass() : value);
+    const { record } = position;
+    const { meter } = this.#db;
+    try {
+      if (!await position.save()) return this.#leaveToOther();
+      const from = record.last === undefined ? "" : `, after ${JSON.stringify(record.last.name)}`;
+      this.#options.onNotice(`The scrub checks all files${from}`);
+      if (!await this.#checkAll(position)) return this.#leaveToOther();
+      meter.scrubEnded(true);
+      const { files, bytes, damaged } = record;
+      this.#options.onNotice(
+        `The scrub has checked ${files} files of ${bytes} bytes: ${damaged} are damaged`,
+      );
+    } catch (error) {
+      if (error instanceof Stopped) await position.save();
+      else meter.scrubEnded(false);
+      throw error;
+    }
+  }
+
   async #work(): Promise<void> {
     const { every } = this.#options;
     const startPassAt = performance.now() + Math.min(SCRUB_START_DELAY, every ?? 0);
     while (!this.#isStopped) {
       const isTime = every !== undefined && performance.now() >= startPassAt;
-      await this.#attempt(() => this.doUrgent());
+      await this.#attempt(() => this.checkUrgent());
       if (isTime) await this.#attempt(() => this.#passIfDue(every));
       await this.#pause(Math.min(POLL_INTERVAL, every ?? POLL_INTERVAL));
     }
   }
 
-  /** What fails is tried again later. */
+  /** Runs a step. If it fails, the loop runs it again later. */
   async #attempt(step: () => Promise<void>): Promise<void> {
     try {
       if (!this.#isStopped) await step();
@@ -146,7 +190,7 @@ export class Scrub {
     if (await this.#isDue(every)) await this.pass();
   }
 
-  /** Sleeps until it is woken. */
+  /** Waits until `wake`, at most so long. */
   async #pause(milliseconds: number): Promise<void> {
     const timer = new AbortController();
     await Promise.race([
@@ -162,7 +206,7 @@ export class Scrub {
     return this.#stopping.signal.aborted;
   }
 
-  /** Whether a pass was interrupted, or the last one began long enough ago. A clock that was set does not hold it up. */
+  /** Returns whether a pass was interrupted, or the last one began long enough ago or, after a jump, in the future. */
   async #isDue(every: number): Promise<boolean> {
     const { value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
     if (value?.finished !== undefined) {
@@ -177,55 +221,17 @@ export class Scrub {
     return performance.now() - this.#other.since >= TAKEOVER_TIME;
   }
 
-  /** Checks the files that the journal of digests names, and those that are known to be damaged and due for a check. */
-  async doUrgent(): Promise<void> {
-    if (this.#isOnUrgent) return;
-    this.#isOnUrgent = true;
-    this.#isWoken = false;
-    this.#beginWork();
-    try {
-      await this.#completeDigests();
-      for (const { place } of await this.#damages.due()) await this.#check(place);
-    } finally {
-      this.#isOnUrgent = false;
-    }
-  }
-
-  async #completeDigests(): Promise<void> {
+  async #addDigests(): Promise<void> {
     const journal = this.#db.reader.list<string>({ prefix: prefixes.all("undigested") });
     for await (const { key, versionstamp } of journal) {
-      const place = placeOf(key);
-      const outcome = await this.#check(place);
+      const outcome = await this.#check(placeOf(key));
       if (outcome.kind === "whole" && outcome.converted) continue;
-      // A damaged file gets no digest. A file that was replaced has an entry of its own if it needs one.
+      // A damaged file gets no digest. A file that was replaced has a new entry if it needs one.
       await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
     }
   }
 
-  /** Checks all files behind the stored position. Ends early where another process does the same. */
-  async pass(): Promise<void> {
-    const { key, value, versionstamp } = await this.#db.reader.get<ScrubRecord>(keys.scrub());
-    const isNew = value === null || value.finished !== undefined;
-    const position = new Position(this.#db, key, versionstamp, isNew ? newPass() : value);
-    const { record } = position;
-    const { meter } = this.#db;
-    try {
-      if (!await position.save()) return this.#stepBack();
-      const from = record.last === undefined ? "" : `, after ${JSON.stringify(record.last.name)}`;
-      this.#options.onNotice(`The scrub checks all files${from}`);
-      if (!await this.#checkAll(position)) return this.#stepBack();
-      meter.scrubEnded(true);
-      const { files, bytes, damaged } = record;
-      this.#options.onNotice(
-        `The scrub has checked ${files} files of ${bytes} bytes: ${damaged} are damaged`,
-      );
-    } catch (error) {
-      if (error instanceof Stopped) await position.save();
-      else meter.scrubEnded(false);
-      throw error;
-    }
-  }
-
+  /** Returns `false` if another process runs the pass. */
   async #checkAll(position: Position): Promise<boolean> {
     const { record } = position;
     this.#beginWork();
@@ -240,14 +246,13 @@ export class Scrub {
       record.bytes += value.size;
       if (kind === "damaged") record.damaged++;
       record.last = place;
-      if (!await position.saveNowAndThen()) return false;
+      if (!await position.saveIfDue()) return false;
     }
     record.finished = Date.now();
     return await position.save();
   }
 
-  /** Another process has taken the pass over. */
-  #stepBack(): void {
+  #leaveToOther(): void {
     this.#other = { versionstamp: null, since: performance.now() };
   }
 
@@ -259,15 +264,17 @@ export class Scrub {
     if (outcome.kind === "gone") return outcome;
     if (outcome.kind === "whole") {
       meter.fileScrubbed(outcome.converted ? "converted" : "whole");
-      if (await this.#damages.clear(place, outcome.version)) {
+      if (await this.#damaged.clear(place, outcome.version)) {
         this.#options.onNotice(
-          `The file ${fileText(place)} is whole: the disk gives bytes that it did not give before`,
+          `The file ${
+            fileText(place)
+          } is whole: the disk returns bytes that it did not return before`,
         );
       }
     } else {
       meter.fileScrubbed("damaged");
       const { version, problem } = outcome;
-      if (await this.#damages.note(place, version, problem, { isChecked: true })) {
+      if (await this.#damaged.note(place, version, problem, { isChecked: true })) {
         this.#options.onError(new StoreDamaged(fileText(place), `${problem}; ${ADVICE}`));
       }
     }
@@ -275,18 +282,18 @@ export class Scrub {
   }
 
   async #read(place: Place): Promise<CheckOutcome> {
-    const source = { db: this.#db, readers: this.#readers };
+    const source = { db: this.#db, openVersions: this.#openVersions };
     this.#checks++;
     const check = new FileCheck(source, place, (bytes) => this.#rest(bytes));
     return await check.run().finally(() => this.#checks--);
   }
 
-  /** The time without work before counts towards no rest. */
+  /** Starts a new batch unless one is under way: the idle time before must not count as work. */
   #beginWork(): void {
     if (this.#checks === 0) this.#batch = newBatch();
   }
 
-  /** Rests behind a batch, longer while requests are served. */
+  /** Rests when a batch is full, longer while requests are served. */
   async #rest(bytes: number): Promise<void> {
     this.#db.meter.scrubbed(bytes);
     this.#batch.bytes += bytes;
@@ -295,14 +302,14 @@ export class Scrub {
     await this.#sleep(Math.min(MAX_REST, Math.max(MIN_REST, REST_FACTOR * took)));
     const until = performance.now() + MAX_YIELD;
     while (this.#isBusy && performance.now() < until) await this.#sleep(YIELD_STEP);
-    // A large file of a pass does not hold up the digests of new files.
-    if (this.#isWoken) await this.doUrgent();
+    // A large file of a pass must not hold up the digests of new files.
+    if (this.#isWoken) await this.checkUrgent();
     this.#batch = newBatch();
   }
 
-  /** The files that are checked are held as well. */
+  /** Whether requests read or write. The scrub itself keeps the versions open that it checks. */
   get #isBusy(): boolean {
-    return this.#readers.count > this.#checks || this.#db.isCommitting;
+    return this.#openVersions.count > this.#checks || this.#db.isCommitting;
   }
 
   async #sleep(milliseconds: number): Promise<void> {
@@ -319,8 +326,7 @@ export class Scrub {
   }
 }
 
-const ADVICE = "bring it back from a backup, or replace or delete it over the API";
-
+/** What was read since the last rest, and when that began. */
 function newBatch(): { bytes: number; began: number } {
   return { bytes: 0, began: performance.now() };
 }
@@ -334,7 +340,7 @@ function isSame(place: Place, other: Place | undefined): boolean {
     place.name === other.name;
 }
 
-/** The position of a pass in the store. Each change demands that no other process has changed it. */
+/** The stored position of a pass. Every change checks that no other process has changed it. */
 class Position {
   readonly record: ScrubRecord;
   readonly #db: Database;
@@ -349,7 +355,7 @@ class Position {
     this.record = record;
   }
 
-  /** Stores it; `false` where another process has. */
+  /** Stores it. Returns `false` if another process has changed it. */
   async save(): Promise<boolean> {
     const operation = new Operation()
       .check(this.#key, this.#versionstamp)
@@ -360,7 +366,8 @@ class Position {
     return outcome.ok;
   }
 
-  async saveNowAndThen(): Promise<boolean> {
+  /** Stores it every `SAVE_INTERVAL`. */
+  async saveIfDue(): Promise<boolean> {
     return performance.now() - this.#savedAt < SAVE_INTERVAL || await this.save();
   }
 }

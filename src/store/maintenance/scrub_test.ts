@@ -3,14 +3,14 @@ import { delay } from "@std/async/delay";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
-import { digest } from "../files/receive.ts";
+import { digest } from "../files/checksums.ts";
 import { OpenVersions } from "../files/versions.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { damageEntry, flipBit } from "../testing/entries.ts";
+import { damageEntry, flipBit, setEntry } from "../testing/entries.ts";
 import { put, putPart, read, recordOf } from "../testing/files.ts";
 import { BACKENDS, scrubOf, testOnAll, type TestStore } from "../testing/stores.ts";
 import { once, withClock } from "../testing/time.ts";
-import { FileCheck } from "./file_check.ts";
+import { type CheckOutcome, FileCheck } from "./file_check.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -28,32 +28,12 @@ async function putParts(bench: TestStore, name: string): Promise<void> {
   assertEquals(await bench.store.uploads.complete(place(name), id, always), "done");
 }
 
-/** Makes a file as an older store has it: without checksums, and without a digest where it is made of parts. */
-async function age(bench: TestStore, name: string): Promise<void> {
-  const { db } = bench;
-  const key = keys.file(place(name));
-  const { sha256, ...record } = await recordOf(bench, name);
-  const layout = { ...record.layout };
-  if ("checksums" in layout) delete layout.checksums;
-  const isOfParts = layout.kind === "manifest";
-  await db.reader.set(key, { ...record, layout, ...(isOfParts || !sha256 ? {} : { sha256 }) });
-  await db.reader.delete(keys.undigested(place(name)));
-  for await (const { key } of db.reader.list({ prefix: ["checksums", "p", "d", name] })) {
-    await db.reader.delete(key);
-  }
-}
-
-async function checksumsOf({ db }: TestStore, name: string): Promise<Bytes[]> {
-  const prefix = ["checksums", "p", "d", name];
-  return await Array.fromAsync(db.reader.list<Bytes>({ prefix }), ({ value }) => value);
-}
-
-testOnAll("A file of many parts gets its digest, and nothing else of it changes", async (bench) => {
+testOnAll("A file of several parts gets its digest and is otherwise unchanged", async (bench) => {
   await putParts(bench, "a");
   const { scrub } = scrubOf(bench);
   const before = await recordOf(bench, "a");
   assertEquals(before.sha256, undefined);
-  await scrub.doUrgent();
+  await scrub.checkUrgent();
   assertEquals(await recordOf(bench, "a"), { ...before, sha256: digest(WHOLE) });
   assertEquals((await bench.db.reader.get(keys.undigested(place("a")))).value, null);
   assertEquals(await read(bench, "a"), WHOLE);
@@ -70,38 +50,45 @@ testOnAll("An upload of one part or none has its digest at once", async (bench) 
   }
 });
 
-testOnAll("A file that is replaced while its digest is computed keeps its own", async (bench) => {
-  await putParts(bench, "a");
-  const check = new FileCheck(
-    { db: bench.db, readers: new OpenVersions() },
-    place("a"),
-    once(async () => {
-      await put(bench, "a", bytes(10, 9));
-    }),
-  );
-  assertEquals(await check.run(), { kind: "gone" });
-  assertEquals((await recordOf(bench, "a")).sha256, digest(bytes(10, 9)));
-  assertEquals(await read(bench, "a"), bytes(10, 9));
-});
+/** Checks the file `a` while something happens, and returns the outcome. */
+async function checkDuring(
+  { db }: TestStore,
+  happens: () => Promise<void>,
+): Promise<CheckOutcome> {
+  const source = { db, openVersions: new OpenVersions() };
+  return await new FileCheck(source, place("a"), once(happens)).run();
+}
 
-testOnAll("A file whose drive is removed meanwhile stays away", async (bench) => {
-  await putParts(bench, "a");
-  const check = new FileCheck(
-    { db: bench.db, readers: new OpenVersions() },
-    place("a"),
-    once(async () => {
+testOnAll(
+  "A file that is replaced while its digest is computed keeps its own digest",
+  async (bench) => {
+    await putParts(bench, "a");
+    const outcome = await checkDuring(bench, async () => {
+      await put(bench, "a", bytes(10, 9));
+    });
+    assertEquals(outcome, { kind: "gone" });
+    assertEquals((await recordOf(bench, "a")).sha256, digest(bytes(10, 9)));
+    assertEquals(await read(bench, "a"), bytes(10, 9));
+  },
+);
+
+testOnAll(
+  "A file whose drive is deleted while its digest is computed does not come back",
+  async (bench) => {
+    await putParts(bench, "a");
+    const outcome = await checkDuring(bench, async () => {
       await bench.store.projects.deleteDrive("p", "d");
       await bench.store.sweeper.sweep();
-    }),
-  );
-  assertEquals(await check.run(), { kind: "gone" });
-  await scrubOf(bench).scrub.doUrgent();
-  const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
-  assertEquals(left, []);
-  assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
-});
+    });
+    assertEquals(outcome, { kind: "gone" });
+    await scrubOf(bench).scrub.checkUrgent();
+    const left = await Array.fromAsync(bench.db.reader.list({ prefix: ["undigested"] }));
+    assertEquals(left, []);
+    assertEquals((await bench.db.reader.get(keys.file(place("a")))).value, null);
+  },
+);
 
-testOnFile("A pass does not hold up the digest of a new file", async (bench) => {
+testOnFile("A pass does not delay the digest of a new file", async (bench) => {
   await put(bench, "0", bytes(40 * CHUNK_SIZE));
   await put(bench, "1", bytes(40 * CHUNK_SIZE));
   await putParts(bench, "z");
@@ -117,12 +104,12 @@ testOnFile("A pass does not hold up the digest of a new file", async (bench) => 
   assertEquals((await scrub.state()).pass?.files, 3);
 });
 
-testOnAll("Digests come soon after any time without work", async (bench) => {
+testOnAll("Digests are computed soon, however long the scrub had no work", async (bench) => {
   await putParts(bench, "a");
   const { scrub } = scrubOf(bench);
   await withClock(async (forward) => {
     forward(30 * 24 * 3_600_000);
-    const work = scrub.doUrgent();
+    const work = scrub.checkUrgent();
     await Promise.race([work, delay(20_000)]);
     assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
     forward(30 * 24 * 3_600_000);
@@ -131,127 +118,83 @@ testOnAll("Digests come soon after any time without work", async (bench) => {
   });
 });
 
-testOnAll("Two that compute a digest at once write it once", async (bench) => {
+testOnAll("Two scrubs that compute a digest at once write it once", async (bench) => {
   await putParts(bench, "a");
-  await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.doUrgent()));
+  await Promise.all([scrubOf(bench), scrubOf(bench)].map(({ scrub }) => scrub.checkUrgent()));
   assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
 });
 
-testOnAll("Files of an older store get their checksums and digests", async (bench) => {
-  await put(bench, "large", bytes(3 * CHUNK_SIZE + 5));
-  await put(bench, "small", bytes(100));
-  await putParts(bench, "parts");
-  const names = ["large", "small", "parts"];
-  const checksums = await Promise.all(names.map((name) => checksumsOf(bench, name)));
-  for (const name of names) await age(bench, name);
-  assertEquals(await checksumsOf(bench, "large"), []);
-  assertEquals(await read(bench, "large"), bytes(3 * CHUNK_SIZE + 5));
-  const { scrub, told } = scrubOf(bench);
-  await scrub.pass();
-  assertEquals(await Promise.all(names.map((name) => checksumsOf(bench, name))), checksums);
-  assertEquals((await recordOf(bench, "parts")).sha256, digest(WHOLE));
-  for (const name of names) {
-    const { layout } = await recordOf(bench, name);
-    assert(layout.kind === "inline" || layout.checksums);
-  }
-  assertMatch(told.join("\n"), /checked 3 files of \d+ bytes: 0 are damaged/);
-});
-
-testOnAll(
-  "A file of an older store that is not what was stored gets no checksums",
-  async (bench) => {
-    await put(bench, "a", bytes(3 * CHUNK_SIZE));
-    await age(bench, "a");
-    await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
-    const { scrub, told } = scrubOf(bench);
-    await scrub.pass();
-    assertEquals(await checksumsOf(bench, "a"), []);
-    assertMatch(told.join("\n"), /"a".*SHA-256 is another one/);
-  },
-);
-
-testOnAll("A conversion that was interrupted does not bless later damage", async (bench) => {
-  await putParts(bench, "a");
-  const { layout, ...record } = await recordOf(bench, "a");
-  assert(layout.kind === "manifest");
-  // The checksums are there, and the record does not say so yet.
-  await bench.db.reader.set(keys.file(place("a")), {
-    ...record,
-    layout: { ...layout, checksums: undefined },
-  });
-  await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
-  const { scrub, told } = scrubOf(bench);
-  await scrub.pass();
-  assertMatch(told.join("\n"), /of its part \d, chunk \d+ of \d+ does not match its checksum/);
-});
-
-/** Damage is of the disk, so a store in a file is enough. */
+/** Runs a test on a store in a file only: the damage is independent of the backend. */
 function testOnFile(name: string, work: (bench: TestStore) => Promise<void>): void {
   const backend = BACKENDS.find(({ name }) => name === "file");
   Deno.test(name, async () => await backend?.use(work));
 }
 
-/** How each kind of damage is made, and what is said of it. */
+/** Kinds of damage, and the message about each. */
 const DAMAGES: Record<
   string,
-  { kind: string; edit: (it: Bytes) => Bytes | undefined; says: RegExp }
+  { kind: string; edit: (it: Bytes) => Bytes | undefined; message: RegExp }
 > = {
   "a chunk with a flipped bit": {
     kind: "chunk",
     edit: flipBit,
-    says: /does not match its checksum/,
+    message: /does not match its checksum/,
   },
-  "a chunk that is shorter": { kind: "chunk", edit: (it) => it.slice(1), says: /bytes instead of/ },
-  "a chunk that is missing": { kind: "chunk", edit: () => undefined, says: /is missing/ },
+  "a chunk that is shorter": {
+    kind: "chunk",
+    edit: (it) => it.slice(1),
+    message: /bytes instead of/,
+  },
+  "a chunk that is missing": { kind: "chunk", edit: () => undefined, message: /is missing/ },
   "checksums with a flipped bit": {
     kind: "checksums",
     edit: flipBit,
-    says: /not match its checksum/,
+    message: /not match its checksum/,
   },
   "checksums that are missing": {
     kind: "checksums",
     edit: () => undefined,
-    says: /page 0 of its checksums is missing/,
+    message: /page 0 of its checksums is missing/,
   },
 };
 
-for (const [what, { kind, edit, says }] of Object.entries(DAMAGES)) {
+for (const [what, { kind, edit, message }] of Object.entries(DAMAGES)) {
   testOnFile(`The scrub finds ${what}, of a large file and of a part`, async (bench) => {
     await put(bench, "large", bytes(3 * CHUNK_SIZE));
     await putParts(bench, "parts");
     await put(bench, "fine", bytes(2 * CHUNK_SIZE));
-    const { scrub, told, damages } = scrubOf(bench);
+    const { scrub, messages, damaged } = scrubOf(bench);
     for (const name of ["large", "parts"]) await damageEntry(bench, [kind, "p", "d", name], edit);
     await scrub.pass();
-    assertEquals((await damages.list()).map(({ place }) => place.name), ["large", "parts"]);
-    for (const { problem } of await damages.list()) assertMatch(problem, says);
-    assertEquals(told.filter((text) => text.includes("is damaged")).length, 2);
-    assertMatch(told.at(-1) ?? "", /checked 3 files of \d+ bytes: 2 are damaged/);
+    assertEquals((await damaged.list()).map(({ place }) => place.name), ["large", "parts"]);
+    for (const { problem } of await damaged.list()) assertMatch(problem, message);
+    assertEquals(messages.filter((text) => text.includes("is damaged")).length, 2);
+    assertMatch(messages.at(-1) ?? "", /checked 3 files of \d+ bytes: 2 are damaged/);
     await put(bench, "large", bytes(10));
     await bench.store.files.delete(place("parts"));
-    assertEquals(await damages.list(), []);
+    assertEquals(await damaged.list(), []);
     assertEquals(await Array.fromAsync(bench.db.reader.list({ prefix: ["damage"] })), []);
   });
 }
 
-testOnAll("The scrub finds a small file that is another one", async (bench) => {
+testOnAll("The scrub finds a small file with other bytes and reports it once", async (bench) => {
   await put(bench, "small", bytes(100));
   await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
-  const { scrub, damages, told } = scrubOf(bench);
+  const { scrub, damaged, messages } = scrubOf(bench);
   await scrub.pass();
-  const [damage] = await damages.list();
+  const [damage] = await damaged.list();
   assertMatch(damage?.problem ?? "", /SHA-256/);
   await scrub.pass();
-  const tellings = told.filter((text) => text.includes("is damaged"));
-  assertEquals(tellings.length, 1, "What is known is not told again");
-  // Brought back behind the server's back.
+  const reports = messages.filter((text) => text.includes("is damaged"));
+  assertEquals(reports.length, 1, "Known damage is not reported again");
+  // The bytes are right again without a write.
   await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
   await scrub.pass();
-  assertEquals(await damages.list(), []);
+  assertEquals(await damaged.list(), []);
 });
 
 testOnAll(
-  "A pass that was interrupted goes on behind the file that it had checked",
+  "An interrupted pass continues after the last file that was checked",
   async (bench) => {
     for (const name of ["a", "b", "c"]) await put(bench, name, bytes(2 * CHUNK_SIZE));
     const last = place("a");
@@ -262,16 +205,16 @@ testOnAll(
       damaged: 0,
       last,
     };
-    await bench.db.reader.set(keys.scrub(), begun);
-    const { scrub, told } = scrubOf(bench);
+    await setEntry(bench.db, keys.scrub(), begun);
+    const { scrub, messages } = scrubOf(bench);
     await scrub.pass();
     const { pass, progress } = await scrub.state();
     assertEquals([pass?.files, pass?.bytes, progress], [3, 6 * CHUNK_SIZE, 1]);
-    assertMatch(told[0] ?? "", /after "a"/);
+    assertMatch(messages[0] ?? "", /after "a"/);
   },
 );
 
-testOnAll("A scrub that is stopped ends soon and keeps its position", async (bench) => {
+testOnAll("Stopping the scrub takes effect soon and keeps its position", async (bench) => {
   for (let i = 0; i < 8; i++) await put(bench, `f${i}`, bytes(20 * CHUNK_SIZE));
   const { scrub } = scrubOf(bench);
   const running = scrub.pass().catch((error: unknown) => error);

@@ -9,6 +9,105 @@ import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
 
+/**
+ * The background work on the store: it finishes deletions, collects garbage and compacts the file. Each has a loop of its
+ * own, so that none waits for another.
+ */
+export class Sweeper {
+  readonly #meter: StoreMeter;
+  readonly #disk: DiskSpace | undefined;
+  readonly #compactor: Compactor | undefined;
+  readonly #deletions: Deletions | undefined;
+  readonly #collector: GarbageCollector;
+  readonly #deleting: BackgroundLoop;
+  readonly #collecting: BackgroundLoop;
+  readonly #compacting: BackgroundLoop;
+
+  /**
+   * @param onError Called with what ended a run. The next run continues there.
+   * @param endUpload Ends an upload that has expired.
+   */
+  constructor(
+    db: Database,
+    openVersions: OpenVersions,
+    onError: (error: unknown) => void,
+    endUpload: EndUpload,
+    { disk, compactor, deletions, meter = NO_METER }: {
+      disk?: DiskSpace | undefined;
+      compactor?: Compactor | undefined;
+      deletions?: Deletions;
+      meter?: StoreMeter | undefined;
+    } = {},
+  ) {
+    this.#meter = meter;
+    this.#disk = disk;
+    this.#deletions = deletions;
+    this.#compactor = compactor;
+    this.#collector = new GarbageCollector(db, openVersions, endUpload, { disk, meter });
+    const loop = (work: () => Promise<void>, interval: number) =>
+      new BackgroundLoop(work, { interval, onError });
+    // On a shared store every search is a request over the network, which some providers bill.
+    const isShared = db.changes === undefined;
+    this.#deleting = loop(() => this.#delete(), isShared ? SWEEP_INTERVAL : DELETION_INTERVAL);
+    this.#collecting = loop(() => this.#collect(), SWEEP_INTERVAL);
+    this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
+  }
+
+  /** Starts the loops, which run until `stop`. */
+  start(): void {
+    this.#deleting.start();
+    this.#collecting.start();
+    if (this.#compactor !== undefined) this.#compacting.start();
+  }
+
+  /** Makes the deletions and the garbage collection run as soon as possible, if they were started. */
+  wake(): void {
+    this.#deletions?.notifyStarted();
+    this.#deleting.wake();
+    this.#collecting.wake();
+  }
+
+  /** Stops the loops after their current batches. */
+  async stop(): Promise<void> {
+    this.#compactor?.stop();
+    this.#deletions?.stop();
+    this.#collector.stop();
+    await Promise.all([this.#deleting.stop(), this.#collecting.stop(), this.#compacting.stop()]);
+  }
+
+  /** Finishes all deletions, then collects all garbage that is due at a time, in milliseconds since 1970. */
+  async sweep(now = Date.now()): Promise<void> {
+    const ahead = Math.max(0, now - Date.now());
+    await this.#deletions?.runAll();
+    await this.#collector.run(ahead);
+  }
+
+  async #delete(): Promise<void> {
+    await this.#deletions?.runAll();
+  }
+
+  async #collect(): Promise<void> {
+    const began = performance.now();
+    let succeeded = false;
+    try {
+      await this.#collector.run();
+      succeeded = true;
+    } finally {
+      this.#meter.sweepEnded(succeeded, performance.now() - began);
+    }
+    // Uploads wait for space on the disk; free pages inside the store's file are not enough.
+    if (await this.#isShort()) this.#compacting.wake();
+  }
+
+  async #compact(): Promise<void> {
+    await this.#compactor?.run({ isShort: await this.#isShort() });
+  }
+
+  async #isShort(): Promise<boolean> {
+    return await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
+  }
+}
+
 /** Repeats some work in the background, one run at a time, until it is stopped. */
 export class BackgroundLoop {
   readonly #work: () => Promise<void>;
@@ -21,8 +120,8 @@ export class BackgroundLoop {
   #isWoken = false;
 
   /**
-   * @param interval Milliseconds from the begin of one run to the begin of the next.
-   * @param onError Receives what a run throws. The next run follows as usual.
+   * @param interval Milliseconds from the start of one run to the start of the next.
+   * @param onError Called with what a run throws. The next run follows as usual.
    */
   constructor(
     work: () => Promise<void>,
@@ -33,12 +132,12 @@ export class BackgroundLoop {
     this.#onError = onError;
   }
 
-  /** Begins the first run soon. */
+  /** Starts the first run. */
   start(): void {
     this.#schedule(0);
   }
 
-  /** Begins the next run soon, or as soon as the current one has ended. Does nothing before `start`. */
+  /** Starts the next run now, or as soon as the current one has ended. Does nothing before `start`. */
   wake(): void {
     this.#isWoken = true;
     if (this.#timer === undefined || this.#running !== undefined) return;
@@ -46,7 +145,7 @@ export class BackgroundLoop {
     this.#schedule(0);
   }
 
-  /** Begins no further run, and waits for the current one. */
+  /** Starts no further run, and waits for the current one. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -65,104 +164,5 @@ export class BackgroundLoop {
     this.#running = undefined;
     const left = this.#interval - (performance.now() - began);
     this.#schedule(this.#isWoken ? 0 : Math.max(0, left));
-  }
-}
-
-/**
- * The work in the background: removals of projects and drives, reclaiming bytes, compacting the store's file. Each is a
- * loop of its own, so none waits for another.
- */
-export class Sweeper {
-  readonly #meter: StoreMeter;
-  readonly #disk: DiskSpace | undefined;
-  readonly #compactor: Compactor | undefined;
-  readonly #remover: Deletions | undefined;
-  readonly #reclaimer: GarbageCollector;
-  readonly #removals: BackgroundLoop;
-  readonly #reclaims: BackgroundLoop;
-  readonly #compactions: BackgroundLoop;
-
-  /**
-   * @param onError Receives what ended a run in the background. The next one continues there.
-   * @param endUpload Ends a session whose time is over.
-   */
-  constructor(
-    db: Database,
-    readers: OpenVersions,
-    onError: (error: unknown) => void,
-    endUpload: EndUpload,
-    { disk, compactor, remover, meter = NO_METER }: {
-      disk?: DiskSpace | undefined;
-      compactor?: Compactor | undefined;
-      remover?: Deletions;
-      meter?: StoreMeter | undefined;
-    } = {},
-  ) {
-    this.#meter = meter;
-    this.#disk = disk;
-    this.#remover = remover;
-    this.#compactor = compactor;
-    this.#reclaimer = new GarbageCollector(db, readers, endUpload, { disk, meter });
-    const loop = (work: () => Promise<void>, interval: number) =>
-      new BackgroundLoop(work, { interval, onError });
-    // On a shared store each look is a request over the network, which some providers count.
-    const isShared = db.changes === undefined;
-    this.#removals = loop(() => this.#remove(), isShared ? SWEEP_INTERVAL : DELETION_INTERVAL);
-    this.#reclaims = loop(() => this.#reclaim(), SWEEP_INTERVAL);
-    this.#compactions = loop(() => this.#compact(), COMPACT_INTERVAL);
-  }
-
-  /** Begins the work, which repeats until `stop`. */
-  start(): void {
-    this.#removals.start();
-    this.#reclaims.start();
-    if (this.#compactor !== undefined) this.#compactions.start();
-  }
-
-  /** Looks for work as soon as possible, if it was started. */
-  wake(): void {
-    this.#remover?.notifyStarted();
-    this.#removals.wake();
-    this.#reclaims.wake();
-  }
-
-  /** Ends the work after the batches that are under way. */
-  async stop(): Promise<void> {
-    this.#compactor?.stop();
-    this.#remover?.stop();
-    this.#reclaimer.stop();
-    await Promise.all([this.#removals.stop(), this.#reclaims.stop(), this.#compactions.stop()]);
-  }
-
-  /** Does all removals, then reclaims all that is due at a time, in milliseconds since 1970. */
-  async sweep(now = Date.now()): Promise<void> {
-    const ahead = Math.max(0, now - Date.now());
-    await this.#remover?.runAll();
-    await this.#reclaimer.run(ahead);
-  }
-
-  async #remove(): Promise<void> {
-    await this.#remover?.runAll();
-  }
-
-  async #reclaim(): Promise<void> {
-    const began = performance.now();
-    let succeeded = false;
-    try {
-      await this.#reclaimer.run();
-      succeeded = true;
-    } finally {
-      this.#meter.sweepEnded(succeeded, performance.now() - began);
-    }
-    // Uploads wait for the disk, not for free pages inside the store's file.
-    if (await this.#isShort()) this.#compactions.wake();
-  }
-
-  async #compact(): Promise<void> {
-    await this.#compactor?.run({ isShort: await this.#isShort() });
-  }
-
-  async #isShort(): Promise<boolean> {
-    return await this.#disk?.isShort(MAX_PAYLOAD) ?? false;
   }
 }

@@ -1,180 +1,18 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { MIN_PART } from "../../rules/payloads.ts";
-import type { Outcome } from "../engine/commits.ts";
-import { Database } from "../engine/database.ts";
-import { Operation } from "../engine/operation.ts";
+import { assert, assertEquals } from "@std/assert";
 import { CHUNK_SIZE } from "../engine/records.ts";
-import { GARBAGE_GRACE } from "../files/garbage.ts";
-import { ChunkWriter } from "../files/receive.ts";
-import { newVersion, OpenVersions } from "../files/versions.ts";
-import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
+import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { assertKeys, keyKinds } from "../testing/entries.ts";
-import { put, read, upload } from "../testing/files.ts";
-import { sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
-import { withClock } from "../testing/time.ts";
-import { SWEEP_INTERVAL } from "./clocks.ts";
+import { keyKinds } from "../testing/entries.ts";
+import { put, upload } from "../testing/files.ts";
+import { testOnAll } from "../testing/stores.ts";
 import { Compactor } from "./compactor.ts";
-import { GarbageCollector } from "./garbage_collector.ts";
 import { BackgroundLoop } from "./sweeper.ts";
 
 function fail(error: unknown): never {
   throw error;
 }
 
-testOnAll(
-  "Bytes of a writer that never came back are removed when its claim is over",
-  async (bench) => {
-    const writer = new ChunkWriter(bench.db, place("a"), newVersion(), 160);
-    for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
-    (await writer.finish("A".repeat(43) + "=")).end();
-    await bench.store.sweeper.sweep();
-    assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
-    await sweepLater(bench);
-    await assertKeys(bench, {});
-  },
-);
-
-testOnAll("What cannot be reclaimed does not hold up the rest", async (bench) => {
-  await upload(bench, place("a"), [2 * CHUNK_SIZE]);
-  await put(bench, "b", bytes(3 * CHUNK_SIZE));
-  await bench.store.files.delete(place("b"));
-  const end = () => Promise.reject(new TypeError("database disk image is malformed"));
-  const reclaimer = new GarbageCollector(bench.db, new OpenVersions(), end, {});
-  await assertRejects(() => reclaimer.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
-  assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
-  await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
-  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
-});
-
-testOnAll("Sweeping twice at once is harmless", async (bench) => {
-  await put(bench, "a", bytes(20 * CHUNK_SIZE));
-  await put(bench, "a", bytes(30 * CHUNK_SIZE, 2));
-  await put(bench, "b", bytes(20 * CHUNK_SIZE));
-  await bench.store.files.delete(place("b"));
-  await Promise.all([sweepLater(bench), sweepLater(bench), sweepLater(bench)]);
-  assertEquals(await read(bench, "a"), bytes(30 * CHUNK_SIZE, 2));
-  await assertKeys(bench, { file: 1, chunk: 30, "usage files": 1, "usage bytes": 1 });
-});
-
-testOnAll("Replaced bytes stay for a while for readers in other processes", async (bench) => {
-  await put(bench, "a", bytes(2 * CHUNK_SIZE));
-  await put(bench, "a", bytes(3 * CHUNK_SIZE));
-  await bench.store.sweeper.sweep();
-  const counters = { file: 1, "usage files": 1, "usage bytes": 1 };
-  await assertKeys(bench, { ...counters, chunk: 5, garbage: 1 });
-  await sweepLater(bench);
-  await assertKeys(bench, { ...counters, chunk: 3 });
-});
-
-testOnAll(
-  "A clock that jumps takes replaced bytes from no reader in another process",
-  async (bench) => {
-    const swept = { file: 1, "usage files": 1, "usage bytes": 1 };
-    const held = { ...swept, chunk: 5, garbage: 1 };
-    const { sweeper } = bench.store;
-    const sweepFor = async (forward: (ms: number) => void, time: number) => {
-      for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
-        forward(SWEEP_INTERVAL);
-        await sweeper.sweep();
-      }
-    };
-    await withClock(async (forward, set) => {
-      await sweeper.sweep();
-      await put(bench, "a", bytes(2 * CHUNK_SIZE));
-      await put(bench, "a", bytes(3 * CHUNK_SIZE));
-      set(3_600_000);
-      await sweepFor(forward, GARBAGE_GRACE - SWEEP_INTERVAL);
-      await assertKeys(bench, held);
-      await sweepFor(forward, 2 * SWEEP_INTERVAL);
-      await assertKeys(bench, { ...swept, chunk: 3 });
-      // After that the clock is believed.
-      await put(bench, "a", bytes(2 * CHUNK_SIZE));
-      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
-      await assertKeys(bench, { ...swept, chunk: 2 });
-      // Set back, it only makes that later.
-      await put(bench, "a", bytes(3 * CHUNK_SIZE));
-      set(-3_600_000);
-      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
-      await assertKeys(bench, held);
-      forward(3_600_000);
-      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
-      await assertKeys(bench, { ...swept, chunk: 3 });
-    });
-  },
-);
-
-/** A database that counts the bulk commits of the background. */
-class Counted extends Database {
-  background = 0;
-  /** Called before each of them. */
-  onBackground = (): void => {};
-
-  override commitBulk(
-    operation: Operation,
-    kind?: "upload" | "background",
-  ): ReturnType<Database["commit"]> {
-    if (kind === "background") {
-      this.background++;
-      this.onBackground();
-    }
-    return super.commitBulk(operation, kind);
-  }
-}
-
-function counted({ db: { reader, commits } }: TestStore): TestStore & { db: Counted } {
-  const db = new Counted(reader, reader, { commits });
-  return { db, store: new Store(db, { onError: fail }) };
-}
-
-testOnAll("Many replaced versions are reclaimed in few commits", async (bench) => {
-  for (let i = 0; i < 101; i++) await put(bench, "a", bytes(2 * CHUNK_SIZE, i));
-  const sweeping = counted(bench);
-  await sweepLater(sweeping);
-  await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
-  assert(sweeping.db.background <= 5, `${sweeping.db.background} commits`);
-});
-
-testOnAll("Reclaiming waits for no upload, however many wait for the store", async (bench) => {
-  await put(bench, "a", bytes(20 * CHUNK_SIZE));
-  await bench.store.files.delete(place("a"));
-  const gate = Promise.withResolvers<void>();
-  const hold = async (operation: Operation): Promise<Outcome> => {
-    if (operation.touched.has(JSON.stringify(["upload"]))) await gate.promise;
-    return await bench.db.commits.once(operation);
-  };
-  const commits = { ...bench.db.commits, once: hold, again: hold };
-  const db = new Database(bench.db.reader, bench.db.reader, { commits });
-  const uploads = Array.from({ length: 50 }, () => {
-    return db.commitBulk(new Operation().set(["upload"], 1));
-  });
-  await sweepLater({ db, store: new Store(db, { onError: fail }) });
-  gate.resolve();
-  await Promise.all(uploads);
-  await assertKeys(bench, { upload: 1, "usage files": 1, "usage bytes": 1 });
-});
-
-testOnAll(
-  "A sweep that is stopped ends after its batch, also inside of one file",
-  async (bench) => {
-    const id = await upload(bench, place("a"), [MIN_PART, MIN_PART, MIN_PART]);
-    await bench.store.uploads.complete(place("a"), id, () => true);
-    await bench.store.files.delete(place("a"));
-    const stopping = counted(bench);
-    let stopped: Promise<void> | undefined;
-    stopping.db.onBackground = () => void (stopped ??= stopping.store.sweeper.stop());
-    await sweepLater(stopping);
-    await stopped;
-    assertEquals(stopping.db.background, 1);
-    const { chunk = 0, manifest } = await keyKinds(bench);
-    assert(chunk > 100, `${chunk} chunks are left`);
-    assertEquals(manifest, 1);
-    await sweepLater(bench);
-    await assertKeys(bench, { completed_upload: 1, "usage files": 1, "usage bytes": 1 });
-  },
-);
-
-/** A compactor that never ends by itself. */
+/** A compactor that runs until it is stopped. */
 class EndlessCompactor extends Compactor {
   readonly begun = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
@@ -189,7 +27,7 @@ class EndlessCompactor extends Compactor {
   }
 }
 
-testOnAll("Neither removals nor reclaiming wait for compaction", async (bench) => {
+testOnAll("Neither deletions nor garbage collection wait for compaction", async (bench) => {
   const compactor = new EndlessCompactor("unused");
   const store = new Store(bench.db, { onError: fail, compactor });
   store.sweeper.start();
@@ -198,18 +36,18 @@ testOnAll("Neither removals nor reclaiming wait for compaction", async (bench) =
   const id = await upload(bench, place("b"), [CHUNK_SIZE + 1]);
   await store.uploads.abort(place("b"), id);
   await store.projects.deleteDrive("p", "d");
-  const removed = async () => {
+  const isDone = async () => {
     const { removal = 0, chunk = 0 } = await keyKinds(bench);
-    // The chunks of the removed file stay for readers in other processes.
+    // The chunks of the deleted file stay for readers in other processes.
     return removal === 0 && chunk === 2;
   };
   const end = performance.now() + 20_000;
-  while (!await removed() && performance.now() < end) store.sweeper.wake();
-  assert(await removed());
+  while (!await isDone() && performance.now() < end) store.sweeper.wake();
+  assert(await isDone());
   await store.sweeper.stop();
 });
 
-testOnAll("The store can be closed while it sweeps", async (bench) => {
+testOnAll("The store can be closed during a sweep", async (bench) => {
   for (let i = 0; i < 5; i++) await put(bench, `n${i}`, bytes(50 * CHUNK_SIZE));
   for (let i = 0; i < 5; i++) await bench.store.files.delete(place(`n${i}`));
   bench.store.sweeper.start();
@@ -218,7 +56,7 @@ testOnAll("The store can be closed while it sweeps", async (bench) => {
   assertEquals(file, 0);
 });
 
-/** Work that waits until it is let go on, and counts its runs. */
+/** Work that waits for `end`, and counts its runs. */
 class Work {
   runs = 0;
   #began = Promise.withResolvers<void>();
@@ -246,20 +84,16 @@ class Work {
 
 const HOUR = 3_600_000;
 
-function failOnError(error: unknown): never {
-  throw error;
-}
-
-Deno.test("A loop runs at once, again when it is woken, and one run at a time", async () => {
+Deno.test("A loop runs at once and again when it is woken, one run at a time", async () => {
   const work = new Work();
-  const loop = new BackgroundLoop(work.run, { interval: HOUR, onError: failOnError });
+  const loop = new BackgroundLoop(work.run, { interval: HOUR, onError: fail });
   loop.wake();
   loop.start();
   await work.begun();
   work.end();
   loop.wake();
   await work.begun();
-  // Once more after this run, however often it is woken.
+  // However often it is woken during a run, one more run follows.
   for (let i = 0; i < 3; i++) loop.wake();
   assertEquals(work.runs, 2);
   work.end();
@@ -271,7 +105,7 @@ Deno.test("A loop runs at once, again when it is woken, and one run at a time", 
   assertEquals(work.runs, 3);
 });
 
-Deno.test("A loop goes on after a failure, and runs at its interval", async () => {
+Deno.test("A loop continues after a failure and runs at its interval", async () => {
   const work = new Work();
   const errors: unknown[] = [];
   const loop = new BackgroundLoop(work.run, {
@@ -290,9 +124,9 @@ Deno.test("A loop goes on after a failure, and runs at its interval", async () =
   assertEquals(errors, [failure]);
 });
 
-Deno.test("A loop that is stopped waits for its run and begins no other", async () => {
+Deno.test("Stopping a loop waits for its run and starts no other", async () => {
   const work = new Work();
-  const loop = new BackgroundLoop(work.run, { interval: 0, onError: failOnError });
+  const loop = new BackgroundLoop(work.run, { interval: 0, onError: fail });
   loop.start();
   await work.begun();
   let stopped = false;

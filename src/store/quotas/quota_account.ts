@@ -4,17 +4,19 @@ import { SharedCheck } from "../engine/operation.ts";
 import type { ProjectRecord, QuotaRecord } from "../engine/records.ts";
 import { listDrives } from "./usage.ts";
 
-/** The bytes of a project with a quota at one moment, and what has to be unchanged for them to be so still. */
+/** The bytes of a project with a quota at one moment, and what shows that they are still the same. */
 export interface QuotaAccount {
+  /** Bytes of its files and of the parts of its open uploads. */
   used: number;
+  /** The quota in bytes. */
   limit: number;
-  /** Demands the project's record. */
+  /** Fails an operation if the project's record has changed. */
   unchanged: SharedCheck;
-  /** Of the entry with the sum; `null`: there was none, and the counters of the drives were added up. */
+  /** Of the entry with the sum; `null` if there was none and the counters of the drives were added up. */
   versionstamp: string | null;
 }
 
-/** The account of a project; `undefined` where it has no quota, or is not there. */
+/** Reads the account of a project. Returns `undefined` if it has no quota or does not exist. */
 export async function readQuotaAccount(
   db: Database,
   project: string,
@@ -27,11 +29,10 @@ export async function readQuotaAccount(
 }
 
 /**
- * The same from a project's record and entry, which were read at one moment.
+ * Returns the account of a project from its record and its quota entry, which were read at one moment.
  *
- * Without an entry the counters are read in several steps, and yet the sum is exact where the entry is still missing and
- * the record still unchanged afterwards: whoever changes a counter makes the entry, and it is deleted only together with
- * a change of the record.
+ * If there is no entry, the counters are read in several steps. The sum is exact if there is still no entry afterwards and
+ * the record is unchanged: every change of a counter writes the entry, and only a change of the record deletes it.
  */
 export async function quotaAccountOf(
   db: Database,
@@ -46,7 +47,7 @@ export async function quotaAccountOf(
   return { used, limit, unchanged, versionstamp: entry.versionstamp };
 }
 
-/** Whether a project may grow by so many bytes. It may always become smaller, also while it has too many. */
+/** Returns whether a project may grow by so many bytes. It may always shrink, even while it is over its quota. */
 export function fitsQuota(
   { used, limit }: Pick<QuotaAccount, "used" | "limit">,
   more: number,
@@ -57,9 +58,9 @@ export function fitsQuota(
 async function countBytes(
   db: Database,
   project: string,
-  removing: readonly string[],
+  deleting: readonly string[],
 ): Promise<number> {
   const drives = await listDrives(db, project);
-  return drives.filter(({ name }) => !removing.includes(name))
+  return drives.filter(({ name }) => !deleting.includes(name))
     .reduce((sum, { bytes, openBytes }) => sum + bytes + openBytes, 0);
 }

@@ -4,7 +4,7 @@ import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import type { Outcome } from "../engine/commits.ts";
 import type { Database } from "../engine/database.ts";
 import { QuotaExceeded, StoreUnavailable } from "../engine/errors.ts";
-import { MAX_GROUP_BYTES, unmetAmong } from "../engine/group_commit.ts";
+import { findUnmet, MAX_GROUP_BYTES } from "../engine/group_commit.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation, type SharedCheck } from "../engine/operation.ts";
 import { readMany } from "../engine/read_queue.ts";
@@ -14,58 +14,58 @@ import { fitsQuota, type QuotaAccount, readQuotaAccount } from "./quota_account.
 /** An operation that changes how many bytes a project has. */
 export interface QuotaChange {
   operation: Operation;
-  /** By how many; negative where they become fewer. */
+  /** By how many bytes; negative if they become fewer. */
   more: number;
-  /** Demands the project's record as the writer knows it; the operation does so too. */
+  /** The check of the project's record as the writer knows it. The operation contains it, too. */
   unchanged: SharedCheck;
 }
 
-interface Waiting extends QuotaChange {
+interface WaitingChange extends QuotaChange {
   resolve: (outcome: Outcome) => void;
   reject: (error: unknown) => void;
 }
 
-/** Changes that are committed as one, and the bytes that the project has then. */
+/** Changes that are committed together, and the bytes that the project then has. */
 interface Group {
   together: Operation;
-  members: readonly Waiting[];
+  members: readonly WaitingChange[];
   used: number;
 }
 
 /**
- * Commits the changes of one project with a quota. All of them meet on the entry with the sum, so those that wait at the
- * same time become one operation, and one such is on its way at a time. Other processes are met on that entry as well:
- * whoever was slower reads the sum again.
+ * Commits the changes of one project with a quota. All of them write the entry with the sum, so those that wait at the
+ * same time become one operation, and one operation runs at a time. Other processes write that entry as well: the
+ * process that loses the race reads the sum again.
  */
 export class QuotaQueue {
   readonly #db: Database;
   readonly #project: string;
   readonly #onIdle: () => void;
-  #waiting: Waiting[] = [];
-  /** As it was last seen; `undefined` where it is to be read. */
+  #waiting: WaitingChange[] = [];
+  /** The account when it was last read; `undefined` if it must be read. */
   #account: QuotaAccount | undefined;
   #isRunning = false;
-  /** How many of the next changes are committed alone, as one of them cannot be committed at all. */
+  /** How many of the next changes are committed one at a time, because one of them makes every group fail. */
   #alone = 0;
-  /** When others began to be quicker each time, by the monotonic clock. */
-  #slowerSince: number | undefined;
+  /** Start of the current losing streak against other processes, by the monotonic clock. */
+  #losingSince: number | undefined;
 
-  /** @param onIdle Called when nobody waits any more. */
+  /** @param onIdle Called when no change is waiting any more. */
   constructor(db: Database, project: string, onIdle: () => void) {
     this.#db = db;
     this.#project = project;
     this.#onIdle = onIdle;
   }
 
-  /** The project's bytes as they were last seen; `undefined` while that is not known. */
+  /** The project's bytes when they were last read; `undefined` while that is not known. */
   get used(): number | undefined {
     return this.#account?.used;
   }
 
   /**
-   * Commits a change, alone or with others. Where something that it demands is not so, the outcome is not `ok`.
+   * Commits a change, alone or with others. The outcome is not `ok` if one of its checks fails.
    *
-   * @throws {QuotaExceeded} if all that it demands is so, and the project would have too many bytes.
+   * @throws {QuotaExceeded} if the project would have too many bytes, and all checks of the change hold.
    */
   commit(change: QuotaChange): Promise<Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -77,12 +77,12 @@ export class QuotaQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      // Others that ask within this turn of the event loop come along.
+      // Changes that arrive in this turn of the event loop join.
       await new Promise((resolve) => setImmediate(resolve));
       try {
         await this.#step([...this.#waiting]);
       } catch (error) {
-        // The store could not be asked.
+        // The store could not be read.
         this.#account = undefined;
         for (const { reject } of this.#settle(this.#waiting)) reject(error);
       }
@@ -91,66 +91,71 @@ export class QuotaQueue {
     this.#onIdle();
   }
 
-  /** Gives some of those who asked their answer, or reads the account again. */
-  async #step(asked: readonly Waiting[]): Promise<void> {
+  /** Settles some of the waiting changes, or drops an account that is out of date. */
+  async #step(waiting: readonly WaitingChange[]): Promise<void> {
     const isNew = this.#account === undefined;
     const account = this.#account ??= await readQuotaAccount(this.#db, this.#project);
-    const isKnownTo = ({ unchanged }: Waiting) =>
+    const knowsProject = ({ unchanged }: WaitingChange) =>
       unchanged.versionstamp === account?.unchanged.versionstamp;
-    if (account === undefined || !asked.every(isKnownTo)) {
+    if (account === undefined || !waiting.every(knowsProject)) {
       this.#account = isNew ? account : undefined;
-      if (isNew) this.#refuse(asked.filter((waiting) => !isKnownTo(waiting)));
+      if (isNew) this.#refuse(waiting.filter((change) => !knowsProject(change)));
       return;
     }
     const { fits = [], tooLarge = [] } = Object.groupBy(
-      asked,
+      waiting,
       ({ more }) => fitsQuota(account, more) ? "fits" : "tooLarge",
     );
-    await Promise.all(tooLarge.map((waiting) => this.#judge(waiting, account)));
-    const isSoStill = this.#account === account;
-    if (isSoStill && fits.length > 0) {
+    await Promise.all(tooLarge.map((change) => this.#rejectTooLarge(change, account)));
+    if (this.#account === account && fits.length > 0) {
       await this.#commitGroup(this.#groupOf(fits, account), account);
     }
   }
 
-  /** Ends the waiting of some. */
-  #settle(members: readonly Waiting[]): readonly Waiting[] {
-    const settled = new Set(members);
-    this.#waiting = this.#waiting.filter((waiting) => !settled.has(waiting));
-    return members;
+  /** Takes changes off the queue. */
+  #settle(changes: readonly WaitingChange[]): readonly WaitingChange[] {
+    const settled = new Set(changes);
+    this.#waiting = this.#waiting.filter((change) => !settled.has(change));
+    return changes;
   }
 
-  /** Tells some that what they demand is not so. */
-  #refuse(members: readonly Waiting[]): void {
-    for (const { resolve } of this.#settle(members)) resolve({ ok: false });
+  /** Settles changes with a failed check. */
+  #refuse(changes: readonly WaitingChange[]): void {
+    for (const { resolve } of this.#settle(changes)) resolve({ ok: false });
   }
 
-  /** Refuses what is too large, if the account and all that it demands are so at one moment. */
-  async #judge(waiting: Waiting, { used, limit, versionstamp }: QuotaAccount): Promise<void> {
-    const demanded = waiting.operation.checks();
+  /**
+   * Rejects a change that is too large. The sum and the checks of the change are read at one moment: a failed check comes
+   * before the quota, and a sum that has changed is read again.
+   */
+  async #rejectTooLarge(
+    change: WaitingChange,
+    { used, limit, versionstamp }: QuotaAccount,
+  ): Promise<void> {
+    const checks = change.operation.checks();
     const [entry, ...found] = await readMany(this.#db.reader, [
       keys.quota(this.#project),
-      ...demanded.map(({ key }) => key),
+      ...checks.map(({ key }) => key),
     ]);
-    const isMet = demanded.every((check, i) => check.versionstamp === found[i]?.versionstamp);
-    if (!isMet) return this.#refuse([waiting]);
+    const isMet = checks.every((check, i) => check.versionstamp === found[i]?.versionstamp);
+    if (!isMet) return this.#refuse([change]);
     if (entry?.versionstamp === versionstamp) {
-      this.#settle([waiting]);
-      waiting.reject(new QuotaExceeded({ used, limit, more: waiting.more }));
+      this.#settle([change]);
+      change.reject(new QuotaExceeded({ used, limit, more: change.more }));
     } else this.#account = undefined;
   }
 
-  /** Of those who fit, in their order, all that fit together. The others wait for what comes of these. */
-  #groupOf(fits: readonly Waiting[], account: QuotaAccount): Group {
+  /** Makes one operation of the first changes that fit together. The others wait for its outcome. */
+  #groupOf(fits: readonly WaitingChange[], account: QuotaAccount): Group {
     const key = keys.quota(this.#project);
+    // The operation refers to this object, whose sum grows below.
     const sum: QuotaRecord = { bytes: account.used };
-    // The sum goes on changing below: it takes its place in the operation before others take all that there is.
     const together = new Operation().share(account.unchanged)
       .check(key, account.versionstamp)
       .set(key, sum);
-    const members: Waiting[] = [];
-    for (const waiting of fits) {
-      const { operation, more } = waiting;
+    const members: WaitingChange[] = [];
+    for (const change of fits) {
+      const { operation, more } = change;
       if (!fitsQuota({ ...account, used: sum.bytes }, more)) continue;
       if (
         members.length > 0 &&
@@ -158,7 +163,7 @@ export class QuotaQueue {
       ) continue;
       together.add(operation);
       sum.bytes += more;
-      members.push(waiting);
+      members.push(change);
       if (this.#alone > 0) break;
     }
     return { together, members, used: sum.bytes };
@@ -169,32 +174,32 @@ export class QuotaQueue {
     this.#alone = Math.max(0, this.#alone - 1);
     try {
       const outcome = await this.#db.commit(together);
-      if (!outcome.ok) return await this.#learn(account, members);
-      this.#slowerSince = undefined;
+      if (!outcome.ok) return await this.#handleRefusal(account, members);
+      this.#losingSince = undefined;
       this.#account = { ...account, used, versionstamp: outcome.versionstamp };
       for (const { resolve } of this.#settle(members)) resolve(outcome);
     } catch (error) {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
       const storing = members.filter(({ operation }) => operation.hasFileBytes);
       if (error instanceof StoreFull && storing.length > 0) {
-        // The others may still find room.
+        // The members that store no bytes may still succeed.
         for (const { reject } of this.#settle(storing)) reject(error);
       } else if (members.length > 1 && !concernsAll) this.#alone = members.length;
       else for (const { reject } of this.#settle(members)) reject(error);
     }
   }
 
-  /** Finds out why a group was refused: another process was quicker, or what some demand is not so. */
-  async #learn(before: QuotaAccount, members: readonly Waiting[]): Promise<void> {
+  /** Finds out why a group was refused: another process was first, or checks of some members failed. */
+  async #handleRefusal(before: QuotaAccount, members: readonly WaitingChange[]): Promise<void> {
     const now = await readQuotaAccount(this.#db, this.#project);
     this.#account = now;
     const isSame = now?.versionstamp === before.versionstamp &&
       now.unchanged.versionstamp === before.unchanged.versionstamp;
     const unmet = isSame
-      ? await unmetAmong(this.#db.reader, members.map(({ operation }) => operation))
+      ? await findUnmet(this.#db.reader, members.map(({ operation }) => operation))
       : new Set();
     if (unmet.size > 0) return this.#refuse(members.filter((one) => unmet.has(one.operation)));
-    const since = this.#slowerSince ??= performance.now();
+    const since = this.#losingSince ??= performance.now();
     if (performance.now() - since > LOCKED_RETRY_TIME) {
       throw new StoreUnavailable("Too many other processes write to the project");
     }

@@ -11,8 +11,8 @@ import { Quotas } from "./quotas.ts";
 
 const { project } = DRIVE;
 
-testOnAll("What cannot be committed at all does not take others along", async ({ db, store }) => {
-  await store.projects.setMaxBytes(project, 1000);
+testOnAll("A change that cannot be committed does not make others fail", async ({ db, store }) => {
+  await store.projects.update(project, { maxBytes: 1000 });
   const quotas = new Quotas(db);
   const known = await new ProjectCache(db).requireWritable(DRIVE);
   const outcomes = await Promise.allSettled(Array.from({ length: 9 }, (_, i) => {
@@ -27,9 +27,9 @@ testOnAll("What cannot be committed at all does not take others along", async ({
 });
 
 testOnAll(
-  "What demands something that is not so is told that, and not that it is too large",
+  "A failed check takes precedence over the quota",
   async ({ db, store }) => {
-    await store.projects.setMaxBytes(project, 1000);
+    await store.projects.update(project, { maxBytes: 1000 });
     const quotas = new Quotas(db);
     const known = await new ProjectCache(db).requireWritable(DRIVE);
     const outcomes = await Promise.all([10, 2000, 20, 30].map((more, i) => {
@@ -43,8 +43,8 @@ testOnAll(
   },
 );
 
-testOnAll("Changes that free bytes make room for those that wait", async ({ db, store }) => {
-  await store.projects.setMaxBytes(project, 1000);
+testOnAll("Changes that free bytes make room for waiting changes", async ({ db, store }) => {
+  await store.projects.update(project, { maxBytes: 1000 });
   const quotas = new Quotas(db);
   const known = await new ProjectCache(db).requireWritable(DRIVE);
   const change = (more: number) => {

@@ -1,34 +1,19 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { openDatabase } from "../engine/database_file.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { CHUNK_SIZE, type QuotaRecord } from "../engine/records.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { countReads, entriesWith } from "../testing/entries.ts";
 import { put, putAt, upload } from "../testing/files.ts";
+import { assertQuotaExceeded, quotaEntry, setQuota, sumOf, usedBytes } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 
 const { project } = DRIVE;
 
-async function limit({ store }: TestStore, maxBytes: number | null): Promise<void> {
-  assertEquals(
-    (await store.projects.setMaxBytes(project, maxBytes))?.maxBytes,
-    maxBytes ?? undefined,
-  );
-}
-
-/** The bytes of the project, open uploads included; they are what its entry says, where there is one. */
-async function used({ store, db }: TestStore): Promise<number> {
-  const drives = await store.drives(project);
-  const sum = drives.reduce((all, { bytes, openBytes }) => all + bytes + openBytes, 0);
-  const { value } = await db.reader.get<QuotaRecord>(keys.quota(project));
-  if (value !== null) assertEquals(value, { bytes: sum });
-  return sum;
-}
-
-/** Writes files of some sizes at the same time; gives the sizes that were taken. What is refused is refused for the quota. */
+/** Writes files of some sizes at the same time. Returns the sizes that were stored; the others exceeded the quota. */
 async function putAll(
   benches: readonly TestStore[],
   sizes: readonly number[],
@@ -47,18 +32,10 @@ async function putAll(
   return taken;
 }
 
-function sumOf(sizes: readonly number[]): number {
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-async function refusal(work: Promise<unknown>): Promise<QuotaExceeded> {
-  return await assertRejects(() => work, QuotaExceeded);
-}
-
-testOnAll("A project takes as many bytes as it may, and not one more", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("A project can use its whole quota and not a byte more", async (bench) => {
+  await setQuota(bench, 1000);
   await put(bench, "a", bytes(900));
-  const { message, numbers } = await refusal(put(bench, "b", bytes(101)));
+  const { message, numbers } = await assertQuotaExceeded(put(bench, "b", bytes(101)));
   assertEquals(numbers, { used: 900, limit: 1000, more: 101 });
   assertEquals(
     message,
@@ -69,101 +46,102 @@ testOnAll("A project takes as many bytes as it may, and not one more", async (be
   assertEquals(await bench.store.files.stat(place("b")), undefined);
   await put(bench, "b", bytes(100));
   await put(bench, "empty", bytes(0));
-  assertEquals(await used(bench), 1000);
-  await refusal(put(bench, "c", bytes(1)));
+  assertEquals(await usedBytes(bench), 1000);
+  await assertQuotaExceeded(put(bench, "c", bytes(1)));
 });
 
-testOnAll("What a file takes the place of makes room for it", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("A file that is replaced makes room for the new one", async (bench) => {
+  await setQuota(bench, 1000);
   await put(bench, "a", bytes(600));
   await put(bench, "a", bytes(1000));
-  assertEquals((await refusal(put(bench, "a", bytes(1001)))).numbers.more, 1);
+  assertEquals((await assertQuotaExceeded(put(bench, "a", bytes(1001)))).numbers.more, 1);
   await put(bench, "a", bytes(1000, 2));
   await put(bench, "a", bytes(10));
   await put(bench, "b", bytes(990));
   assertEquals(await bench.store.files.delete(place("b")), true);
   assertEquals(await bench.store.files.delete(place("b")), false);
   await put(bench, "c", bytes(990));
-  assertEquals(await used(bench), 1000);
+  assertEquals(await usedBytes(bench), 1000);
 });
 
-testOnAll("Who has too much may keep it and make it less, and add nothing", async (bench) => {
-  await put(bench, "a", bytes(500));
-  await put(bench, "b", bytes(500));
-  await limit(bench, 300);
-  await refusal(put(bench, "c", bytes(1)));
-  await refusal(put(bench, "a", bytes(501)));
-  await put(bench, "a", bytes(500, 2));
-  await put(bench, "a", bytes(400));
-  await put(bench, "c", bytes(0));
-  await bench.store.files.delete(place("b"));
-  await refusal(put(bench, "c", bytes(1)));
-  await limit(bench, null);
-  await put(bench, "c", bytes(1000));
-  assertEquals(await used(bench), 1400);
-});
+testOnAll(
+  "A project over its quota keeps its files, may shrink, and cannot grow",
+  async (bench) => {
+    await put(bench, "a", bytes(500));
+    await put(bench, "b", bytes(500));
+    await setQuota(bench, 300);
+    await assertQuotaExceeded(put(bench, "c", bytes(1)));
+    await assertQuotaExceeded(put(bench, "a", bytes(501)));
+    await put(bench, "a", bytes(500, 2));
+    await put(bench, "a", bytes(400));
+    await put(bench, "c", bytes(0));
+    await bench.store.files.delete(place("b"));
+    await assertQuotaExceeded(put(bench, "c", bytes(1)));
+    await setQuota(bench, null);
+    await put(bench, "c", bytes(1000));
+    assertEquals(await usedBytes(bench), 1400);
+  },
+);
 
-testOnAll("Of writers of one size as many are taken as fit", async (bench) => {
-  await limit(bench, 40 * 1000 + 999);
+testOnAll("Concurrent writes of one size succeed as many as fit", async (bench) => {
+  await setQuota(bench, 40 * 1000 + 999);
   const taken = await putAll([bench], Array.from({ length: 64 }, () => 1000));
-  assertEquals([taken.length, await used(bench)], [40, 40_000]);
+  assertEquals([taken.length, await usedBytes(bench)], [40, 40_000]);
 });
 
-testOnAll("Writers of many sizes never get more than fits, and no room is lost", async (bench) => {
-  await limit(bench, 100_000);
-  const sizes = Array.from({ length: 64 }, (_, i) => 1000 + ((i * 37) % 64) * 60);
-  const taken = await putAll([bench], sizes);
-  assertEquals(await used(bench), sumOf(taken));
-  const left = 100_000 - sumOf(taken);
-  assert(left >= 0 && left < Math.max(...sizes), `${left} bytes are left`);
-  await put(bench, "rest", bytes(left));
-  assertEquals(await used(bench), 100_000);
-});
+testOnAll(
+  "Concurrent writes of many sizes never exceed the quota and lose no room",
+  async (bench) => {
+    await setQuota(bench, 100_000);
+    const sizes = Array.from({ length: 64 }, (_, i) => 1000 + ((i * 37) % 64) * 60);
+    const taken = await putAll([bench], sizes);
+    assertEquals(await usedBytes(bench), sumOf(taken));
+    const left = 100_000 - sumOf(taken);
+    assert(left >= 0 && left < Math.max(...sizes), `${left} bytes are left`);
+    await put(bench, "rest", bytes(left));
+    assertEquals(await usedBytes(bench), 100_000);
+  },
+);
 
-testOnAll("Files of many chunks count as small ones do", async (bench) => {
-  await limit(bench, 10 * CHUNK_SIZE);
+testOnAll("Files of several chunks count like small ones", async (bench) => {
+  await setQuota(bench, 10 * CHUNK_SIZE);
   const taken = await putAll([bench], Array.from({ length: 8 }, () => 3 * CHUNK_SIZE));
-  assertEquals([taken.length, await used(bench)], [3, 9 * CHUNK_SIZE]);
+  assertEquals([taken.length, await usedBytes(bench)], [3, 9 * CHUNK_SIZE]);
   await sweepLater(bench);
   const chunks = await Array.fromAsync(bench.db.reader.list({ prefix: ["chunk"] }));
   assertEquals(chunks.length, 9);
 });
 
-testOnAll("Deleting and writing at the same time stays exact", async (bench) => {
-  await limit(bench, 10_000);
+testOnAll("Concurrent deletes and writes keep the sum exact", async (bench) => {
+  await setQuota(bench, 10_000);
   await putAll([bench], Array.from({ length: 10 }, () => 1000));
   const work = Array.from({ length: 60 }, async (_, i) => {
     const name = `${i % 12}`;
     if (i % 3 === 0) await bench.store.files.delete(place(name));
     else await put(bench, name, bytes(500 + (i * 97) % 1500));
-    return await entryOf(bench);
+    return await quotaEntry(bench);
   });
   for (const outcome of await Promise.allSettled(work)) {
     if (outcome.status === "fulfilled") assert(outcome.value <= 10_000);
     else if (!(outcome.reason instanceof QuotaExceeded)) throw outcome.reason;
   }
-  await used(bench);
+  await usedBytes(bench);
 });
 
-/** What the entry says while others write. */
-async function entryOf({ db }: TestStore): Promise<number> {
-  return (await db.reader.get<QuotaRecord>(keys.quota(project))).value?.bytes ?? 0;
-}
-
-testOnAll("Two processes share what a project may have", async (bench) => {
+testOnAll("A quota holds across processes", async (bench) => {
   const other = otherProcess(bench);
-  await limit(bench, 30_000);
+  await setQuota(bench, 30_000);
   const taken = await putAll([bench, other], Array.from({ length: 64 }, () => 1000));
-  assertEquals([taken.length, await used(bench)], [30, 30_000]);
+  assertEquals([taken.length, await usedBytes(bench)], [30, 30_000]);
   await Promise.all(Array.from({ length: 64 }, async (_, i) => {
     await (i % 3 ? bench : other).store.files.delete(place(`${i}`));
   }));
-  assertEquals(await used(bench), 0);
+  assertEquals(await usedBytes(bench), 0);
   const more = await putAll([other, bench], Array.from({ length: 64 }, () => 1500));
-  assertEquals([more.length, await used(bench)], [20, 30_000]);
+  assertEquals([more.length, await usedBytes(bench)], [20, 30_000]);
 });
 
-Deno.test("Two handles on one file share it as well, and neither is locked out", async () => {
+Deno.test("A quota holds across two handles on one file, and neither is locked out", async () => {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-quota-" });
   const onError = (error: unknown) => {
     throw error;
@@ -179,27 +157,27 @@ Deno.test("Two handles on one file share it as well, and neither is locked out",
     await first.store.projects.create(project, undefined, 50_500);
     const sizes = Array.from({ length: 200 }, () => 1000);
     const taken = await putAll(benches, sizes);
-    assertEquals([taken.length, await used(first)], [50, 50_000]);
-    await limit(first, 150_500);
+    assertEquals([taken.length, await usedBytes(first)], [50, 50_000]);
+    await setQuota(first, 150_500);
     const again = await putAll(benches, sizes, (i) => `again ${i}`);
-    assertEquals([again.length, await used(first)], [100, 150_000]);
+    assertEquals([again.length, await usedBytes(first)], [100, 150_000]);
   } finally {
     for (const { store } of benches) await store.close();
     await Deno.remove(folder, { recursive: true });
   }
 });
 
-testOnAll("A limit that is set while others write holds from then on", async (bench) => {
+testOnAll("A quota that is set during writes holds from then on", async (bench) => {
   const other = otherProcess(bench);
   for (let round = 0; round < 10; round++) {
-    await limit(bench, null);
+    await setQuota(bench, null);
     await other.store.files.stat(place("known without a limit"));
     const names = (i: number) => `${round}-${i}`;
     const writing = putAll([bench, other], Array.from({ length: 20 }, () => 1000), names);
     for (let i = 0; i < round; i++) await bench.store.files.stat(place("another"));
-    await limit(bench, 1000 * (20 * round + 5));
+    await setQuota(bench, 1000 * (20 * round + 5));
     await writing;
-    const now = await used(bench);
+    const now = await usedBytes(bench);
     const more = await putAll(
       [other, bench],
       Array.from({ length: 9 }, () => 1000),
@@ -211,78 +189,78 @@ testOnAll("A limit that is set while others write holds from then on", async (be
         return bench.store.files.delete(place(`x${i}`));
       }),
     );
-    assertEquals(await used(bench), now);
+    assertEquals(await usedBytes(bench), now);
   }
 });
 
-testOnAll("A limit that another process raised counts at once", async (bench) => {
+testOnAll("A quota that another process raised counts at once", async (bench) => {
   const other = otherProcess(bench);
-  await limit(bench, 100);
+  await setQuota(bench, 100);
   await put(other, "a", bytes(100));
-  await limit(bench, 200);
+  await setQuota(bench, 200);
   await put(other, "b", bytes(100));
   await bench.store.files.delete(place("a"));
   await put(other, "c", bytes(100));
-  assertEquals(await used(bench), 200);
+  assertEquals(await usedBytes(bench), 200);
 });
 
-testOnAll("Where the sum is not there it is counted anew", async (bench) => {
+testOnAll("A missing sum is counted again", async (bench) => {
   await put(bench, "a", bytes(300));
   await put(bench, "b", bytes(300));
-  await limit(bench, 1000);
+  await setQuota(bench, 1000);
   assertEquals((await bench.db.reader.get(keys.quota(project))).value, null);
-  assertEquals((await refusal(put(bench, "c", bytes(401)))).numbers.used, 600);
+  assertEquals((await assertQuotaExceeded(put(bench, "c", bytes(401)))).numbers.used, 600);
   const taken = await putAll([bench], Array.from({ length: 9 }, () => 100));
-  assertEquals([taken.length, await used(bench)], [4, 1000]);
+  assertEquals([taken.length, await usedBytes(bench)], [4, 1000]);
   await bench.db.commit(new Operation().delete(keys.quota(project)));
   await bench.store.files.delete(place("a"));
   assertEquals((await bench.db.reader.get(keys.quota(project))).value, { bytes: 700 });
   const more = await putAll([bench], Array.from({ length: 9 }, () => 100), (i) => `more ${i}`);
-  assertEquals([more.length, await used(bench)], [3, 1000]);
+  assertEquals([more.length, await usedBytes(bench)], [3, 1000]);
 });
 
-testOnAll("A drive that is being removed makes room at once", async (bench) => {
+testOnAll("A drive that is being deleted makes room at once", async (bench) => {
   const other = otherProcess(bench);
-  await limit(bench, 1000);
+  await setQuota(bench, 1000);
   await putAt(bench, { ...place("a"), drive: "large" }, bytes(900));
   await put(other, "b", bytes(100));
-  await refusal(put(other, "c", bytes(1)));
+  await assertQuotaExceeded(put(other, "c", bytes(1)));
   await bench.store.projects.deleteDrive(project, "large");
   await put(other, "c", bytes(500));
-  assertEquals(await used(bench), 600);
+  assertEquals(await usedBytes(bench), 600);
   await sweepLater(bench);
   await put(other, "d", bytes(400));
-  await refusal(put(bench, "e", bytes(1)));
-  assertEquals(await used(bench), 1000);
+  await assertQuotaExceeded(put(bench, "e", bytes(1)));
+  assertEquals(await usedBytes(bench), 1000);
   await putAt(bench, { ...place("a"), drive: "large" }, bytes(0));
   await bench.store.files.delete(place("d"));
   await putAt(bench, { ...place("a"), drive: "large" }, bytes(400));
-  assertEquals(await used(bench), 1000);
+  assertEquals(await usedBytes(bench), 1000);
 });
 
-testOnAll("Removing drives while others write and delete keeps the sum right", async (bench) => {
+testOnAll("Deleting drives during writes and deletes keeps the sum exact", async (bench) => {
   const other = otherProcess(bench);
-  await limit(bench, 8000);
+  await setQuota(bench, 8000);
   for (let round = 0; round < 10; round++) {
-    const at = (i: number) => ({ project, drive: i % 2 ? "kept" : "removed", name: `${i}` });
+    const at = (i: number) => ({ project, drive: i % 2 ? "kept" : "deleted", name: `${i}` });
     const work = Array.from({ length: 24 }, async (_, i) => {
       const one = i % 3 ? bench : other;
-      if (i === 12) await bench.store.projects.deleteDrive(project, "removed");
+      if (i === 12) await bench.store.projects.deleteDrive(project, "deleted");
       else if (i % 5 === 0) await one.store.files.delete(at(i - 1));
       else await putAt(one, at(i), bytes(100 + 400 * (i % 4)));
     });
     for (const outcome of await Promise.allSettled(work)) {
       if (outcome.status === "fulfilled" || outcome.reason instanceof QuotaExceeded) continue;
-      assertEquals(outcome.reason.name, "BeingRemoved");
+      assertEquals(outcome.reason.name, "BeingDeleted");
     }
-    assert(await used(bench) <= 8000);
+    assert(await usedBytes(bench) <= 8000);
     await sweepLater(bench);
-    assert(await used(bench) <= 8000);
+    assert(await usedBytes(bench) <= 8000);
   }
 });
 
-testOnAll("A project that is removed and made again has no trace of its limit", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("A project that is deleted and created again has no quota", async (bench) => {
+  await setQuota(bench, 1000);
   await put(bench, "a", bytes(1000));
   await bench.store.projects.delete(project);
   assertEquals((await bench.db.reader.get(keys.quota(project))).value, null);
@@ -290,18 +268,18 @@ testOnAll("A project that is removed and made again has no trace of its limit", 
   await bench.store.projects.create(project, undefined);
   await put(bench, "a", bytes(2000));
   assertEquals(await entriesWith(bench, "quota"), []);
-  assertEquals(await bench.store.projects.setMaxBytes("nobody", 1), undefined);
+  assertEquals(await bench.store.projects.update("none", { maxBytes: 1 }), undefined);
 });
 
-testOnAll("A project that is made sure of keeps its limit", async (bench) => {
+testOnAll("Ensuring a project keeps its quota", async (bench) => {
   const { key } = await bench.store.projects.create("q", undefined, 1000);
   await bench.store.projects.ensure("q", key);
   assertEquals((await bench.store.projects.get("q"))?.maxBytes, 1000);
-  await refusal(putAt(bench, { ...place("a"), project: "q" }, bytes(1001)));
+  await assertQuotaExceeded(putAt(bench, { ...place("a"), project: "q" }, bytes(1001)));
 });
 
-testOnAll("A project without a limit pays nothing for those that have one", async (bench) => {
-  // As often as makes it the same where every third answer of the store is lost.
+testOnAll("A project without a quota costs the same reads when others have one", async (bench) => {
+  // Three rounds, so that the count is the same on the store that loses every third answer.
   const writes = async () => {
     for (let round = 0; round < 3; round++) {
       await put(bench, "a", bytes(1000));
@@ -316,25 +294,27 @@ testOnAll("A project without a limit pays nothing for those that have one", asyn
   assertEquals(await entriesWith(bench, "quota"), ['[ [ "quota", "other" ], { bytes: 500 } ]']);
 });
 
-testOnAll("What announces that it is too large is refused before it is read", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("A body that is announced as too large is refused before it is read", async (bench) => {
+  await setQuota(bench, 1000);
   const id = await upload(bench, place("a"), [400]);
   let wasRead = false;
   const body = async function* () {
     wasRead = true;
     yield* inPieces(bytes(601));
   };
-  await refusal(bench.store.files.put(place("b"), body(), { ...ANYWAY, announced: 1001 }));
+  await assertQuotaExceeded(
+    bench.store.files.put(place("b"), body(), { ...ANYWAY, announced: 1001 }),
+  );
   const part = { id, part: 2, type: undefined, announced: 601 };
-  await refusal(bench.store.uploads.putPart(place("a"), part, body(), () => {}));
+  await assertQuotaExceeded(bench.store.uploads.putPart(place("a"), part, body(), () => {}));
   assertEquals(wasRead, false);
   await bench.store.uploads.abort(place("a"), id);
   await bench.store.files.put(place("b"), body(), { ...ANYWAY, announced: 601 });
-  assertEquals(await used(bench), 601);
+  assertEquals(await usedBytes(bench), 601);
 });
 
-testOnAll("A condition that does not hold is told before the quota", async (bench) => {
-  await limit(bench, 100);
+testOnAll("A condition that does not hold takes precedence over the quota", async (bench) => {
+  await setQuota(bench, 100);
   await put(bench, "a", bytes(100));
   const never = { ...ANYWAY, condition: () => false };
   assertEquals(await bench.store.files.put(place("a"), inPieces(bytes(500)), never), "refused");

@@ -1,110 +1,88 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { QuotaExceeded, UploadRefused } from "../engine/errors.ts";
-import { keys } from "../engine/keys.ts";
-import { CHUNK_SIZE, type QuotaRecord } from "../engine/records.ts";
+import { UploadRefused } from "../engine/errors.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
 import { DEFAULT_UPLOAD_TTL } from "../store.ts";
 import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { entriesWith } from "../testing/entries.ts";
 import { put, putPart, upload } from "../testing/files.ts";
-import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
+import {
+  assertQuotaExceeded,
+  ignoreQuotaExceeded,
+  quotaEntry,
+  setQuota,
+  sumOf,
+  usedBytes,
+} from "../testing/quotas.ts";
+import { otherProcess, testOnAll } from "../testing/stores.ts";
 
 const { project } = DRIVE;
 
-async function limit({ store }: TestStore, maxBytes: number | null): Promise<void> {
-  assertEquals(
-    (await store.projects.setMaxBytes(project, maxBytes))?.maxBytes,
-    maxBytes ?? undefined,
-  );
-}
-
-/** The bytes of the project, open uploads included; they are what its entry says, where there is one. */
-async function used({ store, db }: TestStore): Promise<number> {
-  const drives = await store.drives(project);
-  const sum = drives.reduce((all, { bytes, openBytes }) => all + bytes + openBytes, 0);
-  const { value } = await db.reader.get<QuotaRecord>(keys.quota(project));
-  if (value !== null) assertEquals(value, { bytes: sum });
-  return sum;
-}
-
-function sumOf(sizes: readonly number[]): number {
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-async function refusal(work: Promise<unknown>): Promise<QuotaExceeded> {
-  return await assertRejects(() => work, QuotaExceeded);
-}
-
-/** What the entry says while others write. */
-async function entryOf({ db }: TestStore): Promise<number> {
-  return (await db.reader.get<QuotaRecord>(keys.quota(project))).value?.bytes ?? 0;
-}
-
 testOnAll("Parts count as they arrive, and completing counts nothing twice", async (bench) => {
-  await limit(bench, 1000);
+  await setQuota(bench, 1000);
   await put(bench, "a", bytes(100));
   const id = await upload(bench, place("a"), [700]);
-  assertEquals(await used(bench), 800);
-  assertEquals((await refusal(put(bench, "b", bytes(201)))).numbers.used, 800);
+  assertEquals(await usedBytes(bench), 800);
+  assertEquals((await assertQuotaExceeded(put(bench, "b", bytes(201)))).numbers.used, 800);
   await put(bench, "b", bytes(200));
   const complete = () => bench.store.uploads.complete(place("a"), id, () => true);
   assertEquals(await complete(), "done");
   assertEquals(await complete(), "done");
-  assertEquals(await used(bench), 900);
+  assertEquals(await usedBytes(bench), 900);
   await put(bench, "c", bytes(100));
-  await refusal(put(bench, "d", bytes(1)));
+  await assertQuotaExceeded(put(bench, "d", bytes(1)));
 });
 
-testOnAll("A part that is sent again counts with the difference", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("A part that is sent again counts by the difference in size", async (bench) => {
+  await setQuota(bench, 1000);
   const id = await upload(bench, place("a"), [400, 400]);
   await putPart(bench, "a", id, 2, bytes(600));
-  assertEquals(await used(bench), 1000);
-  assertEquals((await refusal(putPart(bench, "a", id, 2, bytes(601)))).numbers.more, 1);
+  assertEquals(await usedBytes(bench), 1000);
+  assertEquals((await assertQuotaExceeded(putPart(bench, "a", id, 2, bytes(601)))).numbers.more, 1);
   await putPart(bench, "a", id, 2, bytes(600, 2));
   await putPart(bench, "a", id, 2, bytes(0));
-  assertEquals(await used(bench), 400);
+  assertEquals(await usedBytes(bench), 400);
 });
 
-testOnAll("Aborting gives back the bytes of the parts, and so does expiry", async (bench) => {
-  await limit(bench, 1000);
+testOnAll("Aborting an upload frees the bytes of its parts, and so does expiry", async (bench) => {
+  await setQuota(bench, 1000);
   const first = await upload(bench, place("a"), [400]);
   const second = await upload(bench, place("b"), [500]);
   await bench.store.uploads.abort(place("a"), first);
-  assertEquals(await used(bench), 500);
+  assertEquals(await usedBytes(bench), 500);
   await put(bench, "c", bytes(500));
-  await refusal(put(bench, "d", bytes(1)));
+  await assertQuotaExceeded(put(bench, "d", bytes(1)));
   await bench.store.sweeper.sweep(Date.now() + DEFAULT_UPLOAD_TTL + 1);
-  assertEquals(await used(bench), 500);
+  assertEquals(await usedBytes(bench), 500);
   await put(bench, "d", bytes(500));
   await assertRejects(() => bench.store.uploads.get(place("b"), second), UploadRefused);
   assertEquals(await entriesWith(bench, "open_upload"), []);
 });
 
-testOnAll("Open uploads count from the moment on that a limit is set", async (bench) => {
+testOnAll("Open uploads count as soon as a quota is set", async (bench) => {
   const id = await upload(bench, place("a"), [400]);
   await upload(bench, place("b"), [300]);
-  await limit(bench, 1000);
-  assertEquals((await refusal(put(bench, "c", bytes(301)))).numbers.used, 700);
+  await setQuota(bench, 1000);
+  assertEquals((await assertQuotaExceeded(put(bench, "c", bytes(301)))).numbers.used, 700);
   await putPart(bench, "a", id, 2, bytes(300));
-  await limit(bench, null);
+  await setQuota(bench, null);
   await putPart(bench, "a", id, 3, bytes(300));
-  await limit(bench, 1300);
-  await refusal(put(bench, "c", bytes(1)));
-  assertEquals(await used(bench), 1300);
+  await setQuota(bench, 1300);
+  await assertQuotaExceeded(put(bench, "c", bytes(1)));
+  assertEquals(await usedBytes(bench), 1300);
 });
 
-testOnAll("Parts, ends and completions at the same time keep the sum exact", async (bench) => {
+testOnAll("Concurrent parts, aborts and completions keep the sum exact", async (bench) => {
   const other = otherProcess(bench);
   const max = 20_000;
-  await limit(bench, max);
+  await setQuota(bench, max);
   const work = Array.from({ length: 40 }, async (_, i) => {
     const one = i % 2 ? bench : other;
     const file = place(`${i % 12}`);
     const id = await one.store.uploads.start(file, undefined);
     for (let part = 1; part <= 3; part++) {
       await putPart(one, file.name, id, part, bytes(100 + (i * 97 + part * 331) % 900))
-        .catch(unlessFull);
-      assert(await entryOf(bench) <= max);
+        .catch(ignoreQuotaExceeded);
+      assert(await quotaEntry(bench) <= max);
     }
     await Promise.all([
       putPart(one, file.name, id, 1, bytes(500)).catch(unlessGone),
@@ -114,7 +92,7 @@ testOnAll("Parts, ends and completions at the same time keep the sum exact", asy
     if (i % 3 === 1) await one.store.uploads.complete(file, id, () => true).catch(unlessGone);
   });
   await Promise.all(work);
-  assert(await used(bench) <= max);
+  assert(await usedBytes(bench) <= max);
   const drives = await bench.store.drives(project);
   const entries = await Array.fromAsync(
     bench.db.reader.list<{ size: number }>({ prefix: ["part"] }),
@@ -127,19 +105,15 @@ testOnAll("Parts, ends and completions at the same time keep the sum exact", asy
   assertEquals(drives[0]?.openBytes, sumOf(parts.map(({ value }) => value.size)));
   await bench.store.sweeper.sweep(Date.now() + DEFAULT_UPLOAD_TTL + 1);
   const files = sumOf((await bench.store.drives(project)).map(({ bytes }) => bytes));
-  assertEquals([await used(bench), await entriesWith(bench, "open_upload")], [files, []]);
+  assertEquals([await usedBytes(bench), await entriesWith(bench, "open_upload")], [files, []]);
 });
 
-function unlessFull(error: unknown): void {
-  if (!(error instanceof QuotaExceeded)) throw error;
-}
-
 function unlessGone(error: unknown): void {
-  if (!(error instanceof UploadRefused)) unlessFull(error);
+  if (!(error instanceof UploadRefused)) ignoreQuotaExceeded(error);
 }
 
-testOnAll("Running uploads never get more room together than there is", async (bench) => {
-  await limit(bench, 10 * CHUNK_SIZE);
+testOnAll("Running uploads together never reserve more than the quota", async (bench) => {
+  await setQuota(bench, 10 * CHUNK_SIZE);
   const gate = Promise.withResolvers<void>();
   let read = 0;
   const body = async function* () {
@@ -157,25 +131,27 @@ testOnAll("Running uploads never get more room together than there is", async (b
       return bench.store.uploads.putPart(place("a"), part, body(), () => {});
     });
     const refused = Array.from({ length: 8 - 2 }, () => Promise.withResolvers<void>());
-    for (const outcome of outcomes) outcome.catch(unlessFull).then(() => refused.pop()?.resolve());
+    for (const outcome of outcomes) {
+      outcome.catch(ignoreQuotaExceeded).then(() => refused.pop()?.resolve());
+    }
     await Promise.all([...refused].map(({ promise }) => promise));
     gate.resolve();
     const settled = await Promise.allSettled(outcomes);
     assertEquals(settled.filter(({ status }) => status === "fulfilled").length, 2);
-    // What was not announced is read until it is too much.
+    // A body that was not announced is read until it is too large.
     assert(read <= (announced === undefined ? 30 : 8) * CHUNK_SIZE, `${read} bytes were read`);
-    assertEquals(await used(bench), 8 * CHUNK_SIZE);
+    assertEquals(await usedBytes(bench), 8 * CHUNK_SIZE);
     await bench.store.uploads.abort(place("a"), id);
   }
 });
 
-testOnAll("Completing one upload many times at once counts it once", async (bench) => {
+testOnAll("Concurrent completions of one upload count it once", async (bench) => {
   const other = otherProcess(bench);
-  await limit(bench, 1000);
+  await setQuota(bench, 1000);
   const id = await upload(bench, place("a"), [1000]);
   const outcomes = await Promise.all(Array.from({ length: 8 }, (_, i) => {
     return (i % 2 ? bench : other).store.uploads.complete(place("a"), id, () => true);
   }));
   assertEquals(new Set(outcomes), new Set(["done"] as const));
-  assertEquals(await used(bench), 1000);
+  assertEquals(await usedBytes(bench), 1000);
 });

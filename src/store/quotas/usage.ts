@@ -4,7 +4,10 @@ import type { Operation } from "../engine/operation.ts";
 import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 
-/** Keeps the counters of the drive right, and makes the drive exist; gives by how many bytes it grows. */
+/**
+ * Adds the change of a file to the counters of its drive, which makes the drive exist. Returns by how many bytes the drive
+ * grows.
+ */
 export function countUsage(
   operation: Operation,
   { project, drive }: Place,
@@ -18,44 +21,41 @@ export function countUsage(
   return bytes;
 }
 
-/** What a drive holds. */
-export interface DriveUsage {
+/** The counters of a drive, or of a project. */
+interface Usage {
+  files: number;
+  /** Bytes of the files. */
+  bytes: number;
+  /** Bytes of the parts of open uploads. */
+  openBytes: number;
+}
+
+export interface DriveUsage extends Usage {
   name: string;
-  files: number;
-  /** Of the files. */
-  bytes: number;
-  /** Of the parts of open uploads. */
-  openBytes: number;
 }
 
-/** What a project holds. */
-export interface ProjectUsage {
+export interface ProjectUsage extends Usage {
   project: string;
-  files: number;
-  /** Of the files. */
-  bytes: number;
-  /** Of the parts of open uploads. */
-  openBytes: number;
 }
 
-/** The names of the counters in the store. */
-const COUNTERS: Record<string, "files" | "bytes" | "openBytes"> = {
+/** Properties by the names of the counters in the store. */
+const COUNTERS: Record<string, keyof Usage> = {
   files: "files",
   bytes: "bytes",
   open_bytes: "openBytes",
 };
 
 /**
- * What each project holds, without what is being removed: all counters are read, and nothing else.
+ * Returns the usage of each project without drives that are being deleted. Reads all counters, and nothing else.
  *
- * @param removing By the id of a project, the drives of it that are being removed.
+ * @param deleting The drives that are being deleted, by project. Every project has an entry.
  */
 export async function listUsage(
   db: Database,
-  removing: ReadonlyMap<string, readonly string[]>,
+  deleting: ReadonlyMap<string, readonly string[]>,
 ): Promise<ProjectUsage[]> {
   const usages = new Map<string, ProjectUsage>();
-  for (const project of removing.keys()) {
+  for (const project of deleting.keys()) {
     usages.set(project, { project, files: 0, bytes: 0, openBytes: 0 });
   }
   const counters = db.reader.list<Deno.KvU64>(
@@ -65,14 +65,14 @@ export async function listUsage(
   for await (const { key, value } of counters) {
     const [, project, drive, counter] = key;
     const usage = usages.get(String(project));
-    if (usage === undefined || removing.get(String(project))?.includes(String(drive))) continue;
+    if (usage === undefined || deleting.get(String(project))?.includes(String(drive))) continue;
     const field = COUNTERS[String(counter)];
     if (field !== undefined) usage[field] += Number(value.value);
   }
   return [...usages.values()];
 }
 
-/** The drives of a project with what they hold, in the order of their names' UTF-8 bytes. */
+/** Returns the drives of a project and their usage, in the order of their names' UTF-8 bytes. */
 export async function listDrives(db: Database, project: string): Promise<DriveUsage[]> {
   const drives = new Map<string, DriveUsage>();
   const counters = db.reader.list<Deno.KvU64>({ prefix: prefixes.usage(project) });

@@ -1,131 +1,124 @@
+import { delay } from "@std/async/delay";
 import { Semaphore } from "../../rules/concurrency.ts";
 import { MINUTE, SECOND } from "../../rules/units.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 
+/** Reads of a remote store in flight. More than of an embedded one, because each waits for a network round trip. */
 export const REMOTE_READS = 32;
 
-/**
- * How long a question whether the store is back is left unanswered until it is asked anew, twice as long each time, and
- * the pause after one that failed.
- */
-const REMOTE_PROBE_TIME = 5 * SECOND;
+/** How long one probe of an unreachable store may take: doubled after each timeout, up to the maximum. */
+const PROBE_TIMEOUT = 5 * SECOND;
+const MAX_PROBE_TIMEOUT = MINUTE;
 
-const REMOTE_MAX_PROBE_TIME = MINUTE;
+/** Pause after a probe that failed with an error. */
+const PROBE_PAUSE = SECOND;
 
-const REMOTE_PROBE_PAUSE = SECOND;
-
-/** What of a handle reaches the store. */
-export type KvMethods = Pick<Deno.Kv, "get" | "getMany" | "list" | "atomic">;
-
-/** Something took longer than it may. */
+/** Work exceeded its deadline. */
 export class TimeoutExceeded extends Error {
-  override readonly name = "Overdue";
+  override readonly name = "TimeoutExceeded";
 }
 
 /**
- * What the work gives, if that is within so many milliseconds.
+ * Returns the result of some work if it comes in time. A later result or failure is ignored.
  *
- * @param end Ends the waiting earlier.
- * @throws {TimeoutExceeded} otherwise; what comes of the work later concerns nobody.
+ * Own code: `deadline` of `@std/async` keeps its timer after the work is done, so every call to the store would leave one.
+ *
+ * @param timeout In milliseconds.
+ * @param signal Ends the wait earlier, with its reason.
+ * @throws {TimeoutExceeded}
  */
 export async function withTimeout<T>(
-  time: number,
+  timeout: number,
   work: Promise<T>,
-  end?: Promise<void>,
+  signal?: AbortSignal,
 ): Promise<T> {
   work.catch(() => {});
-  const overdue = Promise.withResolvers<never>();
-  const timer = setTimeout(() => overdue.reject(new TimeoutExceeded("No answer in time")), time);
-  end?.then(() => overdue.reject(new TimeoutExceeded("Nobody waits any more")));
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TimeoutExceeded("No answer in time")), timeout);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort);
   try {
-    return await Promise.race([work, overdue.promise]);
+    return await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
   }
 }
 
 /**
- * Puts a deadline on everything that is asked of a store behind a network, whose client by itself waits and tries again
- * without end. What passed its deadline stays with that client, so as long as the store does not answer nothing more is
- * asked of it: that fails at once, and memory is bounded by what was on its way. One question whether the store is back
- * waits meanwhile.
+ * Sets deadlines for all calls to a store behind a network, because Deno KV's client waits and retries without end.
+ *
+ * A call that exceeds its deadline stays in that client. Therefore, while the store does not answer, further calls fail at
+ * once, which bounds memory by the calls that were in flight. One probe at a time waits until the store is back.
  */
 export class Reachability {
   readonly #probe: () => Promise<unknown>;
   readonly #reads = new Semaphore(REMOTE_READS);
-  readonly #closed = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
   readonly #onBack = new Set<() => void>();
   #isAway = false;
-  #isClosed = false;
 
   /** @param probe A read of the store. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
 
-  /** Whether the store answered when it was last asked. */
+  /** Whether the store has not answered since a call exceeded its deadline. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
   /**
-   * Runs some work for at most so many milliseconds.
+   * Runs a call with a deadline, in milliseconds.
    *
-   * @throws {StoreUnavailable} if it takes longer, if the store does not answer anyway, or its answer makes no sense.
+   * @throws {StoreUnavailable} if the call takes longer, the store is away, or its answer makes no sense.
    */
-  async within<T>(time: number, work: () => Promise<T>): Promise<T> {
+  async within<T>(timeout: number, call: () => Promise<T>): Promise<T> {
     if (this.#isAway) throw new StoreUnavailable("The store does not answer");
     try {
-      return await withTimeout(time, work());
+      return await withTimeout(timeout, call());
     } catch (error) {
-      if (error instanceof TimeoutExceeded) this.#wait();
-      throw isOurs(error) ? error : unavailable(error);
+      if (error instanceof TimeoutExceeded) this.#waitUntilBack();
+      throw isDefect(error) ? error : unavailable(error);
     }
   }
 
-  /** The same for a read, few of which run at once. */
-  read<T>(time: number, work: () => Promise<T>): Promise<T> {
-    return this.#reads.run(() => this.within(time, work));
+  /** Runs a read with a deadline; at most `REMOTE_READS` run at once. */
+  read<T>(timeout: number, call: () => Promise<T>): Promise<T> {
+    return this.#reads.run(() => this.within(timeout, call));
   }
 
-  /** Has something done whenever the store answers again after something passed its deadline. */
+  /** Registers a listener for every return of a store that was away. */
   onBack(listener: () => void): void {
     this.#onBack.add(listener);
   }
 
-  /** Ends the waiting for a store that is away. */
-  close(): void {
-    this.#isClosed = true;
-    this.#closed.resolve();
+  /** Stops probing. */
+  [Symbol.dispose](): void {
+    this.#closing.abort();
   }
 
-  /** Until the store answers. A question that nobody answers for long may have been lost, and is asked anew. */
-  async #wait(): Promise<void> {
+  /** Probes until the store answers. A probe without an answer may have been lost, so it is repeated. */
+  async #waitUntilBack(): Promise<void> {
     if (this.#isAway) return;
     this.#isAway = true;
-    let time = REMOTE_PROBE_TIME;
-    while (this.#isAway && !this.#isClosed) {
+    const { signal } = this.#closing;
+    let timeout = PROBE_TIMEOUT;
+    while (this.#isAway && !signal.aborted) {
       try {
-        await withTimeout(time, this.#probe(), this.#closed.promise);
+        await withTimeout(timeout, this.#probe(), signal);
         this.#isAway = false;
         for (const listener of this.#onBack) listener();
       } catch (error) {
-        if (error instanceof TimeoutExceeded) time = Math.min(2 * time, REMOTE_MAX_PROBE_TIME);
-        else await pause(REMOTE_PROBE_PAUSE, this.#closed.promise);
+        if (error instanceof TimeoutExceeded) timeout = Math.min(2 * timeout, MAX_PROBE_TIMEOUT);
+        else await delay(PROBE_PAUSE, { signal }).catch(() => {});
       }
     }
   }
 }
 
-async function pause(time: number, end: Promise<void>): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, time);
-  await Promise.race([over.promise, end]);
-  clearTimeout(timer);
-}
-
-/** What is a defect of ours: an operation over a limit. A handle that was closed was one that led nowhere. */
-function isOurs(error: unknown): boolean {
+/** Returns whether an error is a defect of kvdrive, such as an operation over a limit. */
+function isDefect(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError ||
     (error instanceof Error && error.message.includes("(status=400"));
 }

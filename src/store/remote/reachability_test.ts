@@ -2,22 +2,22 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { withKv } from "../testing/stores.ts";
 import { Reachability, REMOTE_READS } from "./reachability.ts";
-import { guardReads } from "./remote_connection.ts";
+import { remoteReader } from "./remote_connection.ts";
 
 const SECOND = 1000;
 
-/** Never comes. */
+/** Never resolves. */
 const silence = () => new Promise<never>(() => {});
 
 async function until(isSo: () => boolean): Promise<void> {
   const end = Date.now() + 30 * SECOND;
   while (!isSo()) {
-    if (Date.now() > end) throw new Error("It did not come to that");
+    if (Date.now() > end) throw new Error("The condition was never met");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 
-Deno.test("What comes in time is given as it is", async () => {
+Deno.test("A result or a defect in time is passed on unchanged", async () => {
   const reachability = new Reachability(silence);
   assertEquals(await reachability.within(30 * SECOND, () => Promise.resolve(7)), 7);
   for (const ours of [new TypeError("Too many mutations"), new RangeError("over a limit")]) {
@@ -27,7 +27,7 @@ Deno.test("What comes in time is given as it is", async () => {
   assertEquals(reachability.isAway, false);
 });
 
-Deno.test("What the network says is that the store cannot be reached, with the cause for the log", async () => {
+Deno.test("A network error becomes StoreUnavailable with its cause", async () => {
   const reachability = new Reachability(silence);
   const cause = new Error("KV Connect failed to call … (status=401 Unauthorized)");
   const error = await assertRejects(
@@ -37,11 +37,11 @@ Deno.test("What the network says is that the store cannot be reached, with the c
   assertEquals(error.cause, cause);
 });
 
-Deno.test("A store that was silent is asked nothing more until it answers one question", async () => {
+Deno.test("After a timeout all calls fail until a probe is answered", async () => {
   const answer = Promise.withResolvers<void>();
-  let questions = 0;
+  let probes = 0;
   const reachability = new Reachability(() => {
-    questions++;
+    probes++;
     return answer.promise;
   });
   await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
@@ -50,25 +50,25 @@ Deno.test("A store that was silent is asked nothing more until it answers one qu
     const work = () => Promise.resolve(asked++);
     await assertRejects(() => reachability.within(30 * SECOND, work), StoreUnavailable);
   }
-  assertEquals([asked, questions, reachability.isAway], [0, 1, true]);
+  assertEquals([asked, probes, reachability.isAway], [0, 1, true]);
   answer.resolve();
   await until(() => !reachability.isAway);
   assertEquals(await reachability.within(30 * SECOND, () => Promise.resolve(7)), 7);
-  reachability.close();
+  reachability[Symbol.dispose]();
 });
 
-Deno.test("A question that fails is asked again", async () => {
-  let questions = 0;
+Deno.test("A failed probe is repeated", async () => {
+  let probes = 0;
   const reachability = new Reachability(() =>
-    ++questions < 2 ? Promise.reject(new Error("not yet")) : Promise.resolve()
+    ++probes < 2 ? Promise.reject(new Error("not yet")) : Promise.resolve()
   );
   await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
   await until(() => !reachability.isAway);
-  assertEquals(questions, 2);
-  reachability.close();
+  assertEquals(probes, 2);
+  reachability[Symbol.dispose]();
 });
 
-Deno.test("Few reads are on their way at once, and the others come after them", async () => {
+Deno.test("The number of reads in flight is limited", async () => {
   const reachability = new Reachability(silence);
   let running = 0;
   let most = 0;
@@ -85,27 +85,20 @@ Deno.test("Few reads are on their way at once, and the others come after them", 
   assertEquals(most, REMOTE_READS);
 });
 
-Deno.test("Every way to read a handle ends when the store is away, and works again after", async () => {
+Deno.test("Every kind of read fails while the store is away and works again afterwards", async () => {
   await withKv(async (kv) => {
     for (let i = 0; i < 5; i++) await kv.set(["n", i], i);
     const back = Promise.withResolvers<void>();
     const reachability = new Reachability(() => back.promise);
-    const { get, getMany, list: listAll, atomic } = kv;
-    const way = {
-      get: get.bind(kv),
-      getMany: getMany.bind(kv),
-      list: listAll.bind(kv),
-      atomic: atomic.bind(kv),
-    };
-    guardReads(kv, () => way, reachability);
+    const reader = remoteReader(() => kv, reachability);
     const list = async () => {
-      const entries = kv.list<number>({ prefix: ["n"] }, { batchSize: 2 });
+      const entries = reader.list<number>({ prefix: ["n"] }, { batchSize: 2 });
       const values = await Array.fromAsync(entries, ({ value }) => value);
       return [...values, entries.cursor === ""];
     };
     const ways = [
-      async () => (await kv.get(["n", 1])).value,
-      async () => (await kv.getMany([["n", 1], ["n", 2]])).map(({ value }) => value),
+      async () => (await reader.get(["n", 1])).value,
+      async () => (await reader.getMany([["n", 1], ["n", 2]])).map(({ value }) => value),
       list,
     ];
     const there = await Promise.all(ways.map((read) => read()));
@@ -115,6 +108,6 @@ Deno.test("Every way to read a handle ends when the store is away, and works aga
     back.resolve();
     await until(() => !reachability.isAway);
     assertEquals(await Promise.all(ways.map((read) => read())), there);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });

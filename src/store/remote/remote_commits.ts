@@ -1,83 +1,94 @@
 import { monotonicUlid } from "@std/ulid";
 import { MINUTE, SECOND } from "../../rules/units.ts";
-import type { Commits, Outcome } from "../engine/commits.ts";
+import type { Commit, Commits, Outcome } from "../engine/commits.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { type KvMethods, type Reachability, TimeoutExceeded, withTimeout } from "./reachability.ts";
+import { type Reachability, TimeoutExceeded, withTimeout } from "./reachability.ts";
+import type { KvMethods } from "./remote_connection.ts";
 
-/**
- * Checks in one operation on a remote store, and those of them that our own operations may have: one is for recognising
- * the commit. KV Connect's limit is 10; everything else is as above.
- */
+/** Checks in one operation: below the limit of KV Connect, which is 10. Its other limits are those of Deno KV. */
 const REMOTE_COMMIT_CHECKS = 8;
 
+/** Checks that an operation of a caller may have: the marker of the commit needs one. */
 export const REMOTE_OWN_CHECKS = REMOTE_COMMIT_CHECKS - 1;
 
 /**
- * The same on a remote store, and reads of it in all: an operation waits for the way there and back, some milliseconds
- * to tens of them, so more of them are on their way. What is on its way when the store goes away stays in memory.
+ * Commits in flight. Each waits for a network round trip of some milliseconds to tens of them, so more are in flight than
+ * with an embedded store. If the store goes away, those in flight stay in memory.
  */
 const REMOTE_GROUP_COMMITS = 8;
-
 const REMOTE_BULK_COMMITS = 8;
 
-const REMOTE_COMMIT_TIME = 10 * SECOND;
+/**
+ * How long a commit of up to 800 KB may take before the caller gets 503: a hundred times its usual duration, and longer
+ * than a restart of the store. Clients wait for 30 s and more.
+ */
+const REMOTE_COMMIT_TIMEOUT = 10 * SECOND;
 
-/** How long the entry lives by which a commit whose answer was lost is recognised: longer than anybody asks for it. */
-const COMMIT_MARKER_TIME = 10 * MINUTE;
+/** Life of the marker by which a commit with a lost answer is recognized: longer than any retry takes. */
+const COMMIT_MARKER_TTL = 10 * MINUTE;
 
-/** How long a commit that passed its deadline may be on its way still: a dead connection is noticed after a quarter of an hour. */
+/** How long an unconfirmed commit may still be on its way: a dead connection is noticed after a quarter of an hour. */
 const LATE_COMMIT_TIME = 24 * 60 * MINUTE;
 
-/** Such commits that are remembered until the store is back: more than can be on their way at once. */
+/** Unconfirmed commits that are remembered until the store is back: more than can be in flight at once. */
 const MAX_UNCONFIRMED_COMMITS = 100;
 
 /**
- * The commits of a store behind a network. Its client sends an operation again and again until it has an answer, so one
- * whose answer was lost is done a second time: checks that held are refused then, and sums count twice.
+ * Returns the commits of a store behind a network. Deno KV's client sends an operation again and again until it has an
+ * answer, so an operation with a lost answer arrives twice: its checks are then refused, and its sums count twice.
  *
- * Hence the marker: every operation demands that an entry of a fresh name is absent, and sets it. A second try fails on
- * it, whatever the operation is, and whoever is refused looks whether the entry is there: then the first try held. The
- * entry bears the versionstamp of that commit, and ends by itself.
+ * Every commit therefore has a **marker**: it checks that an entry with a fresh key is absent, and sets that entry. A second
+ * arrival fails on the marker, and after a refusal the marker shows whether the first one was applied. The entry has the
+ * versionstamp of that commit and expires by itself.
  *
- * What passed its deadline may still be on its way. When the store is back its marker is set from here, so it has happened
- * by then or never will. Nothing relies on that: bytes are published by a commit that demands the lease of their writer,
- * and everything else by one that demands the state that it was decided on.
+ * A commit that exceeds its deadline may still be on its way. When the store is back, its marker is set from here, so that
+ * the commit has happened by then or never will. Nothing relies on that: bytes are published by a commit that checks the
+ * lease of their writer, and everything else by one that checks the state it was decided on.
+ *
+ * @param connection Returns the current handle.
+ * @param timeout Of one commit, in milliseconds.
  */
 export function remoteCommits(
-  way: () => KvMethods,
+  connection: () => KvMethods,
   reachability: Reachability,
-  time = REMOTE_COMMIT_TIME,
+  timeout = REMOTE_COMMIT_TIMEOUT,
 ): Commits {
   let sending = 0;
-  const send = async (operation: Operation): Promise<Outcome> => {
-    if (sending === 0) avoidDelayedAck(way());
+  const send: Commit = async (operation) => {
+    if (sending === 0) avoidDelayedAck(connection());
     sending++;
     try {
-      return await reachability.within(time, () => operation.commit(way(), REMOTE_COMMIT_CHECKS));
+      return await reachability.within(
+        timeout,
+        () => operation.commit(connection(), REMOTE_COMMIT_CHECKS),
+      );
     } finally {
       sending--;
     }
   };
-  /** The outcome of the commit that set a marker; `undefined` where there was none. */
-  const happened = async (marker: Deno.KvKey): Promise<Outcome | undefined> => {
-    const { value, versionstamp } = await reachability.within(time, () => way().get(marker));
+  /** Returns the outcome of the commit that set a marker; `undefined` if it was not applied. */
+  const findOutcome = async (marker: Deno.KvKey): Promise<Outcome | undefined> => {
+    const { value, versionstamp } = await reachability.within(
+      timeout,
+      () => connection().get(marker),
+    );
     return value === true ? { ok: true, versionstamp } : undefined;
   };
-  const overdue = new UnconfirmedCommits(way);
-  reachability.onBack(() => overdue.end());
+  const unconfirmed = new UnconfirmedCommits(connection);
+  reachability.onBack(() => unconfirmed.prevent());
   return {
     once: async (operation) => {
       const marker = keys.commitMarker(monotonicUlid());
       try {
-        const outcome = await send(marked(operation, marker));
-        return outcome.ok ? outcome : await happened(marker) ?? outcome;
+        const outcome = await send(withMarker(operation, marker));
+        return outcome.ok ? outcome : await findOutcome(marker) ?? outcome;
       } catch (error) {
-        if (isOverdue(error)) overdue.add(marker);
-        // The answer broke off on its way: the store has decided, so that it can be asked.
+        if (isTimeout(error)) unconfirmed.add(marker);
+        // The store has decided and its answer broke off: the marker tells how.
         if (!isBrokenAnswer(error)) throw error;
-        const outcome = await happened(marker);
+        const outcome = await findOutcome(marker);
         if (outcome === undefined) throw error;
         return outcome;
       }
@@ -90,28 +101,28 @@ export function remoteCommits(
 }
 
 /**
- * A small read that is sent before a commit which is the only one. The runtime sends head and body of a commit one after
- * the other and leaves Nagle's algorithm on, so the body waits until the store has acknowledged the head, which it puts
- * off for 40 ms unless it has something to answer.
+ * Sends a small read ahead of a commit that is the only one in flight. Deno sends head and body of a commit separately and
+ * leaves Nagle's algorithm on, so the body waits until the store has acknowledged the head. The store delays that by 40 ms
+ * unless it has something to answer.
  */
 function avoidDelayedAck(kv: KvMethods): void {
-  // Whatever is wrong with the store, the commit tells.
+  // The commit reports any problem of the store.
   kv.get([""]).catch(() => {});
 }
 
-function marked(operation: Operation, marker: Deno.KvKey): Operation {
-  const copy = new Operation();
-  copy.add(operation);
-  return copy.check(marker, null).set(marker, true, COMMIT_MARKER_TIME);
+function withMarker(operation: Operation, marker: Deno.KvKey): Operation {
+  const marked = new Operation();
+  marked.add(operation);
+  return marked.check(marker, null).set(marker, true, COMMIT_MARKER_TTL);
 }
 
-/** Commits of which nobody knows whether they will happen yet. There are as many as were on their way at once. */
+/** Commits that exceeded their deadline and may still be applied, by their markers. */
 class UnconfirmedCommits {
-  readonly #way: () => KvMethods;
+  readonly #connection: () => KvMethods;
   #markers: Deno.KvKey[] = [];
 
-  constructor(way: () => KvMethods) {
-    this.#way = way;
+  constructor(connection: () => KvMethods) {
+    this.#connection = connection;
   }
 
   add(marker: Deno.KvKey): void {
@@ -119,21 +130,21 @@ class UnconfirmedCommits {
     if (this.#markers.length > MAX_UNCONFIRMED_COMMITS) this.#markers.shift();
   }
 
-  /** Sees to it that those that have not happened never do. */
-  async end(): Promise<void> {
+  /** Sets all markers, so that the commits that have not been applied never are. */
+  async prevent(): Promise<void> {
     const markers = this.#markers.splice(0);
-    const atomic = this.#way().atomic();
+    const atomic = this.#connection().atomic();
     for (const marker of markers) atomic.set(marker, false, { expireIn: LATE_COMMIT_TIME });
     try {
-      if (markers.length > 0) await withTimeout(REMOTE_COMMIT_TIME, atomic.commit());
+      if (markers.length > 0) await withTimeout(REMOTE_COMMIT_TIMEOUT, atomic.commit());
     } catch {
-      // The store went away again: when it is back, once more.
+      // The store went away again: repeated when it is back.
       for (const marker of markers) this.add(marker);
     }
   }
 }
 
-function isOverdue(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   return error instanceof StoreUnavailable && error.cause instanceof TimeoutExceeded;
 }
 

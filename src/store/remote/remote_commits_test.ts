@@ -9,7 +9,7 @@ import { REMOTE_OWN_CHECKS, remoteCommits } from "./remote_commits.ts";
 
 const SECOND = 1000;
 
-/** Commits to a store that loses its answers as it is told to. */
+/** Runs a test with commits to a store that loses answers. */
 async function withCommits(
   isLost: () => boolean,
   test: (commits: Commits, kv: Deno.Kv) => Promise<void>,
@@ -20,7 +20,7 @@ async function withCommits(
   });
 }
 
-/** The next commit ends so, after it was done or before. */
+/** Makes the next commit fail with an error, after or before it is applied. */
 function breakNext(kv: Deno.Kv, error: unknown, { isDone }: { isDone: boolean }): void {
   const { atomic } = kv;
   kv.atomic = () => {
@@ -37,7 +37,7 @@ function breakNext(kv: Deno.Kv, error: unknown, { isDone }: { isDone: boolean })
 
 const BROKEN = new Error("KV Connect failed to read response body: the connection was closed");
 
-Deno.test("A commit whose answer was lost is recognised, with its versionstamp", async () => {
+Deno.test("A commit with a lost answer is recognized and keeps its versionstamp", async () => {
   await withCommits(() => true, async (commits, kv) => {
     const outcome = await commits.once(new Operation().check(["a"], null).set(["a"], 1));
     assert(outcome.ok);
@@ -48,7 +48,7 @@ Deno.test("A commit whose answer was lost is recognised, with its versionstamp",
   });
 });
 
-Deno.test("What counts is counted once, whether the answer was lost or not", async () => {
+Deno.test("A sum counts once, also if the answer was lost", async () => {
   let commits = 0;
   await withCommits(() => commits++ % 2 === 0, async ({ once }, kv) => {
     for (let i = 0; i < 10; i++) await once(new Operation().sum(["n"], 2));
@@ -56,7 +56,7 @@ Deno.test("What counts is counted once, whether the answer was lost or not", asy
   });
 });
 
-Deno.test("A commit that did not happen is refused, also where that answer was lost", async () => {
+Deno.test("A commit with a failed check is refused, also if the answer was lost", async () => {
   await withCommits(() => true, async ({ once }, kv) => {
     await kv.set(["a"], "another");
     const outcome = await once(new Operation().check(["a"], null).set(["a"], 1).sum(["n"], 1));
@@ -66,7 +66,7 @@ Deno.test("A commit that did not happen is refused, also where that answer was l
   });
 });
 
-Deno.test("Where an answer broke off, the store is asked what became of the commit", async () => {
+Deno.test("After a broken answer the store is asked whether the commit was applied", async () => {
   await withCommits(() => false, async ({ once }, kv) => {
     breakNext(kv, BROKEN, { isDone: true });
     assertEquals((await once(new Operation().sum(["n"], 1))).ok, true);
@@ -76,7 +76,7 @@ Deno.test("Where an answer broke off, the store is asked what became of the comm
   });
 });
 
-Deno.test("What the store says of a defect of ours stays that", async () => {
+Deno.test("An error about an invalid operation is passed on", async () => {
   await withCommits(() => false, async ({ once }, kv) => {
     const refusal = new Error("KV Connect failed to call … (status=400 Bad Request): Too many");
     breakNext(kv, refusal, { isDone: false });
@@ -85,7 +85,7 @@ Deno.test("What the store says of a defect of ours stays that", async () => {
   });
 });
 
-Deno.test("Operations that share a commit whose answer was lost get the answers of their own", async () => {
+Deno.test("Operations that share a commit with a lost answer get their own outcomes", async () => {
   await withCommits(() => true, async (commits, kv) => {
     await kv.set(["taken", 3], "another");
     const groups = new GroupCommitter(kv, commits);
@@ -100,7 +100,7 @@ Deno.test("Operations that share a commit whose answer was lost get the answers 
   });
 });
 
-Deno.test("An operation has one check less than the store allows", async () => {
+Deno.test("An operation may have one check less than the store allows", async () => {
   await withCommits(() => false, async ({ once, checks }) => {
     const checking = (count: number) => {
       const operation = new Operation().set(["a"], 1);
@@ -113,7 +113,7 @@ Deno.test("An operation has one check less than the store allows", async () => {
   });
 });
 
-/** Holds the next commit back until the function that it gives is called, which gives what came of it. */
+/** Holds back the next commit. Returns a function that sends it and returns its outcome. */
 function holdNext(kv: Deno.Kv): () => Promise<unknown> {
   const { atomic } = kv;
   const go = Promise.withResolvers<void>();
@@ -137,10 +137,10 @@ function holdNext(kv: Deno.Kv): () => Promise<unknown> {
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 30 * SECOND;
-  while (!await isSo()) assert(Date.now() < end, "It did not come to that");
+  while (!await isSo()) assert(Date.now() < end, "The condition was never met");
 }
 
-Deno.test("A commit that takes too long is given up, and may happen while the store is away", async () => {
+Deno.test("A commit after its deadline fails for the caller and may be applied later", async () => {
   await withKv(async (kv) => {
     const reachability = new Reachability(() => new Promise(() => {}));
     const { once } = remoteCommits(() => kv, reachability, 1);
@@ -148,11 +148,11 @@ Deno.test("A commit that takes too long is given up, and may happen while the st
     await assertRejects(() => once(new Operation().set(["a"], 1)), StoreUnavailable);
     await go();
     assertEquals((await kv.get(["a"])).value, 1);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });
 
-Deno.test("A commit that was given up never happens once the store is back", async () => {
+Deno.test("A commit after its deadline is not applied once the store is back", async () => {
   await withKv(async (kv) => {
     const reachability = new Reachability(() => kv.get([""]));
     const { once } = remoteCommits(() => kv, reachability, 1);
@@ -161,6 +161,6 @@ Deno.test("A commit that was given up never happens once the store is back", asy
     await until(async () => (await Array.fromAsync(kv.list({ prefix: ["commit"] }))).length === 1);
     assertEquals(await go(), { ok: false });
     assertEquals((await kv.get(["a"])).value, null);
-    reachability.close();
+    reachability[Symbol.dispose]();
   });
 });

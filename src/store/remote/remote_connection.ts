@@ -1,94 +1,95 @@
 import { SECOND } from "../../rules/units.ts";
-import { KvMethods, type Reachability, withTimeout } from "./reachability.ts";
+import type { KvReader } from "../engine/read_queue.ts";
+import { type Reachability, withTimeout } from "./reachability.ts";
 
 /**
- * How long a remote store may take for a batch of reads, and for a commit of up to 800 KB, before the answer is 503. Both
- * are a hundred times what they take, and longer than a restart of the store; clients wait for 30 s and more.
+ * How long a batch of reads may take before the caller gets 503: a hundred times its usual duration, and longer than a
+ * restart of the store. Clients wait for 30 s and more.
  */
-const REMOTE_READ_TIME = 5 * SECOND;
+export const REMOTE_READ_TIMEOUT = 5 * SECOND;
 
-/** An entry that is never there. */
-const NOTHING: Deno.KvKey = [""];
+/** A key without an entry. */
+const NO_ENTRY: Deno.KvKey = [""];
+
+/** The methods of `Deno.Kv` that reach the store. */
+export type KvMethods = KvReader & Pick<Deno.Kv, "atomic">;
 
 /**
- * The way to a store behind a network. All requests of a handle share one connection, and one that died without a word
- * blocks it for good, so a new way is made by opening a new handle.
+ * The connection to a store behind a network. All requests of a Deno KV handle share one connection, and a connection that
+ * dies without a notice blocks its handle for good. `renew` therefore opens a new handle.
  */
-export class RemoteHandle {
-  /** The handle that the program has. What reads it is sent over the way that works. */
-  readonly first: Deno.Kv;
+export class RemoteConnection implements Disposable {
   readonly #url: string | undefined;
-  #fresh: Deno.Kv | undefined;
-  #reach: KvMethods;
+  readonly #first: Deno.Kv;
+  #current: Deno.Kv;
+  #isClosed = false;
 
   private constructor(url: string | undefined, kv: Deno.Kv) {
     this.#url = url;
-    this.first = kv;
-    this.#reach = reachOf(kv);
+    this.#first = kv;
+    this.#current = kv;
   }
 
-  /** Throws what opening throws, or `Overdue`. */
-  static async open(url: string | undefined): Promise<RemoteHandle> {
-    return new RemoteHandle(url, await openAndRead(url));
+  /** @throws the error of Deno KV, or `TimeoutExceeded`. */
+  static async open(url: string | undefined): Promise<RemoteConnection> {
+    return new RemoteConnection(url, await openHandle(url));
   }
 
-  /** The way that works, as far as is known. */
-  get reach(): KvMethods {
-    return this.#reach;
+  /** The handle that works, as far as is known. */
+  get current(): KvMethods {
+    return this.#current;
   }
 
-  /** Makes a new way; throws as `open` does, and leaves the earlier one then. */
+  /** Replaces the current handle. Throws as `open` does, and then keeps the earlier handle. */
   async renew(): Promise<void> {
-    const fresh = await openAndRead(this.#url);
-    this.#fresh?.close();
-    this.#fresh = fresh;
-    this.#reach = reachOf(fresh);
+    const fresh = await openHandle(this.#url);
+    if (this.#isClosed) return fresh.close();
+    // Lists that began on the first handle may go on.
+    if (this.#current !== this.#first) this.#current.close();
+    this.#current = fresh;
   }
 
-  /** Closes all but the first handle. */
-  close(): void {
-    this.#fresh?.close();
-    this.#fresh = undefined;
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    if (this.#current !== this.#first) this.#current.close();
+    this.#first.close();
   }
 }
 
-/** As it is before anything is put in its place. */
-function reachOf(kv: Deno.Kv): KvMethods {
-  return {
-    get: kv.get.bind(kv),
-    getMany: kv.getMany.bind(kv),
-    list: kv.list.bind(kv),
-    atomic: kv.atomic.bind(kv),
-  };
-}
-
-async function openAndRead(url: string | undefined): Promise<Deno.Kv> {
+async function openHandle(url: string | undefined): Promise<Deno.Kv> {
   const opening = Deno.openKv(url);
   try {
-    const kv = await withTimeout(REMOTE_READ_TIME, opening);
-    // Older runtimes ask the store only now.
-    await withTimeout(REMOTE_READ_TIME, kv.get(NOTHING));
+    const kv = await withTimeout(REMOTE_READ_TIMEOUT, opening);
+    // Older runtimes contact the store with the first read.
+    await withTimeout(REMOTE_READ_TIMEOUT, kv.get(NO_ENTRY));
     return kv;
   } catch (error) {
-    // It may be opened yet, and nobody wants it any more.
+    // The handle may still open, unused.
     opening.then((late) => late.close(), () => {});
     throw error;
   }
 }
 
 /**
- * Makes every read of a handle one that ends in time, on the way to the store that works. Throws `StoreUnavailable` where
- * it does not.
+ * Returns reads on the current handle with a deadline each. They throw `StoreUnavailable` when it passes.
+ *
+ * @param connection Returns the current handle.
  */
-export function guardReads(kv: Deno.Kv, way: () => KvMethods, reachability: Reachability): void {
-  kv.get = (key, options) => reachability.read(REMOTE_READ_TIME, () => way().get(key, options));
-  kv.getMany = (keys, options) =>
-    reachability.read(REMOTE_READ_TIME, () => way().getMany(keys, options));
-  kv.list = (selector, options) => new GuardedList(way().list(selector, options), reachability);
+export function remoteReader(
+  connection: () => KvMethods,
+  reachability: Reachability,
+): KvReader {
+  return {
+    get: (key, options) =>
+      reachability.read(REMOTE_READ_TIMEOUT, () => connection().get(key, options)),
+    getMany: (keys, options) =>
+      reachability.read(REMOTE_READ_TIMEOUT, () => connection().getMany(keys, options)),
+    list: (selector, options) => new RemoteList(connection().list(selector, options), reachability),
+  };
 }
 
-/** Its entries come in batches: now and then `next` asks the store, else it takes no time. */
-class GuardedList<T> implements Deno.KvListIterator<T> {
+/** A list with a deadline for each batch. Most calls of `next` return an entry of the last batch and take no time. */
+class RemoteList<T> implements Deno.KvListIterator<T> {
   readonly #entries: Deno.KvListIterator<T>;
   readonly #reachability: Reachability;
 
@@ -102,7 +103,7 @@ class GuardedList<T> implements Deno.KvListIterator<T> {
   }
 
   next(): Promise<IteratorResult<Deno.KvEntry<T>, undefined>> {
-    return this.#reachability.read(REMOTE_READ_TIME, () => this.#entries.next());
+    return this.#reachability.read(REMOTE_READ_TIMEOUT, () => this.#entries.next());
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Deno.KvEntry<T>> {

@@ -4,57 +4,55 @@ import { Database } from "../engine/database.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { Reachability, TimeoutExceeded } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
-import { guardReads, RemoteHandle } from "./remote_connection.ts";
+import { RemoteConnection, remoteReader } from "./remote_connection.ts";
 
+/** Groups of small reads in flight. More than of an embedded store, because each waits for a network round trip. */
 const REMOTE_GROUPED_READS = 8;
 
-/** How long a start waits for a remote store that is not there yet, and how often it tries. */
+/** How long a start waits for a remote store that cannot be reached yet, and the pause between attempts. */
 const REMOTE_OPEN_TIME = 15 * SECOND;
-
 const REMOTE_OPEN_PAUSE = SECOND / 2;
 
-/** Where a store that any number of processes share is reached. */
+/** Address of a store that any number of processes share. */
 export interface RemoteStore {
-  /** Of KV Connect. Without one it is the database that the platform attaches to the program, as Deno Deploy does. */
+  /** URL of KV Connect. Without it, the database that the platform attaches to the program, as Deno Deploy does. */
   url?: string | undefined;
-  /** How long to wait for a store that is not there yet, in milliseconds. */
+  /** How long to wait for a store that cannot be reached yet, in milliseconds. */
   patience?: number;
 }
 
 /**
- * Opens a store behind a network. The runtime takes the token from the variable `DENO_KV_ACCESS_TOKEN`.
+ * Opens a store behind a network. Deno takes the access token from the variable `DENO_KV_ACCESS_TOKEN`.
  *
- * @throws {CannotOpenStore} if there is none in time, or at once where it refuses us.
+ * @throws {CannotOpenStore} if the store cannot be reached within the patience, or at once if it refuses the token.
  */
 export async function openRemoteDatabase(
   { url, patience = REMOTE_OPEN_TIME }: RemoteStore,
 ): Promise<Database> {
-  const handle = await openPatiently(url, performance.now() + patience);
-  const reachability = new Reachability(() => handle.renew());
-  guardReads(handle.first, () => handle.reach, reachability);
-  return new Database(handle.first, handle.first, {
-    commits: remoteCommits(() => handle.reach, reachability),
-    reads: REMOTE_GROUPED_READS,
-    onClose: () => {
-      reachability.close();
-      handle.close();
-    },
+  const resources = new DisposableStack();
+  const connection = resources.use(await openPatiently(url, performance.now() + patience));
+  const reachability = resources.use(new Reachability(() => connection.renew()));
+  const current = () => connection.current;
+  const reader = remoteReader(current, reachability);
+  return new Database(reader, remoteCommits(current, reachability), {
+    readsInFlight: REMOTE_GROUPED_READS,
+    resources,
   });
 }
 
-async function openPatiently(url: string | undefined, until: number): Promise<RemoteHandle> {
+async function openPatiently(url: string | undefined, until: number): Promise<RemoteConnection> {
   while (true) {
     try {
-      return await RemoteHandle.open(url);
+      return await RemoteConnection.open(url);
     } catch (error) {
-      if (performance.now() >= until || !mayCome(error)) throw cannotOpen(url, error);
+      if (performance.now() >= until || !mayRecover(error)) throw cannotOpen(url, error);
       await delay(REMOTE_OPEN_PAUSE);
     }
   }
 }
 
-/** Whether it may be that the store is only not there yet. */
-function mayCome(error: unknown): boolean {
+/** Returns whether the store may just not have started yet. */
+function mayRecover(error: unknown): boolean {
   return error instanceof TimeoutExceeded ||
     (error instanceof Error && /failed to connect|status 5\d\d|status=5\d\d/.test(error.message));
 }
@@ -66,7 +64,7 @@ function cannotOpen(url: string | undefined, error: unknown): CannotOpenStore {
   });
 }
 
-/** A query may have a secret in it. */
+/** A query may contain a secret. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, "");
 }

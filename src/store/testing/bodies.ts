@@ -1,17 +1,24 @@
+/**
+ * Names and bodies for tests.
+ *
+ * @module
+ */
 import type { Place } from "../engine/records.ts";
 
+/** The drive that most tests write to. */
 export const DRIVE = { project: "p", drive: "d" };
 
+/** Returns the place of a name in `DRIVE`. */
 export function place(name: string): Place {
   return { ...DRIVE, name };
 }
 
-/** Bytes that differ from those of another seed. */
+/** Returns bytes that differ from those of another seed. */
 export function bytes(size: number, seed = 1): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8) * 7 + seed * 101) & 0xff);
 }
 
-/** A body that comes in pieces of an awkward length. */
+/** Yields a body in pieces of an awkward length. */
 export async function* inPieces(data: Uint8Array, length = 50_001): AsyncGenerator<Uint8Array> {
   for (let i = 0; i < data.byteLength; i += length) {
     await Promise.resolve();
@@ -19,10 +26,11 @@ export async function* inPieces(data: Uint8Array, length = 50_001): AsyncGenerat
   }
 }
 
-/** A body that breaks after some bytes. */
+/** Yields a body that fails after some bytes. */
 export async function* broken(size: number): AsyncGenerator<Uint8Array> {
   yield* inPieces(bytes(size));
   throw new Error("The sender left");
 }
 
+/** Options of a write without conditions. */
 export const ANYWAY = { type: "a/b", condition: () => true, accept: () => {} };

@@ -1,16 +1,26 @@
+/**
+ * What the store has in it: counting and damaging its entries.
+ *
+ * @module
+ */
 import { assert, assertEquals } from "@std/assert";
+import type { Database } from "../engine/database.ts";
+import { Operation } from "../engine/operation.ts";
 import type { Garbage } from "../engine/records.ts";
 import { DRIVE } from "./bodies.ts";
-import { TestStore } from "./stores.ts";
+import type { TestStore } from "./stores.ts";
 
-/** How many entries of each kind there are, without the projects, what ends by itself, and counters of open uploads that are 0. Versions and ids differ from run to run, so they are not told. */
+/**
+ * Returns how many entries of each kind the store has. Not counted are projects, entries that expire by themselves, and
+ * counters of open uploads that are 0.
+ */
 export async function keyKinds({ db }: TestStore): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
   const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
   for await (const { key, value } of db.reader.list({ prefix: [] })) {
     const [kind, , , last] = key;
     if (kind === "project" || kind === "commit") continue;
-    // The deadline of an entry that is counted itself.
+    // The expiry of an entry that is counted itself.
     if (kind === "garbage" && (value as Garbage).kind === "entry") continue;
     if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
     const version = key.slice(1, 5).join("\0");
@@ -23,7 +33,7 @@ export async function keyKinds({ db }: TestStore): Promise<Record<string, number
   return kinds;
 }
 
-/** Demands that the store holds exactly these entries. */
+/** Asserts that the store has exactly these entries. */
 export async function assertKeys(
   bench: TestStore,
   expected: Record<string, number>,
@@ -31,7 +41,7 @@ export async function assertKeys(
   assertEquals(await keyKinds(bench), expected);
 }
 
-/** Demands that the counters are what a count of the files gives. */
+/** Asserts that the counters are correct and have these values. */
 export async function assertUsage(
   { store }: TestStore,
   expected: { files: number; bytes: number },
@@ -47,7 +57,7 @@ export async function assertUsage(
   assertEquals({ files: drive?.files ?? 0, bytes: drive?.bytes ?? 0 }, expected);
 }
 
-/** The entries whose key or value has a text in it, as text. */
+/** Returns the entries whose key or value contains a text, as text. */
 export async function entriesWith({ db }: TestStore, text: string): Promise<string[]> {
   const found: string[] = [];
   for await (const { key, value } of db.reader.list({ prefix: [] })) {
@@ -57,7 +67,7 @@ export async function entriesWith({ db }: TestStore, text: string): Promise<stri
   return found;
 }
 
-/** Runs some work and gives how many reads of the store it took. */
+/** Returns how many reads of the store some work takes. */
 export async function countReads({ db }: TestStore, work: () => Promise<unknown>): Promise<number> {
   const { reader } = db;
   const { get, getMany, list } = reader;
@@ -74,7 +84,7 @@ export async function countReads({ db }: TestStore, work: () => Promise<unknown>
   return count;
 }
 
-/** Changes the entry of this key or else the last one below it; without a value it is deleted. */
+/** Changes the entry with a key, or else the last one with that prefix. Deletes it if `edit` returns `undefined`. */
 export async function damageEntry(
   { db }: TestStore,
   prefix: Deno.KvKey,
@@ -85,10 +95,21 @@ export async function damageEntry(
   const [entry] = exact.value === null ? await Array.fromAsync(below) : [exact];
   assert(entry !== undefined, `There is nothing to damage: ${prefix.join()}`);
   const edited = edit(entry.value);
-  if (edited === undefined) await db.reader.delete(entry.key);
-  else await db.reader.set(entry.key, edited);
+  if (edited === undefined) await deleteEntry(db, entry.key);
+  else await setEntry(db, entry.key, edited);
 }
 
-/** Changes one bit. */
-export const flipBit = (value: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
-  value.with(0, (value[0] ?? 0) ^ 1);
+/** Sets an entry, past all rules of the store. */
+export async function setEntry(db: Database, key: Deno.KvKey, value: unknown): Promise<void> {
+  await db.commit(new Operation().set(key, value));
+}
+
+/** Deletes an entry, past all rules of the store. */
+export async function deleteEntry(db: Database, key: Deno.KvKey): Promise<void> {
+  await db.commit(new Operation().delete(key));
+}
+
+/** Returns the same bytes with one bit changed. */
+export function flipBit(value: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return value.with(0, (value[0] ?? 0) ^ 1);
+}

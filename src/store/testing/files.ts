@@ -2,8 +2,9 @@ import { assert } from "@std/assert";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 import { ANYWAY, bytes, inPieces, place } from "./bodies.ts";
-import { TestStore } from "./stores.ts";
+import type { TestStore } from "./stores.ts";
 
+/** Stores a file in `DRIVE`. */
 export async function put(
   { store }: TestStore,
   name: string,
@@ -14,7 +15,7 @@ export async function put(
   return record;
 }
 
-/** All bytes of a file as a download gives them; `undefined` without one. */
+/** Returns all bytes of a file as a download does; `undefined` if it does not exist. */
 export async function read({ store }: TestStore, name: string): Promise<Uint8Array | undefined> {
   const file = await store.files.open(place(name));
   if (file === undefined) return undefined;
@@ -23,7 +24,7 @@ export async function read({ store }: TestStore, name: string): Promise<Uint8Arr
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** Stores a file anywhere. */
+/** Stores a file in any drive. */
 export async function putAt({ store }: TestStore, place: Place, data: Uint8Array): Promise<void> {
   await store.files.put(place, inPieces(data), ANYWAY);
 }
@@ -40,7 +41,7 @@ export async function putPart(
   await store.uploads.putPart(place(name), { id, part, type: undefined }, body, () => {});
 }
 
-/** Starts an upload and sends parts of some sizes; gives its id. */
+/** Starts an upload and sends parts of these sizes. Returns its id. */
 export async function upload(
   { store }: TestStore,
   place: Place,
@@ -54,7 +55,7 @@ export async function upload(
   return id;
 }
 
-/** The record of a file that is there. */
+/** Returns the record of a file that exists. */
 export async function recordOf({ db }: TestStore, name: string): Promise<FileRecord> {
   const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
   assert(value !== null);

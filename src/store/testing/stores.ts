@@ -15,7 +15,7 @@ import { openRemoteDatabase } from "../remote/remote_database.ts";
 import { Store } from "../store.ts";
 import { DRIVE } from "./bodies.ts";
 
-/** A store to test, with a look inside. */
+/** A store and its database. */
 export interface TestStore {
   store: Store;
   db: Database;
@@ -27,7 +27,7 @@ export interface Backend {
   use(work: (bench: TestStore) => Promise<void>): Promise<void>;
 }
 
-/** Makes the project that the cases write to. */
+/** Creates the project of `DRIVE`. */
 export async function addProject(db: Database, project = DRIVE.project): Promise<void> {
   await db.commit(new Operation().set(keys.project(project), { created: Date.now() }));
 }
@@ -46,18 +46,18 @@ async function useDatabase(db: Database, work: (bench: TestStore) => Promise<voi
   }
 }
 
-/** A store in memory behind a network that loses the answer to every third commit. */
+/** Opens a store in memory as if behind a network that loses the answer to every third commit. */
 async function openForgetfulDatabase(): Promise<Database> {
   const kv = await Deno.openKv(":memory:");
   let commits = 0;
   loseAnswers(kv, () => ++commits % 3 === 0);
   const reachability = new Reachability(() => kv.get([""]));
-  return new Database(kv, kv, { commits: remoteCommits(() => kv, reachability) });
+  return new Database(kv, remoteCommits(() => kv, reachability), { resources: kv });
 }
 
 /**
- * Makes a handle behave as one of a store behind a network whose answers are lost now and then: the client sends the
- * operation again, and gives what comes of that.
+ * Makes a handle behave like a remote one that loses answers: the client sends the operation again and returns the second
+ * outcome.
  */
 export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
   const atomic = kv.atomic.bind(kv);
@@ -92,10 +92,10 @@ export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
   };
 }
 
-/** A store over KV Connect that is there for the tests, one of which uses it at a time. */
+/** URL of a store over KV Connect; one test uses it at a time. */
 const SHARED = Deno.env.get("KVDRIVE_TEST_KV");
 
-/** Takes all that the test before has left. */
+/** Deletes what the previous test has left. */
 async function empty(db: Database): Promise<void> {
   let operation = new Operation();
   for await (const { key } of db.reader.list({ prefix: [] }, { batchSize: MAX_LIST_BATCH })) {
@@ -118,7 +118,7 @@ const remote: Backend = {
   },
 };
 
-/** Every store that the program can run on: each has to pass the same cases. */
+/** Every kind of store that kvdrive runs on. All pass the same tests. */
 export const BACKENDS: readonly Backend[] = [
   { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
   {
@@ -139,12 +139,12 @@ export const BACKENDS: readonly Backend[] = [
   ...(SHARED === undefined ? [] : [remote]),
 ];
 
-/** Sweeps as if all deadlines that are set now were over. */
+/** Sweeps as if all present deadlines had passed. */
 export async function sweepLater({ store }: TestStore): Promise<void> {
   await store.sweeper.sweep(Date.now() + WRITE_LEASE_TIME + GARBAGE_GRACE);
 }
 
-/** Another process on the same store: it shares nothing with the first one but the database. */
+/** Returns another process on the same store: the two share only the database. */
 export function otherProcess(
   { db }: TestStore,
   onError: (error: unknown) => void = fail,
@@ -152,13 +152,13 @@ export function otherProcess(
   return { db, store: new Store(db, { onError }) };
 }
 
-/** Sweeps as `sweepLater` does in another process, which does not know what this one is writing. */
+/** Sweeps as `sweepLater` does, in another process, which does not know what this one is writing. */
 export async function sweepElsewhere({ db: { reader, commits } }: TestStore): Promise<void> {
-  const db = new Database(reader, reader, { commits });
+  const db = new Database(reader, commits);
   await sweepLater({ db, store: new Store(db, { onError: fail }) });
 }
 
-/** One test a backend and case; each case has a store of its own. */
+/** Registers a test for every backend, with a store of its own. */
 export function testOnAll(name: string, work: (bench: TestStore) => Promise<void>): void {
   for (const backend of BACKENDS) {
     Deno.test(`${name} (${backend.name})`, async () => await backend.use(work));
@@ -175,16 +175,16 @@ export async function withKv(test: (kv: Deno.Kv) => Promise<void>): Promise<void
   }
 }
 
-/** A scrub of its own, which says what it tells the operator. */
+/** Returns a scrub and the messages that it sends to the operator. */
 export function scrubOf(
   { db }: TestStore,
-): { scrub: Scrub; told: string[]; damages: DamagedFiles } {
-  const told: string[] = [];
-  const damages = new DamagedFiles(db);
-  const scrub = new Scrub(db, new OpenVersions(), damages, {
+): { scrub: Scrub; messages: string[]; damaged: DamagedFiles } {
+  const messages: string[] = [];
+  const damaged = new DamagedFiles(db);
+  const scrub = new Scrub(db, new OpenVersions(), damaged, {
     every: undefined,
-    onError: (error) => told.push(error instanceof Error ? error.message : String(error)),
-    onNotice: (text) => told.push(text),
+    onError: (error) => messages.push(error instanceof Error ? error.message : String(error)),
+    onNotice: (text) => messages.push(text),
   });
-  return { scrub, told, damages };
+  return { scrub, messages, damaged };
 }

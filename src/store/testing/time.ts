@@ -1,5 +1,6 @@
 /**
- * Runs a test with clocks that stand: gives a way to let time pass, and one to set the system's clock without that.
+ * Runs a test with stopped clocks. `forward` advances both the monotonic and the system clock, `set` only the system clock,
+ * in milliseconds.
  */
 export async function withClock(
   test: (forward: (ms: number) => void, set: (ms: number) => void) => Promise<void>,
@@ -22,7 +23,7 @@ export async function withClock(
   }
 }
 
-/** Does something at the first call. */
+/** Returns a function that does some work at its first call only. */
 export function once(work: () => Promise<void>): () => Promise<void> {
   let isDone = false;
   return async () => {

@@ -5,71 +5,71 @@ import type { Operation } from "../engine/operation.ts";
 import type { OpenUploadRecord, Place } from "../engine/records.ts";
 
 /**
- * Open uploads of one project, unless configured. A client has a handful open at a time; what it leaves behind when it
- * crashes stays open for a day. Each costs about 1 KB of the store without its parts.
+ * Open uploads of one project, unless configured. A client has a handful open at a time; those that it leaves behind in a
+ * crash stay open for a day. Each takes about 1 KB of the store, without its parts.
  */
 export const DEFAULT_MAX_OPEN_UPLOADS = 1000;
 
-/** Free numbers of one project that are remembered from one look at them. */
-const REMEMBERED_NUMBERS = 64;
+/** Free slots of one project that are remembered from one search. */
+const REMEMBERED_SLOTS = 64;
 
-/** Projects of which free numbers are remembered: some 2 MB. */
+/** Projects whose free slots are remembered: about 2 MB. */
 const REMEMBERED_PROJECTS = 1000;
 
 /**
- * Bounds how many uploads a project has open. Each open upload holds one of the numbers from 0 to the limit, as an entry
- * of its own: starting an upload demands that the entry is absent and sets it, and the operation that ends the upload
- * deletes it. So the limit is exact across processes and crashes, and uploads don't wait for each other.
+ * Limits how many uploads a project has open. Each open upload holds a slot, an entry with a number below the limit. The
+ * operation that starts the upload checks that the slot is free and takes it, and the operation that ends the upload
+ * deletes it. So the limit is exact across processes and crashes, and uploads do not wait for each other.
  */
 export class OpenUploadLimit {
   readonly #db: Database;
   readonly #max: number;
-  /** Numbers that were free when they were looked up. Each is offered once. */
+  /** Slots that were free at the last search. Each is returned once. */
   readonly #free = new Map<string, number[]>();
-  readonly #looking = new Map<string, Promise<boolean>>();
+  readonly #searches = new Map<string, Promise<boolean>>();
 
-  /** @param max Open uploads of one project. After it was lowered, it holds once those beyond it have ended. */
+  /** @param max Open uploads of one project. A lower limit than before holds once the uploads beyond it have ended. */
   constructor(db: Database, max: number) {
     this.#db = db;
     this.#max = max;
   }
 
   /**
-   * A number that is likely to be free: the operation that starts the upload demands that it is.
+   * Returns a slot that is probably free. The operation that starts the upload checks that it is.
    *
-   * @throws {TooManyOpenUploads} if none is free.
+   * @throws {TooManyOpenUploads} if all slots are taken.
    */
   async findSlot(project: string): Promise<number> {
     while (true) {
-      const number = this.#free.get(project)?.pop();
-      if (number !== undefined) return number;
-      if (!await this.#lookTogether(project)) throw new TooManyOpenUploads(this.#max);
+      const slot = this.#free.get(project)?.pop();
+      if (slot !== undefined) return slot;
+      if (!await this.#searchOnce(project)) throw new TooManyOpenUploads(this.#max);
     }
   }
 
-  /** To be called when a number was taken after all: other processes may have taken more of those that are remembered. */
+  /** Drops the remembered slots of a project. To be called when one was not free: other processes take them, too. */
   forget(project: string): void {
     this.#free.delete(project);
   }
 
-  /** How many uploads of a project are open. */
+  /** Returns how many uploads of a project are open. */
   async count(project: string): Promise<number> {
     return (await this.#taken(project)).size;
   }
 
-  /** Gives whether a number is free. Callers that ask at the same time share one listing. */
-  async #lookTogether(project: string): Promise<boolean> {
-    const looking = this.#looking.get(project) ?? this.#lookAndRemember(project);
-    this.#looking.set(project, looking);
+  /** Returns whether a search found a free slot. Concurrent callers share one search. */
+  async #searchOnce(project: string): Promise<boolean> {
+    const search = this.#searches.get(project) ?? this.#searchAndRemember(project);
+    this.#searches.set(project, search);
     try {
-      return await looking;
+      return await search;
     } finally {
-      if (this.#looking.get(project) === looking) this.#looking.delete(project);
+      if (this.#searches.get(project) === search) this.#searches.delete(project);
     }
   }
 
-  async #lookAndRemember(project: string): Promise<boolean> {
-    const free = await this.#look(project);
+  async #searchAndRemember(project: string): Promise<boolean> {
+    const free = await this.#search(project);
     this.#free.delete(project);
     if (free.length === 0) return false;
     const [oldest] = this.#free.size >= REMEMBERED_PROJECTS ? this.#free.keys() : [];
@@ -78,17 +78,17 @@ export class OpenUploadLimit {
     return true;
   }
 
-  /** Some free numbers, which differ from process to process where that is possible. */
-  async #look(project: string): Promise<number[]> {
+  /** Returns some free slots; different ones in different processes if possible. */
+  async #search(project: string): Promise<number[]> {
     const taken = await this.#taken(project);
-    const room = this.#max - taken.size;
+    const left = this.#max - taken.size;
     const free: number[] = [];
-    // While uploads hold numbers beyond a lowered limit, all processes have to offer the same few.
-    const isLowered = taken.values().some((number) => number >= this.#max);
+    // While uploads hold slots beyond a lowered limit, all processes must offer the same few.
+    const isLowered = taken.values().some((slot) => slot >= this.#max);
     const start = isLowered ? 0 : Math.floor(Math.random() * this.#max);
-    for (let i = 0; i < this.#max && free.length < Math.min(room, REMEMBERED_NUMBERS); i++) {
-      const number = (start + i) % this.#max;
-      if (!taken.has(number)) free.push(number);
+    for (let i = 0; i < this.#max && free.length < Math.min(left, REMEMBERED_SLOTS); i++) {
+      const slot = (start + i) % this.#max;
+      if (!taken.has(slot)) free.push(slot);
     }
     return free.reverse();
   }
@@ -104,13 +104,13 @@ export class OpenUploadLimit {
   }
 }
 
-/** Adds that an upload takes a number, which has to be free. */
+/** Adds that an upload takes a slot. The operation fails if the slot is taken. */
 export function takeSlot(
   operation: Operation,
   { project, drive }: Pick<Place, "project" | "drive">,
   id: string,
-  number: number,
+  slot: number,
 ): void {
-  const key = keys.openUpload(project, number);
+  const key = keys.openUpload(project, slot);
   operation.check(key, null).set(key, { drive, id } satisfies OpenUploadRecord);
 }

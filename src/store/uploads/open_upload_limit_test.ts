@@ -23,7 +23,7 @@ async function refusal(work: Promise<unknown>): Promise<TooManyOpenUploads> {
   return await assertRejects(() => work, TooManyOpenUploads);
 }
 
-/** Starts uploads in several processes at once; gives the ids of those that were started. */
+/** Starts uploads in several processes at once. Returns the ids of those that were started. */
 async function startAll(benches: readonly TestStore[], count: number): Promise<string[]> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, i) => {
     const bench = benches[i % benches.length];
@@ -37,7 +37,7 @@ async function startAll(benches: readonly TestStore[], count: number): Promise<s
   return outcomes.flatMap((outcome) => outcome.status === "fulfilled" ? [outcome.value] : []);
 }
 
-testOnAll("A project has as many uploads open as it may, and not one more", async (bench) => {
+testOnAll("A project can have as many uploads open as the limit and no more", async (bench) => {
   const few = limited(bench, 3);
   const [first = ""] = await startAll([few], 3);
   assertEquals(
@@ -56,7 +56,7 @@ testOnAll("A project has as many uploads open as it may, and not one more", asyn
   assertEquals((await startAll([few], 10)).length, 3);
 });
 
-testOnAll("Several processes share how many uploads are open", async (bench) => {
+testOnAll("The limit of open uploads holds across processes", async (bench) => {
   const benches = [limited(bench, 50), limited(bench, 50), limited(bench, 50)];
   const ids = await startAll(benches, 120);
   assertEquals(ids.length, 50);
@@ -69,7 +69,7 @@ testOnAll("Several processes share how many uploads are open", async (bench) => 
   assertEquals((await startAll(benches, 120)).length, 50);
 });
 
-testOnAll("Aborting one upload many times at once gives one number back", async (bench) => {
+testOnAll("Concurrent aborts of one upload free one slot", async (bench) => {
   const [one, other] = [limited(bench, 2), limited(bench, 2)];
   const id = await start(one);
   await start(one);
@@ -92,7 +92,7 @@ testOnAll("A lower limit holds once the uploads beyond it have ended", async (be
   assertEquals((await entriesWith(bench, "open_upload")).length, 4);
 });
 
-testOnAll("Open uploads of a removed drive or project give their numbers back", async (bench) => {
+testOnAll("Deleting a drive or a project frees the slots of its open uploads", async (bench) => {
   const few = limited(bench, 2);
   await startAll([few], 2);
   await refusal(few.store.uploads.start({ ...place("a"), drive: "other" }, undefined));

@@ -1,14 +1,36 @@
+/**
+ * The parts of an upload, and the file that they make.
+ *
+ * @module
+ */
 import { contentTypeOf } from "../../rules/content_type.ts";
 import type { PartSize } from "../../rules/payloads.ts";
-import { keys } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
+import type { Database } from "../engine/database.ts";
+import { keys, prefixes } from "../engine/keys.ts";
+import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
-import { ChecksumWriter } from "../files/checksums.ts";
+import { ChecksumWriter, digest } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
 import type { Draft } from "../files/file_record.ts";
 import { addGarbage } from "../files/garbage.ts";
 import { totalSize } from "../files/manifest.ts";
-import { digest } from "../files/receive.ts";
+
+/** The record of a part with its number. */
+export type NumberedPart = PartRecord & PartSize;
+
+/** Returns the parts of an upload in ascending order. */
+export async function listParts(
+  db: Database,
+  { project, drive }: Place,
+  id: string,
+): Promise<NumberedPart[]> {
+  const selector = { prefix: prefixes.parts(project, drive, id) };
+  const entries = db.reader.list<PartRecord>(selector, { batchSize: 1000 });
+  return await Array.fromAsync(
+    entries,
+    ({ key, value }) => ({ ...value, part: Number(key.at(-1)) }),
+  );
+}
 
 /** Adds the bytes of a part that fit into one chunk, and their checksum. */
 export function setOnlyChunk(
@@ -25,8 +47,8 @@ export function setOnlyChunk(
   if (page !== undefined) operation.set(keys.checksums(place, version, page.number), page.value);
 }
 
-/** Adds that the bytes of a part that is replaced go. Nobody reads them before the upload is complete. */
-export function replacePart(
+/** Adds that the bytes of a replaced part are deleted. They have no readers, as the upload is not completed. */
+export function discardPart(
   operation: Operation,
   { project, drive, name }: Place,
   { version, size }: PartRecord,
@@ -36,10 +58,10 @@ export function replacePart(
   addGarbage(operation, { kind: "chunks", ...place, version, chunks, file: version }, Date.now());
 }
 
-/** A part as it lies in the store. */
-export type NumberedPart = PartRecord & PartSize;
-
-/** The file that parts make, in their order. The type that the first call named wins over that of part 1. */
+/**
+ * Returns the file that parts make, in their order. Its content type is that of the call that started the upload, else
+ * that of part 1, else the one for its name.
+ */
 export function draftOf(
   place: Place,
   session: UploadSession,
@@ -52,16 +74,15 @@ export function draftOf(
   return { size: totalSize(parts), type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
 }
 
-/** One part needs no manifest; none at all is an empty file. */
+/** One part needs no manifest, and no part makes an empty file. */
 function layoutOf(parts: readonly NumberedPart[]): Draft["layout"] {
   const [first] = parts;
   if (first === undefined) return { kind: "inline" };
-  const checked = parts.every(({ checksums }) => checksums) ? { checksums: true as const } : {};
-  if (parts.length === 1) return { kind: "chunks", version: first.version, ...checked };
-  return { kind: "manifest", parts: parts.length, ...checked };
+  if (parts.length === 1) return { kind: "chunks", version: first.version };
+  return { kind: "manifest", parts: parts.length };
 }
 
-/** That of many parts is not known without reading them. */
+/** The digest of several parts is computed later, by the scrub, as that means to read them. */
 function digestOf([first, ...others]: readonly NumberedPart[]): string | undefined {
   if (first === undefined) return digest(new Uint8Array());
   return others.length === 0 ? first.sha256 : undefined;

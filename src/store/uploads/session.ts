@@ -1,3 +1,8 @@
+/**
+ * The session of an upload in parts: how it is found, how it expires, and how it ends with or without a file.
+ *
+ * @module
+ */
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable, UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -9,63 +14,87 @@ import { addGarbage, setExpiring } from "../files/garbage.ts";
 import { isVersion, VERSION_LENGTH } from "../files/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 
-/** When the time of an upload ended that was aborted or found to be over, in milliseconds since 1970: before any clock. */
+/**
+ * The deadline of an upload that was aborted or found to be expired, in milliseconds since 1970: no clock is set back that
+ * far.
+ */
 const LONG_AGO = 0;
 
-/** A session as it is in the store: every change demands that it is still this one. */
+/** A session with its versionstamp, which every change of the upload checks. */
 export interface StoredSession {
   key: Deno.KvKey;
   versionstamp: string;
   session: UploadSession;
 }
 
-/** The session of an upload: open, or completed and known for as long as it would have lived. */
+/** A session that is open, or completed and kept for as long as it would have been open. */
 export type FoundSession = StoredSession & { completed: boolean };
 
+/** The counter of the bytes of an upload's parts. Every part that arrives changes it. */
+export type PartsRevision = Deno.KvEntryMaybe<Deno.KvU64>;
+
+/** The journal entry that ends an upload after its deadline. */
+export type UploadDeadline = Deno.KvEntry<Garbage & { kind: "upload" }>;
+
+/** Ends an upload without a file. Returns `false` if it was completed or ended before. */
+export type EndUpload = (deadline: UploadDeadline) => Promise<boolean>;
+
 /**
- * The session of an upload, open or completed.
+ * Returns the session of an upload, open or completed.
  *
- * @throws {UploadRefused} if there is none of that id in the drive, its time is over, or it is of another file.
+ * @throws {UploadRefused} if the drive has no such upload, it has expired, or it is of another file.
  */
 export async function findSession(
   db: Database,
   { project, drive, name }: Place,
   id: string,
 ): Promise<FoundSession> {
-  // What cannot be an id may be too long for a key.
-  if (!isVersion(id)) throw absent(id);
+  // Other text may be too long for a key.
+  if (!isVersion(id)) throw noSuchUpload(id);
   const [open, completed] = await db.reads.get<[UploadSession, UploadSession]>([
     keys.upload(project, drive, id),
     keys.completedUpload(project, drive, id),
   ]);
   const { key, value, versionstamp } = open.value === null ? completed : open;
-  if (value === null) throw absent(id);
-  if (isOver(value)) {
-    await endExpired(db, { key, versionstamp, session: value, completed: open.value === null });
-    throw absent(id);
+  if (value === null) throw noSuchUpload(id);
+  const found = { key, versionstamp, session: value, completed: open.value === null };
+  if (isExpired(value)) {
+    await keepExpired(db, found);
+    throw noSuchUpload(id);
   }
   if (value.name !== name) {
     throw new UploadRefused("other name", `The upload "${id}" is of a file with another name`);
   }
-  return { key, versionstamp, session: value, completed: open.value === null };
+  return found;
 }
 
-/** Whether the time of a session is over. */
-export function isOver({ expires }: UploadSession): boolean {
+/** Returns the session of an open upload. Throws as `findSession` does, and if the upload is completed. */
+export async function findOpenSession(
+  db: Database,
+  place: Place,
+  id: string,
+): Promise<StoredSession> {
+  const found = await findSession(db, place, id);
+  if (!found.completed) return found;
+  throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
+}
+
+/** Returns whether the deadline of a session has passed. */
+export function isExpired({ expires }: UploadSession): boolean {
   return expires <= Date.now();
 }
 
 /**
- * Makes sure that a session that was found to be over stays over: a system clock that is set back does not revive it. The
- * next sweep ends it and removes its parts.
+ * Keeps a session that was found to be expired from coming back when the system clock is set back. A completed session is
+ * deleted; an open one ends, with its parts, in the next sweep.
  */
-export async function endExpired(db: Database, found: FoundSession): Promise<void> {
+export async function keepExpired(db: Database, found: FoundSession): Promise<void> {
   const { key, versionstamp, session, completed } = found;
   if (completed) await db.commit(new Operation().check(key, versionstamp).delete(key));
   else if (session.expires !== LONG_AGO) await db.commit(expire(found).operation);
 }
 
-/** What makes the time of an open upload be over, and the entry that ends it from then on. */
+/** Returns the operation that makes an open upload expired, and the journal entry that ends it from then on. */
 export function expire(
   { key, versionstamp, session }: StoredSession,
 ): { operation: Operation; deadline: Deno.KvKey; value: Garbage & { kind: "upload" } } {
@@ -79,41 +108,26 @@ export function expire(
   return { operation, deadline, value };
 }
 
-/** The same, where it takes parts still. */
-export async function findOpenSession(
-  db: Database,
-  place: Place,
-  id: string,
-): Promise<StoredSession> {
-  const found = await findSession(db, place, id);
-  if (!found.completed) return found;
-  throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
-}
-
-/** Adds that the session is over and its file is there; it stays known as completed. Gives what `endSession` gives. */
+/** Adds that an upload is completed. Its session is kept until the deadline, so that completing it again succeeds. */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
   open: StoredSession,
   revision: PartsRevision,
-): number {
+): void {
   const { project, drive } = place;
   const key = keys.completedUpload(project, drive, id);
   const { expires: deadline } = open.session;
-  // Takes the place of the entry that would end the upload.
+  // The journal entry with this deadline and id replaces the one that would end the upload.
   setExpiring(operation, place, { key, value: open.session, deadline, id });
   addGarbage(operation, { kind: "parts", ...place, id }, Date.now());
-  return endSession(operation, place, open, revision);
+  endSession(operation, place, open, revision);
 }
 
-/** The counter of the bytes of an upload's parts. */
-export type PartsRevision = Deno.KvEntryMaybe<Deno.KvU64>;
-
 /**
- * Adds that an upload is not open any more, provided that neither it nor its parts have changed since they were read.
- *
- * @returns By how many bytes the account of the project becomes smaller: `Quotas.commit` has to know.
+ * Adds that an upload is not open any more. The operation fails if the session or the parts have changed since they were
+ * read. Returns by how many bytes the use of the project shrinks, for `Quotas.commit`.
  */
 function endSession(
   operation: Operation,
@@ -131,13 +145,13 @@ function endSession(
   return bytes;
 }
 
-/** The bytes of an upload's parts. */
+/** Returns how many bytes the parts of an upload have. */
 export function receivedBytes({ value }: PartsRevision): number {
   return value === null ? 0 : Number(value.value);
 }
 
-/** That there is no such upload. */
-export function absent(id: string): UploadRefused {
+/** Returns the error that says that there is no such upload. */
+export function noSuchUpload(id: string): UploadRefused {
   const quoted = JSON.stringify(id.slice(0, 2 * VERSION_LENGTH));
   return new UploadRefused(
     "absent",
@@ -145,36 +159,20 @@ export function absent(id: string): UploadRefused {
   );
 }
 
-/** The entry that ends an upload when its time is over. */
-export type UploadDeadline = Deno.KvEntry<Garbage & { kind: "upload" }>;
-
-/** Ends an upload without a file; gives `false` where it was completed or ended meanwhile. */
-export type EndUpload = (deadline: UploadDeadline) => Promise<boolean>;
-
 /**
- * Ends uploads that were aborted or whose time is over: one commit ends the session, so that no part comes afterwards, and
- * gives back what it counted for. The entry of the deadline stays until the parts are removed, too.
+ * Returns the function that ends uploads which were aborted or have expired. One commit deletes the session, so that no
+ * part can follow, and subtracts its bytes from the counters. The journal entry stays until the parts are deleted, too.
  */
-export class OverdueUploads {
-  readonly #db: Database;
-  readonly #projects: ProjectCache;
-  readonly #quotas: Quotas;
-
-  constructor(db: Database, projects: ProjectCache, quotas: Quotas) {
-    this.#db = db;
-    this.#projects = projects;
-    this.#quotas = quotas;
-  }
-
-  readonly end: EndUpload = async ({ key, value, versionstamp }) => {
+export function uploadEnder(db: Database, projects: ProjectCache, quotas: Quotas): EndUpload {
+  return async ({ key, value, versionstamp }) => {
     const { project, drive, id } = value;
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const known = await this.#projects.find(project);
-      const [deadline, session, revision] = await this.#db.reads.get<
+      const owner = await projects.find(project);
+      const [deadline, session, revision] = await db.reads.get<
         [Garbage, UploadSession, Deno.KvU64]
       >([key, keys.upload(project, drive, id), keys.partsRevision(project, drive, id)]);
       if (deadline.versionstamp !== versionstamp) return false;
-      // Only its parts are left.
+      // The session has ended before, and only its parts are left.
       if (session.value === null && revision.value === null) return true;
       const operation = new Operation().check(key, versionstamp);
       const bytes = session.value === null ? 0 : endSession(operation, value, {
@@ -183,14 +181,14 @@ export class OverdueUploads {
         session: session.value,
       }, revision);
       if (session.value === null) operation.delete(revision.key);
-      if (known !== undefined) operation.share(known.unchanged);
-      // What is being removed does not count against a quota any more.
-      const counts = known !== undefined && !known.deleting.includes(drive);
+      if (owner !== undefined) operation.share(owner.unchanged);
+      // A drive that is being deleted no longer counts against the quota.
+      const counts = owner !== undefined && !owner.deleting.includes(drive);
       const { ok } = counts
-        ? await this.#quotas.commit(known, value, operation, { more: -bytes })
-        : await this.#db.commit(operation);
+        ? await quotas.commit(owner, value, operation, { more: -bytes })
+        : await db.commit(operation);
       if (ok) return true;
-      this.#projects.forget(project);
+      projects.forget(project);
     }
     throw new StoreUnavailable("The upload could not be ended: its project kept changing");
   };

@@ -2,15 +2,13 @@ import { boundaryAfter } from "../../rules/names.ts";
 import { type PartSize, partsProblem } from "../../rules/payloads.ts";
 import type { Database } from "../engine/database.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "../engine/errors.ts";
-import { keys, prefixes, ranges } from "../engine/keys.ts";
+import { keys, ranges } from "../engine/keys.ts";
 import type { MemoryPart } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
-
 import type { FileStore, WriteCondition } from "../files/file_store.ts";
-import { isDigested } from "../files/garbage.ts";
 import { setManifest } from "../files/manifest.ts";
 import {
   abandon,
@@ -24,51 +22,61 @@ import {
 import { newVersion } from "../files/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { type OpenUploadLimit, takeSlot } from "./open_upload_limit.ts";
-import { draftOf, type NumberedPart, replacePart, setOnlyChunk } from "./parts.ts";
+import { discardPart, draftOf, listParts, setOnlyChunk } from "./parts.ts";
 import {
-  absent,
   completeSession,
-  endExpired,
   type EndUpload,
   expire,
   findOpenSession,
   findSession,
-  isOver,
+  isExpired,
+  keepExpired,
+  noSuchUpload,
   type PartsRevision,
   receivedBytes,
   type StoredSession,
 } from "./session.ts";
 
+/** An open upload in a list. */
 export interface ListedUpload {
   id: string;
   session: UploadSession;
 }
 
-/** Uploads in parts: their sessions, their parts, and how a file comes of them. */
+/** The part that a call sends. */
+interface SentPart {
+  /** The upload's id. */
+  id: string;
+  part: number;
+  /** The content type that the part came with. */
+  type: string | undefined;
+}
+
+/** Uploads in parts: sessions, their parts, and the file that comes of them. */
 export class UploadStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
   readonly #memory: MemoryPart;
-  readonly #open: OpenUploadLimit;
+  readonly #limit: OpenUploadLimit;
   readonly #end: EndUpload;
   readonly #discarded: DiscardedBytes;
   readonly #ttl: number;
   readonly #onUndigested: () => void;
 
   /**
-   * @param memory For bodies that come in.
-   * @param ttl How long a session lives, in milliseconds.
-   * @param onUndigested Called when a file was made whose digest has to be computed.
+   * @param memory For the bodies of parts.
+   * @param ttl How long a session is open, in milliseconds.
+   * @param onUndigested Called when a file was made whose digest must be computed.
    */
   constructor(
     db: Database,
     projects: ProjectCache,
     quotas: Quotas,
     files: FileStore,
-    { open, end, discarded, memory, ttl, onUndigested = () => {} }: {
-      open: OpenUploadLimit;
+    { limit, end, discarded, memory, ttl, onUndigested = () => {} }: {
+      limit: OpenUploadLimit;
       end: EndUpload;
       discarded: DiscardedBytes;
       memory: MemoryPart;
@@ -76,44 +84,44 @@ export class UploadStore {
       onUndigested?: () => void;
     },
   ) {
-    this.#onUndigested = onUndigested;
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
     this.#memory = memory;
-    this.#open = open;
+    this.#limit = limit;
     this.#end = end;
     this.#discarded = discarded;
     this.#ttl = ttl;
+    this.#onUndigested = onUndigested;
   }
 
   /**
-   * Opens a session, which makes the drive exist; gives its id.
+   * Starts an upload and creates the drive if there is none with this name. Returns the upload's id.
    *
    * @throws {NoSuchProject}
-   * @throws {BeingRemoved} if the drive is.
-   * @throws {TooManyOpenUploads} if the project has as many as it may.
+   * @throws {BeingDeleted} if the drive is being deleted.
+   * @throws {TooManyOpenUploads} if the project has as many open as it may.
    */
   async start(place: Place, type: string | undefined): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const { unchanged } = await this.#projects.requireWritable(place);
       const id = newVersion();
-      const number = await this.#open.findSlot(place.project);
-      const operation = this.#newSession(place, id, { type, number }).share(unchanged);
-      takeSlot(operation, place, id, number);
+      const slot = await this.#limit.findSlot(place.project);
+      const operation = this.#newSession(place, id, { type, slot }).share(unchanged);
+      takeSlot(operation, place, id, slot);
       if ((await this.#db.commit(operation)).ok) return id;
-      this.#open.forget(place.project);
+      this.#limit.forget(place.project);
       this.#projects.forget(place.project);
     }
     throw new StoreUnavailable("The upload could not be started: its project kept changing");
   }
 
-  /** The session entry has no expiry of its own: what ends it has to know what it counts for. */
+  /** The session gets a journal entry in place of an expiry of Deno KV: ending it must also change the counters. */
   #newSession(
     { project, drive, name }: Place,
     id: string,
-    { type, number }: { type: string | undefined; number: number },
+    { type, slot }: { type: string | undefined; slot: number },
   ): Operation {
     const created = Date.now();
     const session: UploadSession = {
@@ -121,7 +129,7 @@ export class UploadStore {
       ...(type === undefined ? {} : { type }),
       created,
       expires: created + this.#ttl,
-      number,
+      number: slot,
     };
     return new Operation()
       .set(keys.upload(project, drive, id), session)
@@ -130,38 +138,33 @@ export class UploadStore {
   }
 
   /**
-   * Stores a part, in place of an earlier one of that number.
+   * Stores a part, which replaces an earlier one with its number.
    *
-   * @param body At most `MAX_PAYLOAD` bytes. What it throws is thrown, and nothing has changed then.
-   * @param announced The size of the body, where that is known before.
-   * @param accept Called with the digest before the part counts; what it throws is thrown.
+   * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing is changed.
+   * @param announced The size of the body in bytes, if known.
+   * @param accept Called with the digest before the part counts. If it throws, nothing is changed.
    * @throws {QuotaExceeded} if the project has no room for it, before the body is read or after: parts count as they arrive.
-   * @throws {UploadRefused} if there is no such upload to add to, before the body is read or after.
+   * @throws {UploadRefused} if there is no such open upload, before the body is read or after.
    * @throws {MemoryExhausted} before the body is read.
-   * @throws {NoSuchProject} if the project, or {BeingRemoved} if the drive is removed, before or after as well.
+   * @throws {NoSuchProject} if the project, or {BeingDeleted} if the drive is deleted, before the body is read or after.
    */
   async putPart(
     place: Place,
-    { id, part, type, announced }: {
-      id: string;
-      part: number;
-      type: string | undefined;
-      announced?: number | undefined;
-    },
+    { announced, ...sent }: SentPart & { announced?: number | undefined },
     body: AsyncIterable<Uint8Array>,
     accept: (received: Received) => void | Promise<void>,
   ): Promise<void> {
     const begun = await this.#projects.requireWritable(place);
-    await findOpenSession(this.#db, place, id);
-    const key = keys.part(place.project, place.drive, id, part);
-    using room = await this.#quotas.reserve(begun, place, key, announced);
+    await findOpenSession(this.#db, place, sent.id);
+    const key = keys.part(place.project, place.drive, sent.id, sent.part);
+    using reservation = await this.#quotas.reserve(begun, place, key, announced);
     using memory = await reserveUpload(this.#memory, place, announced);
     let received: Received | undefined;
     try {
-      received = await receive(this.#db, place, room.track(body), { announced, memory });
+      received = await receive(this.#db, place, reservation.track(body), { announced, memory });
       await accept(received);
-      room.release();
-      await this.#addPart(place, { id, part, type, begun }, received);
+      reservation.release();
+      await this.#addPart(place, sent, begun, received);
     } catch (error) {
       this.#discarded.add(announced ?? 0);
       await cleanUpAfter(error, async () => received && await abandon(received));
@@ -173,40 +176,30 @@ export class UploadStore {
 
   async #addPart(
     place: Place,
-    { id, part, type, begun }: {
-      id: string;
-      part: number;
-      type: string | undefined;
-      begun: CachedProject;
-    },
+    { id, part, type }: SentPart,
+    begun: CachedProject,
     { size, sha256, bytes }: Received,
   ): Promise<void> {
     const key = keys.part(place.project, place.drive, id, part);
     const revision = keys.partsRevision(place.project, place.drive, id);
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
-    const record: PartRecord = {
-      version,
-      size,
-      sha256,
-      checksums: true,
-      ...(type === undefined ? {} : { type }),
-    };
+    const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // Asked first: where the project is gone, that is told, and not that the session is.
-      const known = await this.#projects.requireWritable(place, begun);
+      // The project comes first: if it is gone, the answer must not be that the upload is.
+      const project = await this.#projects.requireWritable(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
       const more = size - (earlier.value?.size ?? 0);
-      const operation = new Operation().share(known.unchanged)
+      const operation = new Operation().share(project.unchanged)
         .check(open.key, open.versionstamp)
         .check(key, earlier.versionstamp)
         .set(key, record)
         .sum(revision, more);
       if (more !== 0) operation.sum(keys.usage(place.project, place.drive, "open_bytes"), more);
-      if (earlier.value !== null) replacePart(operation, place, earlier.value);
+      if (earlier.value !== null) discardPart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
       else if (size > 0) setOnlyChunk(operation, place, version, bytes.content, sha256);
-      if ((await this.#quotas.commit(known, place, operation, { more })).ok) {
+      if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
         return this.#discarded.add(earlier.value?.size ?? 0);
       }
       this.#projects.forget(place.project);
@@ -215,19 +208,16 @@ export class UploadStore {
     throw new StoreUnavailable("The part could not be added: too many others, or too slow");
   }
 
-  async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
-    return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
-  }
-
   /**
-   * Makes the parts a file. It costs as much as there are parts, whatever their size. Done again after it succeeded, it
+   * Makes the parts a file, at a cost that depends on their number and not on their size. Completing an upload again
    * changes nothing.
    *
-   * @param accept Called right before the file gets visible; what it throws is thrown, and the upload stays open.
-   * @throws {UploadRefused} if there is no such upload, or its parts don't make a file; it stays open then.
-   * @throws {QuotaExceeded} if the project would have too many bytes; it stays open then as well.
+   * @param accept Called right before the file becomes visible. If it throws, the upload stays open.
+   * @returns `refused` if the condition does not hold.
+   * @throws {UploadRefused} if there is no such upload, or its parts do not make a file; it stays open then.
+   * @throws {QuotaExceeded} if the project would have too many bytes; the upload stays open.
    * @throws {NoSuchProject}
-   * @throws {BeingRemoved} if the drive is.
+   * @throws {BeingDeleted} if the drive is being deleted.
    */
   async complete(
     place: Place,
@@ -240,36 +230,36 @@ export class UploadStore {
       if (tries > 0) await this.#projects.requireWritable(place, begun);
       const open = await findSession(this.#db, place, id);
       if (open.completed) return "done";
-      // Every part that arrives changes it, so the parts that are read next are all there are, or the check fails.
+      // A part that arrives later changes the revision, so the parts that are read next are complete or the check fails.
       const revision = await this.#revisionOf(place, id);
-      const parts = await this.#parts(place, id);
+      const parts = await listParts(this.#db, place, id);
       const problem = partsProblem(parts);
       if (problem !== undefined) throw new UploadRefused("parts", problem);
       await accept();
       const draft = draftOf(place, open.session, parts);
-      const judged = { condition, begun, charged: receivedBytes(revision) };
-      const published = await this.#files.publish(place, draft, judged, (operation, version) => {
+      const write = { condition, begun, charged: receivedBytes(revision) };
+      const published = await this.#files.publish(place, draft, write, (operation, version) => {
         completeSession(operation, place, id, open, revision);
         if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
         if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
-        if (!isDigested(draft)) operation.set(keys.undigested(place), version);
+        if (draft.sha256 === undefined) operation.set(keys.undigested(place), version);
       }).catch(explainUploadStaysOpen);
       if (published === "stale") continue;
       if (published !== "refused") {
-        if (!isDigested(published)) this.#onUndigested();
+        if (published.sha256 === undefined) this.#onUndigested();
         return "done";
       }
-      // The file that is in the way may be that of the same upload, completed by another call at the same time.
+      // The present file may come from this upload, completed by a concurrent call.
       return (await findSession(this.#db, place, id)).completed ? "done" : "refused";
     }
     throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
   }
 
-  /** Ends an upload without a file. Its bytes are removed in the background. */
+  /** Ends an upload without a file. Its bytes are deleted in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // Its time is over from now on. So no part gets in the way of giving back what it counts for.
-      const { operation, deadline, value } = expire(await this.#findShown(place, id));
+      // It expires first. From then on no part can arrive and compete with the change of the counters.
+      const { operation, deadline, value } = expire(await this.#findVisible(place, id));
       const outcome = await this.#db.commit(operation);
       if (!outcome.ok) continue;
       const bytes = receivedBytes(await this.#revisionOf(place, id));
@@ -279,18 +269,17 @@ export class UploadStore {
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
 
-  /** An open upload with the parts that it has, in ascending order. */
+  /** Returns an open upload and its parts in ascending order. */
   async get(place: Place, id: string): Promise<{ session: UploadSession; parts: PartSize[] }> {
-    const { session } = await this.#findShown(place, id);
-    return { session, parts: await this.#parts(place, id) };
+    const { session } = await this.#findVisible(place, id);
+    return { session, parts: await listParts(this.#db, place, id) };
   }
 
-  async #findShown(place: Place, id: string): Promise<StoredSession> {
-    if (await this.#projects.isHidden(place)) throw absent(id);
-    return await findOpenSession(this.#db, place, id);
-  }
-
-  /** The open uploads of a drive behind an id, the oldest first. */
+  /**
+   * Returns the open uploads of a drive, the oldest first.
+   *
+   * @param last The id behind which the list begins; empty for all.
+   */
   async list(
     project: string,
     drive: string,
@@ -300,8 +289,8 @@ export class UploadStore {
     const uploads: ListedUpload[] = [];
     const range = ranges.uploads(project, drive, boundaryAfter(last));
     for await (const { key, value, versionstamp } of this.#db.reader.list<UploadSession>(range)) {
-      if (isOver(value)) {
-        await endExpired(this.#db, { key, versionstamp, session: value, completed: false });
+      if (isExpired(value)) {
+        await keepExpired(this.#db, { key, versionstamp, session: value, completed: false });
         continue;
       }
       if (uploads.length === limit) return { uploads, more: true };
@@ -310,12 +299,13 @@ export class UploadStore {
     return { uploads, more: false };
   }
 
-  async #parts({ project, drive }: Place, id: string): Promise<NumberedPart[]> {
-    const parts: NumberedPart[] = [];
-    const selector = { prefix: prefixes.parts(project, drive, id) };
-    const entries = this.#db.reader.list<PartRecord>(selector, { batchSize: 1000 });
-    for await (const { key, value } of entries) parts.push({ ...value, part: Number(key.at(-1)) });
-    return parts;
+  async #findVisible(place: Place, id: string): Promise<StoredSession> {
+    if (await this.#projects.isHidden(place)) throw noSuchUpload(id);
+    return await findOpenSession(this.#db, place, id);
+  }
+
+  async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
+    return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
   }
 }
 

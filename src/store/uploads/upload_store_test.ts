@@ -3,6 +3,8 @@ import { Buffer } from "node:buffer";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { KvReader } from "../engine/read_queue.ts";
 import { CHUNK_SIZE, type PartRecord } from "../engine/records.ts";
 import { newVersion } from "../files/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
@@ -15,7 +17,7 @@ import { withClock } from "../testing/time.ts";
 const PART = MIN_PART + 123;
 const always = () => true;
 
-/** The entries of an open upload with one part, but for its bytes. */
+/** The entries of an open upload with one part, without its bytes. */
 const OPEN = {
   ...{ upload: 1, open_upload: 1, garbage: 1, part: 1, parts_revision: 1 },
   ...{ "usage files": 1, "usage open_bytes": 1 },
@@ -25,46 +27,52 @@ async function start({ store }: TestStore): Promise<string> {
   return await store.uploads.start(place("a"), undefined);
 }
 
-testOnAll("A session alone makes the drive, and goes when it is aborted", async (bench) => {
-  const id = await start(bench);
-  await assertKeys(bench, { upload: 1, open_upload: 1, garbage: 1, "usage files": 1 });
-  await bench.store.uploads.abort(place("a"), id);
-  await sweepLater(bench);
-  await assertKeys(bench, { "usage files": 1 });
-  const gone = await assertRejects(() => bench.store.uploads.get(place("a"), id), UploadRefused);
-  assertEquals(gone.problem, "absent");
-});
-
-testOnAll("An upload that was found to be over is not revived by the clock", async (bench) => {
-  const HOUR = 3_600_000;
-  const { uploads } = bench.store;
-  const list = async () => {
-    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
-    return page.uploads.map(({ id }) => id);
-  };
-  await withClock(async (forward, set) => {
-    const [looked, listed, unseen] = [await start(bench), await start(bench), await start(bench)];
-    const done = await start(bench);
-    for (const id of [looked, done]) await putPart(bench, "a", id, 1, bytes(2 * CHUNK_SIZE));
-    assertEquals(await uploads.complete(place("a"), done, always), "done");
-    forward(DEFAULT_UPLOAD_TTL - HOUR);
-    assertEquals(await list(), [looked, listed, unseen]);
-    set(HOUR);
-    for (const id of [looked, done]) {
-      await assertRejects(() => uploads.get(place("a"), id), UploadRefused, "no upload");
-    }
-    const page = await uploads.list("p", "d", { limit: 1000, last: "" });
-    assertEquals(page, { uploads: [], more: false });
-    set(-2 * HOUR);
-    assertEquals(await list(), []);
-    await assertRejects(() => putPart(bench, "a", looked, 2, bytes(1)), UploadRefused);
-    await assertRejects(() => uploads.complete(place("a"), done, always), UploadRefused);
-    assertEquals(await read(bench, "a"), bytes(2 * CHUNK_SIZE));
-    // What was found to be over gives its number and its parts back now, and not when the clock is there again.
+testOnAll(
+  "Starting an upload creates the drive, and aborting it removes the session",
+  async (bench) => {
+    const id = await start(bench);
+    await assertKeys(bench, { upload: 1, open_upload: 1, garbage: 1, "usage files": 1 });
+    await bench.store.uploads.abort(place("a"), id);
     await sweepLater(bench);
-    await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
-  });
-});
+    await assertKeys(bench, { "usage files": 1 });
+    const gone = await assertRejects(() => bench.store.uploads.get(place("a"), id), UploadRefused);
+    assertEquals(gone.problem, "absent");
+  },
+);
+
+testOnAll(
+  "An upload that was found to be expired does not come back when the clock is set back",
+  async (bench) => {
+    const HOUR = 3_600_000;
+    const { uploads } = bench.store;
+    const list = async () => {
+      const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+      return page.uploads.map(({ id }) => id);
+    };
+    await withClock(async (forward, set) => {
+      const [looked, listed, unseen] = [await start(bench), await start(bench), await start(bench)];
+      const done = await start(bench);
+      for (const id of [looked, done]) await putPart(bench, "a", id, 1, bytes(2 * CHUNK_SIZE));
+      assertEquals(await uploads.complete(place("a"), done, always), "done");
+      forward(DEFAULT_UPLOAD_TTL - HOUR);
+      assertEquals(await list(), [looked, listed, unseen]);
+      set(HOUR);
+      for (const id of [looked, done]) {
+        await assertRejects(() => uploads.get(place("a"), id), UploadRefused, "no upload");
+      }
+      const page = await uploads.list("p", "d", { limit: 1000, last: "" });
+      assertEquals(page, { uploads: [], more: false });
+      set(-2 * HOUR);
+      assertEquals(await list(), []);
+      await assertRejects(() => putPart(bench, "a", looked, 2, bytes(1)), UploadRefused);
+      await assertRejects(() => uploads.complete(place("a"), done, always), UploadRefused);
+      assertEquals(await read(bench, "a"), bytes(2 * CHUNK_SIZE));
+      // The slot and the parts of an expired upload are freed now, although the clock was set back.
+      await sweepLater(bench);
+      await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
+    });
+  },
+);
 
 const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number> }[] = [
   { name: "no part", sizes: [], lies: { content: 1 } },
@@ -79,28 +87,31 @@ const COMPLETIONS: { name: string; sizes: number[]; lies: Record<string, number>
 ];
 
 for (const { name, sizes, lies } of COMPLETIONS) {
-  testOnAll(`An upload of ${name} becomes a file that goes without a trace`, async (bench) => {
-    const id = await start(bench);
-    await Promise.all(sizes.map((size, i) => putPart(bench, "a", id, i + 1, bytes(size, i))));
-    assertEquals(await bench.store.uploads.complete(place("a"), id, always), "done");
-    assertEquals(await bench.store.uploads.complete(place("a"), id, always), "done");
-    const whole = await new Blob(sizes.map((size, i) => bytes(size, i))).arrayBuffer();
-    assertEquals(await read(bench, "a"), new Uint8Array(whole));
-    await assertUsage(bench, { files: 1, bytes: whole.byteLength });
-    await sweepLater(bench);
-    await assertKeys(bench, { file: 1, completed_upload: 1, "usage files": 1, ...lies });
-    await bench.store.files.delete(place("a"));
-    await sweepLater(bench);
-    const counters = Object.keys(lies).filter((kind) => kind === "usage bytes");
-    const left = Object.fromEntries(
-      ["completed_upload", "usage files", ...counters].map((kind) => [kind, 1]),
-    );
-    await assertKeys(bench, left);
-    await assertUsage(bench, { files: 0, bytes: 0 });
-  });
+  testOnAll(
+    `An upload of ${name} becomes a file, and deleting that leaves nothing`,
+    async (bench) => {
+      const id = await start(bench);
+      await Promise.all(sizes.map((size, i) => putPart(bench, "a", id, i + 1, bytes(size, i))));
+      assertEquals(await bench.store.uploads.complete(place("a"), id, always), "done");
+      assertEquals(await bench.store.uploads.complete(place("a"), id, always), "done");
+      const whole = await new Blob(sizes.map((size, i) => bytes(size, i))).arrayBuffer();
+      assertEquals(await read(bench, "a"), new Uint8Array(whole));
+      await assertUsage(bench, { files: 1, bytes: whole.byteLength });
+      await sweepLater(bench);
+      await assertKeys(bench, { file: 1, completed_upload: 1, "usage files": 1, ...lies });
+      await bench.store.files.delete(place("a"));
+      await sweepLater(bench);
+      const counters = Object.keys(lies).filter((kind) => kind === "usage bytes");
+      const left = Object.fromEntries(
+        ["completed_upload", "usage files", ...counters].map((kind) => [kind, 1]),
+      );
+      await assertKeys(bench, left);
+      await assertUsage(bench, { files: 0, bytes: 0 });
+    },
+  );
 }
 
-testOnAll("A range of a file of parts is read from the parts that hold it", async (bench) => {
+testOnAll("A range of a file of several parts contains the right bytes", async (bench) => {
   const id = await start(bench);
   const sizes = [PART, PART + 1, 100];
   for (const [i, size] of sizes.entries()) await putPart(bench, "a", id, i + 1, bytes(size, i));
@@ -141,7 +152,7 @@ testOnAll("A part that is sent again replaces the earlier one and its bytes", as
   assertEquals(await read(bench, "a"), bytes(2 * CHUNK_SIZE, 2));
 });
 
-testOnAll("A part that breaks leaves the earlier one", async (bench) => {
+testOnAll("A part whose body breaks off leaves the earlier one", async (bench) => {
   const id = await start(bench);
   await putPart(bench, "a", id, 1, bytes(10));
   const named = { id, part: 1, type: undefined };
@@ -154,7 +165,7 @@ testOnAll("A part that breaks leaves the earlier one", async (bench) => {
   await assertKeys(bench, { ...OPEN, chunk: 1 });
 });
 
-testOnAll("An aborted upload loses its parts and their bytes", async (bench) => {
+testOnAll("Aborting an upload deletes its parts and their bytes", async (bench) => {
   const id = await start(bench);
   await putPart(bench, "a", id, 1, bytes(PART));
   await putPart(bench, "a", id, 4, bytes(10));
@@ -163,7 +174,7 @@ testOnAll("An aborted upload loses its parts and their bytes", async (bench) => 
   await assertKeys(bench, { "usage files": 1 });
 });
 
-testOnAll("A session whose time is over is gone, with all that it had", async ({ db }) => {
+testOnAll("An expired upload is deleted with its parts and bytes", async ({ db }) => {
   const store = new Store(db, { uploadTtl: 60_000, onError: () => {} });
   const bench = { store, db };
   const id = await start(bench);
@@ -190,7 +201,7 @@ testOnAll("A part that is being sent when the upload is aborted leaves nothing",
   await assertKeys(bench, { "usage files": 1 });
 });
 
-testOnAll("Two completions at once make one file", async (bench) => {
+testOnAll("Concurrent completions make one file", async (bench) => {
   const id = await start(bench);
   await putPart(bench, "a", id, 1, bytes(PART));
   await putPart(bench, "a", id, 2, bytes(10));
@@ -212,7 +223,7 @@ testOnAll("Two completions at once make one file", async (bench) => {
 });
 
 testOnAll(
-  "Parts that are replaced while the upload completes are whole in the file",
+  "A file contains one whole version of a part that is replaced during the completion",
   async (bench) => {
     for (let round = 0; round < 10; round++) {
       const id = await start(bench);
@@ -233,7 +244,7 @@ testOnAll(
 );
 
 testOnAll(
-  "A part that arrives while the upload completes is refused or in the file",
+  "A part that arrives during the completion is refused or in the file",
   async (bench) => {
     for (let round = 0; round < 20; round++) {
       const id = await start(bench);
@@ -252,7 +263,7 @@ testOnAll(
   },
 );
 
-/** Lets others go first, so that the two meet at different steps. */
+/** Lets concurrent calls run for some turns, so that the two meet at different steps. */
 async function passTurns({ store }: TestStore, turns: number): Promise<void> {
   for (let i = 0; i < turns; i++) await store.files.stat(place("another"));
 }
@@ -292,29 +303,29 @@ testOnAll(
   },
 );
 
-/** Part entries without bytes: completing must not look for them. */
+/** Stores part entries without bytes: the completion must not read them. */
 async function seedParts({ db }: TestStore, id: string): Promise<void> {
   for (let first = 1; first <= MAX_PARTS; first += 500) {
-    const atomic = db.reader.atomic();
+    const operation = new Operation();
     for (let part = first; part < first + 500; part++) {
       const record: PartRecord = { version: newVersion(), size: MIN_PART, sha256: "" };
-      atomic.set(keys.part("p", "d", id, part), record);
+      operation.set(keys.part("p", "d", id, part), record);
     }
-    await atomic.commit();
+    await db.commitBulk(operation);
   }
 }
 
-async function lastVersionstamp(kv: Deno.Kv, prefix: Deno.KvKey): Promise<string> {
+async function lastVersionstamp(kv: KvReader, prefix: Deno.KvKey): Promise<string> {
   const stamps = await Array.fromAsync(kv.list({ prefix }), ({ versionstamp }) => versionstamp);
   return stamps.sort().at(-1) ?? "";
 }
 
-/** Sweeps what is due now, which is not yet the session. */
+/** Sweeps what is due now; the session is not. */
 async function sweepLaterThanParts({ store }: TestStore): Promise<void> {
   await store.sweeper.sweep(Date.now() + 1);
 }
 
-/** Whether two buffers hold the same bytes, compared by the engine: `assertEquals` is slow for megabytes. */
+/** Returns whether two buffers hold the same bytes. `assertEquals` is slow for megabytes. */
 function sameBytes(a: ArrayBufferLike | undefined, b: ArrayBufferLike): boolean {
   return a !== undefined && Buffer.from(a).equals(Buffer.from(b));
 }

@@ -1,3 +1,8 @@
+/**
+ * Projects, applications and their keys, and the indexes by which keys and host names are found.
+ *
+ * @module
+ */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type {
@@ -6,165 +11,163 @@ import type {
   AppRecord,
   ProjectKeyRecord,
 } from "../engine/records.ts";
-import type { PendingRemovals } from "./ownership.ts";
-import type { Problem } from "./problem.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { PendingDeletions } from "./ownership.ts";
+import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
-/** Keys and applications of what is not there, and indexes that don't say what they have to. */
+/** Yields data, keys and applications of owners that do not exist, and entries of indexes that are missing or wrong. */
 export function* accountProblems(
   snapshot: Snapshot,
-  removals: PendingRemovals,
+  deletions: PendingDeletions,
 ): Generator<Problem> {
-  yield* lostProjects(snapshot, removals);
-  yield* projectKeys(snapshot, removals);
-  yield* appKeys(snapshot, removals);
-  yield* hosts(snapshot, removals);
+  yield* missingProjects(snapshot, deletions);
+  yield* projectKeyProblems(snapshot, deletions);
+  yield* projectKeyIndexProblems(snapshot, deletions);
+  yield* appKeyProblems(snapshot, deletions);
+  yield* appKeyIndexProblems(snapshot, deletions);
+  yield* hostProblems(snapshot, deletions);
 }
 
-const IN_PROJECTS = ["file", "upload", "usage", "app"] as const;
+/** The kinds of entries that have their project as the second part of their key. */
+const KINDS_IN_PROJECTS = ["file", "upload", "usage", "app"] as const;
 
-/** What has no project is kept, as making the project again brings it back. */
-function* lostProjects(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
-  const told = new Set<string>();
-  for (const kind of IN_PROJECTS) {
+/** Data without a project is kept: creating the project again makes it accessible. */
+function* missingProjects(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  const reported = new Set<string>();
+  for (const kind of KINDS_IN_PROJECTS) {
     for (const [, id] of snapshot.heads(prefixes.all(kind), 2)) {
       const project = String(id);
-      if (told.has(project) || snapshot.has(keys.project(project))) continue;
-      if (removals.hasProject(project)) continue;
-      told.add(project);
-      const advice = `kvdrive project create --id ${project} makes it again, with a new key`;
-      const message = `There is no project ${project}, and there are things of it: ${advice}`;
+      if (reported.has(project) || snapshot.has(keys.project(project))) continue;
+      if (deletions.hasProject(project)) continue;
+      reported.add(project);
+      const message = `Project ${project} does not exist, but has data: ` +
+        `kvdrive project create --id ${project} creates it again, with a new key`;
       yield { kind: "orphan", message, project };
     }
   }
 }
 
-function* projectKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
-  const all = snapshot.list<ProjectKeyRecord>(prefixes.all("project_key"));
-  for (const { key, value, versionstamp } of all) {
-    const { project, prefix } = value;
-    if (removals.hasProject(project)) continue;
-    const shown = `key ${prefix ?? "without a prefix"} of project ${project}`;
+function* projectKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const entry of snapshot.list<ProjectKeyRecord>(prefixes.all("project_key"))) {
+    const { project, prefix } = entry.value;
+    if (deletions.hasProject(project)) continue;
+    const label = `The key ${prefix} of project ${project}`;
     if (!snapshot.has(keys.project(project))) {
-      const removal = new Operation().check(key, versionstamp)
-        .check(keys.project(project), null)
-        .delete(key);
-      yield lost(
-        `The ${shown}, which is not there, is kept`,
-        "The key was removed",
-        removal,
-        project,
-      );
-    } else if (prefix !== undefined) {
-      const hash = String(key[1]);
-      const at = keys.projectKeyPrefix(project, prefix);
-      yield* missingIndex(snapshot, at, hash, { key, versionstamp }, `The ${shown}`, project);
+      yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
+    } else {
+      yield* missingFromIndex(snapshot, entry, keys.projectKeyPrefix(project, prefix), label);
     }
-  }
-  for (
-    const { key, value, versionstamp } of snapshot.list<string>(prefixes.all("project_key_prefix"))
-  ) {
-    const [, project = "", prefix = ""] = key.map(String);
-    if (removals.hasProject(project)) continue;
-    const owner = snapshot.get<ProjectKeyRecord>(keys.projectKey(value))?.value;
-    if (owner?.project === project && owner.prefix === prefix) continue;
-    const removal = new Operation().check(key, versionstamp).delete(key);
-    yield wrongIndex(`the key prefix ${prefix} of project ${project}`, removal, project);
   }
 }
 
-function* appKeys(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
-  for (const { key, value, versionstamp } of snapshot.list<AppKeyRecord>(prefixes.all("app_key"))) {
-    const { project, app, prefix, name } = value;
-    if (removals.hasApp(project, app)) continue;
-    const shown = `key ${prefix} of application ${app} of project ${project}`;
+function* projectKeyIndexProblems(
+  snapshot: Snapshot,
+  deletions: PendingDeletions,
+): Generator<Problem> {
+  for (const entry of snapshot.list<string>(prefixes.all("project_key_prefix"))) {
+    const [, project = "", prefix = ""] = entry.key.map(String);
+    if (deletions.hasProject(project)) continue;
+    const owner = snapshot.get<ProjectKeyRecord>(keys.projectKey(entry.value))?.value;
+    if (owner?.project === project && owner.prefix === prefix) continue;
+    yield wrongInIndex(entry, `the key prefix ${prefix} of project ${project}`, project);
+  }
+}
+
+function* appKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const entry of snapshot.list<AppKeyRecord>(prefixes.all("app_key"))) {
+    const { project, app, prefix, name } = entry.value;
+    if (deletions.hasApp(project, app)) continue;
+    const label = `The key ${prefix} of application ${app} of project ${project}`;
     if (!snapshot.has(keys.app(project, app))) {
-      const removal = new Operation().check(key, versionstamp)
-        .check(keys.app(project, app), null)
-        .delete(key);
-      yield lost(
-        `The ${shown}, which is not there, is kept`,
-        "The key was removed",
-        removal,
-        project,
-      );
+      yield orphanKey(entry, keys.app(project, app), `${label} has no application`, project);
       continue;
     }
-    const hash = String(key[1]);
-    const indexes = [
-      keys.appKeyName(project, app, name),
-      keys.appKeyPrefix(project, app, prefix),
-    ];
-    for (const at of indexes) {
-      yield* missingIndex(snapshot, at, hash, { key, versionstamp }, `The ${shown}`, project);
-    }
+    yield* missingFromIndex(snapshot, entry, keys.appKeyName(project, app, name), label);
+    yield* missingFromIndex(snapshot, entry, keys.appKeyPrefix(project, app, prefix), label);
   }
+}
+
+function* appKeyIndexProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
   for (const kind of ["app_key_name", "app_key_prefix"] as const) {
-    for (const { key, value, versionstamp } of snapshot.list<string>(prefixes.all(kind))) {
-      const [, project = "", app = "", text = ""] = key.map(String);
-      if (removals.hasApp(project, app)) continue;
-      const owner = snapshot.get<AppKeyRecord>(keys.appKey(value))?.value;
+    for (const entry of snapshot.list<string>(prefixes.all(kind))) {
+      const [, project = "", app = "", text = ""] = entry.key.map(String);
+      if (deletions.hasApp(project, app)) continue;
+      const owner = snapshot.get<AppKeyRecord>(keys.appKey(entry.value))?.value;
       const isRight = owner?.project === project && owner.app === app &&
         (kind === "app_key_name" ? owner.name : owner.prefix) === text;
       if (isRight) continue;
-      const removal = new Operation().check(key, versionstamp).delete(key);
-      const what = `the key ${JSON.stringify(text)} of application ${app} of project ${project}`;
-      yield wrongIndex(what, removal, project);
+      const label = `the key ${JSON.stringify(text)} of application ${app} of project ${project}`;
+      yield wrongInIndex(entry, label, project);
     }
   }
 }
 
-function* hosts(snapshot: Snapshot, removals: PendingRemovals): Generator<Problem> {
+function* hostProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
   for (const { key, value, versionstamp } of snapshot.list<AppRecord>(prefixes.all("app"))) {
     const [, project = "", app = ""] = key.map(String);
-    if (value.host === undefined || removals.hasProject(project)) continue;
-    const at = keys.appHost(value.host);
-    const found = snapshot.get<AppHostRecord>(at);
-    if (found !== undefined) continue;
-    const operation = new Operation().check(key, versionstamp).check(at, null)
-      .set(at, { project, app } satisfies AppHostRecord);
-    yield indexProblem(
-      `The application ${app} of project ${project} is not found by its host name`,
-      operation,
-      project,
-    );
+    if (value.host === undefined || deletions.hasProject(project)) continue;
+    const indexKey = keys.appHost(value.host);
+    if (snapshot.has(indexKey)) continue;
+    const operation = new Operation().check(key, versionstamp).check(indexKey, null)
+      .set(indexKey, { project, app } satisfies AppHostRecord);
+    const label = `The host name of application ${app} of project ${project}`;
+    yield indexProblem(`${label} is missing from its index`, operation, "It was added", project);
   }
-  for (
-    const { key, value, versionstamp } of snapshot.list<AppHostRecord>(prefixes.all("app_host"))
-  ) {
-    const { project, app } = value;
-    if (removals.hasProject(project)) continue;
+  for (const entry of snapshot.list<AppHostRecord>(prefixes.all("app_host"))) {
+    const { project, app } = entry.value;
+    if (deletions.hasProject(project)) continue;
     const owner = snapshot.get<AppRecord>(keys.app(project, app))?.value;
-    if (owner?.host === key[1]) continue;
-    const removal = new Operation().check(key, versionstamp).delete(key);
-    yield wrongIndex(`the host name ${key[1]}`, removal, project);
+    if (owner?.host === entry.key[1]) continue;
+    yield wrongInIndex(entry, `the host name ${entry.key[1]}`, project);
   }
 }
 
-/** Where another thing stands in the index, that is what is wrong first. */
-function* missingIndex(
+/** Yields a problem if an index has no entry for a key. A wrong entry is reported as such, and has to be removed first. */
+function* missingFromIndex(
   snapshot: Snapshot,
-  at: Deno.KvKey,
-  hash: string,
-  { key, versionstamp }: { key: Deno.KvKey; versionstamp: string },
-  what: string,
-  project: string,
+  { key, value, versionstamp }: SnapshotEntry<{ project: string }>,
+  indexKey: Deno.KvKey,
+  label: string,
 ): Generator<Problem> {
-  if (snapshot.has(at)) return;
-  const operation = new Operation().check(key, versionstamp).check(at, null).set(at, hash);
-  yield indexProblem(`${what} is not in its lists`, operation, project);
+  if (snapshot.has(indexKey)) return;
+  const hash = String(key[1]);
+  const operation = new Operation().check(key, versionstamp)
+    .check(indexKey, null)
+    .set(indexKey, hash);
+  yield indexProblem(
+    `${label} is missing from its index`,
+    operation,
+    "It was added",
+    value.project,
+  );
 }
 
-function indexProblem(message: string, operation: Operation, project: string): Problem {
-  const repair = { done: "It was added", operations: () => [operation] };
-  return { kind: "index", message, project, repair };
+function wrongInIndex(entry: SnapshotEntry, label: string, project: string): Problem {
+  const message = `An index has ${label}, which does not exist`;
+  return indexProblem(message, deleteUnchanged(entry), "The entry was removed", project);
 }
 
-function wrongIndex(what: string, removal: Operation, project: string): Problem {
-  const repair = { done: "The entry was removed", operations: () => [removal] };
-  return { kind: "index", message: `A list has ${what}, which leads nowhere`, project, repair };
+function indexProblem(
+  message: string,
+  operation: Operation,
+  done: string,
+  project: string,
+): Problem {
+  return { kind: "index", message, project, repair: repairWith(operation, done) };
 }
 
-function lost(message: string, done: string, removal: Operation, project: string): Problem {
-  return { kind: "orphan", message, project, repair: { done, operations: () => [removal] } };
+/** @param owner The key of the owner, which must not exist when the key is removed. */
+function orphanKey(
+  entry: SnapshotEntry,
+  owner: Deno.KvKey,
+  message: string,
+  project: string,
+): Problem {
+  const removal = deleteUnchanged(entry).check(owner, null);
+  return {
+    kind: "orphan",
+    message,
+    project,
+    repair: repairWith(removal, "The key was removed"),
+  };
 }

@@ -1,172 +1,189 @@
-import { MINUTE } from "../../rules/units.ts";
+/**
+ * The counters of drives, and the sums that quotas are compared with.
+ *
+ * @module
+ */
+import { DAY } from "../../rules/units.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { setProjectRecord } from "../engine/project_cache.ts";
 import type { ProjectRecord, QuotaRecord } from "../engine/records.ts";
 import { setExpiring } from "../files/garbage.ts";
 import type { FileCount } from "./files.ts";
-import type { PendingRemovals } from "./ownership.ts";
-import { driveText, type Problem } from "./problem.ts";
+import type { PendingDeletions } from "./ownership.ts";
+import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
-/** How long it stays known that counters were put right: much longer than counting takes. */
-export const RECOUNT_MARK_TTL = 24 * 60 * MINUTE;
+/** How long the mark of a corrected counter lives, in milliseconds: much longer than a check takes. */
+const RECOUNT_MARK_TTL = DAY;
 
 const COUNTERS = ["files", "bytes"] as const;
 
-interface Counted {
+/** What the files of a drive add up to. */
+interface DriveUsage {
   project: string;
   drive: string;
   files: bigint;
   bytes: bigint;
 }
 
-/** Counts what drives hold while their files are walked in the order of the store, and compares it with the counters. */
+/** Compares the counters of drives with their files, which are added in the order of the store's keys. */
 export class UsageCheck {
   readonly #snapshot: Snapshot;
-  readonly #removals: PendingRemovals;
-  #counted: Counted | undefined;
-  #wrong: Problem[] = [];
+  readonly #deletions: PendingDeletions;
+  /** The drive whose files are being added. */
+  #current: DriveUsage | undefined;
+  #problems: Problem[] = [];
 
-  constructor(snapshot: Snapshot, removals: PendingRemovals) {
+  constructor(snapshot: Snapshot, deletions: PendingDeletions) {
     this.#snapshot = snapshot;
-    this.#removals = removals;
+    this.#deletions = deletions;
   }
 
   add({ project, drive, size }: Omit<FileCount, "isUnchecked">): void {
-    const current = this.#counted;
+    const current = this.#current;
     if (current?.project !== project || current.drive !== drive) {
-      this.#finish();
-      this.#counted = { project, drive, files: 0n, bytes: 0n };
+      this.#compareCurrent();
+      this.#current = { project, drive, files: 0n, bytes: 0n };
     }
-    if (this.#counted === undefined) return;
-    this.#counted.files++;
-    this.#counted.bytes += BigInt(size);
+    if (this.#current === undefined) return;
+    this.#current.files++;
+    this.#current.bytes += BigInt(size);
   }
 
-  /** What was found in drives whose files have all come. */
-  *found(): Generator<Problem> {
-    yield* this.#wrong.splice(0);
-  }
-
-  /** To be called when all files have come: gives the rest, and what counters say of drives without a file. */
-  *rest(): Generator<Problem> {
-    this.#finish();
-    this.#counted = undefined;
-    yield* this.found();
-    for (const [, project = "", drive = ""] of this.#heads()) {
-      const isEmpty = !this.#snapshot.heads(["file", project, drive], 3).next().value;
-      if (!isEmpty) continue;
+  /** Yields the problems of all drives, including those that have counters and no file. Call it after the last `add`. */
+  *finish(): Generator<Problem> {
+    this.#compareCurrent();
+    this.#current = undefined;
+    yield* this.#problems.splice(0);
+    for (const head of this.#snapshot.heads(prefixes.all("usage"), 3)) {
+      const [, project = "", drive = ""] = head.map(String);
+      const hasFiles = this.#snapshot.heads(["file", project, drive], 3).next().value !== undefined;
+      if (hasFiles) continue;
       this.#compare({ project, drive, files: 0n, bytes: 0n });
-      yield* this.found();
+      yield* this.#problems.splice(0);
     }
   }
 
-  *#heads(): Generator<string[]> {
-    for (const head of this.#snapshot.heads(prefixes.all("usage"), 3)) yield head.map(String);
+  #compareCurrent(): void {
+    if (this.#current !== undefined) this.#compare(this.#current);
   }
 
-  #finish(): void {
-    if (this.#counted !== undefined) this.#compare(this.#counted);
-  }
-
-  #compare(counted: Counted): void {
-    const { project, drive } = counted;
-    // Files go one after another then, and the counters at the end.
-    if (this.#removals.hasDrive(project, drive)) return;
-    const told = COUNTERS.map((counter) => this.#told(project, drive, counter));
-    const isRight = COUNTERS.every((counter, i) => told[i]?.value === counted[counter]);
-    // A drive that never had a byte has no counter of bytes.
-    if (isRight) return;
-    const [files, bytes] = told;
-    const correction = this.#correction(counted);
-    this.#wrong.push({
+  #compare(usage: DriveUsage): void {
+    const { project, drive } = usage;
+    // A deletion removes the files one by one and the counters last.
+    if (this.#deletions.hasDrive(project, drive)) return;
+    const [files, bytes] = COUNTERS.map((counter) =>
+      counterValue(this.#snapshot.get(keys.usage(project, drive, counter)))
+    );
+    if (files === usage.files && bytes === usage.bytes) return;
+    this.#problems.push({
       kind: "usage",
-      message: `The counters of ${driveText(project, drive)} say ${files?.value} files of ` +
-        `${bytes?.value} bytes, and there are ${counted.files} of ${counted.bytes}`,
+      message: `The counters of ${driveText(usage)} say ${files} files and ${bytes} bytes, ` +
+        `but there are ${usage.files} files and ${usage.bytes} bytes`,
       project,
       drive,
-      repair: {
-        done: "The counters were put right",
-        operations: () => [correction],
-      },
+      repair: repairWith(this.#correction(usage), "The counters were corrected"),
     });
   }
 
-  #told(project: string, drive: string, counter: "files" | "bytes") {
-    const entry = this.#snapshot.get<unknown>(keys.usage(project, drive, counter));
-    if (entry === undefined) return { value: 0n, versionstamp: null };
-    const { value, versionstamp } = entry;
-    return { value: value instanceof Deno.KvU64 ? value.value : undefined, versionstamp };
-  }
-
-  /**
-   * Writers add to the counters and never set them, so what is missing can be added whatever they do meanwhile. That it
-   * is added once is seen by an entry of its own.
-   */
-  #correction(counted: Counted): Operation {
-    const { project, drive } = counted;
-    const mark = keys.recounted(project, drive);
-    const operation = new Operation()
-      .check(mark, this.#snapshot.get(mark)?.versionstamp ?? null);
-    const deadline = Date.now() + RECOUNT_MARK_TTL;
-    const id = crypto.randomUUID();
-    setExpiring(operation, counted, { key: mark, value: id, deadline, id });
+  #correction(usage: DriveUsage): Operation {
+    const { project, drive } = usage;
+    const operation = recountOnce(this.#snapshot, usage);
     for (const counter of COUNTERS) {
-      const key = keys.usage(project, drive, counter);
-      const { value, versionstamp } = this.#told(project, drive, counter);
-      if (value !== undefined) operation.sum(key, counted[counter] - value);
-      // What is no counter nobody can have added to. A sum comes after what is deleted.
-      else operation.check(key, versionstamp).delete(key).sum(key, counted[counter]);
+      correctCounter(
+        operation,
+        this.#snapshot,
+        keys.usage(project, drive, counter),
+        usage[counter],
+      );
     }
     return operation;
   }
 }
 
-/** Sums of bytes that are not what the counters of a project's drives say, or of a project that needs none. */
+/** Returns the value of a counter: 0 if there is none, `undefined` for an entry that is no counter. */
+export function counterValue(entry: SnapshotEntry<unknown> | undefined): bigint | undefined {
+  if (entry === undefined) return 0n;
+  return entry.value instanceof Deno.KvU64 ? entry.value.value : undefined;
+}
+
+/**
+ * Returns an operation that corrects counters of a drive at most once. Writers only add to counters, so a correction may add
+ * the difference at any time after the snapshot; the mark it checks and sets tells that this has happened.
+ */
+export function recountOnce(
+  snapshot: Snapshot,
+  { project, drive }: { project: string; drive: string },
+): Operation {
+  const mark = keys.recounted(project, drive);
+  const operation = new Operation().check(mark, snapshot.get(mark)?.versionstamp ?? null);
+  const id = crypto.randomUUID();
+  const deadline = Date.now() + RECOUNT_MARK_TTL;
+  setExpiring(operation, { project, drive }, { key: mark, value: id, deadline, id });
+  return operation;
+}
+
+/** Adds to an operation what changes a counter to its right value. */
+export function correctCounter(
+  operation: Operation,
+  snapshot: Snapshot,
+  key: Deno.KvKey,
+  right: bigint,
+): void {
+  const entry = snapshot.get(key);
+  const value = counterValue(entry);
+  // An entry that is no counter is replaced. Nobody can have added to it, and operations delete before they add.
+  if (value === undefined) operation.check(key, entry?.versionstamp ?? null).delete(key);
+  operation.sum(key, right - (value ?? 0n));
+}
+
+/** Yields stored sums of bytes that differ from the counters of a project's drives, or whose project has no quota. */
 export function* quotaProblems(snapshot: Snapshot): Generator<Problem> {
   for (const entry of snapshot.list<QuotaRecord>(prefixes.all("quota"))) {
     const project = String(entry.key[1]);
     const owner = snapshot.get<ProjectRecord>(keys.project(project));
-    if (owner?.value.maxBytes === undefined) yield unneeded(project, entry);
+    if (owner?.value.maxBytes === undefined) yield unneededSum(project, entry);
     else {
       const counted = countedBytes(snapshot, project, owner.value);
-      if (counted !== entry.value.bytes) yield wrong(project, entry, owner, counted);
+      if (counted !== entry.value.bytes) yield wrongSum(project, entry, owner, counted);
     }
   }
 }
 
-function unneeded(project: string, { key, versionstamp }: SnapshotEntry): Problem {
-  const removal = new Operation().check(key, versionstamp).delete(key);
+function unneededSum(project: string, entry: SnapshotEntry): Problem {
   return {
     kind: "quota",
     message: `There is a sum of bytes for project ${project}, which has no limit`,
     project,
-    repair: { done: "The sum was removed", operations: () => [removal] },
+    repair: repairWith(deleteUnchanged(entry), "The sum was removed"),
   };
 }
 
-/** Whoever is about to use the sum demands the project's record, so that one is written anew as well. */
-function wrong(
+function wrongSum(
   project: string,
   { value }: SnapshotEntry<QuotaRecord>,
   owner: SnapshotEntry<ProjectRecord>,
   counted: number,
 ): Problem {
+  // Writers that use the sum check the project's record: writing that again makes them start over with a new sum.
   const removal = new Operation().check(owner.key, owner.versionstamp);
   setProjectRecord(removal, project, owner.value);
   return {
     kind: "quota",
-    message:
-      `The sum of bytes of project ${project} says ${value.bytes}, and the counters of its ` +
-      `drives ${counted}`,
+    message: `The sum of bytes of project ${project} is ${value.bytes}, ` +
+      `but the counters of its drives add up to ${counted}`,
     project,
-    repair: { done: "It is added up anew", operations: () => [removal] },
+    repair: repairWith(removal, "The next write adds it up again"),
   };
 }
 
-/** What the counters say, right or wrong: those are looked at on their own. */
-function countedBytes(snapshot: Snapshot, project: string, { removing = [] }: ProjectRecord) {
+/** Adds up the counters as they are: wrong ones are problems of their own. */
+function countedBytes(
+  snapshot: Snapshot,
+  project: string,
+  { removing = [] }: ProjectRecord,
+): number {
   let sum = 0;
   for (const { key, value } of snapshot.list<unknown>([...prefixes.all("usage"), project])) {
     const [, , drive = "", counter] = key.map(String);

@@ -1,26 +1,56 @@
+/**
+ * The bytes of files: read completely and compared with their checksums and digests.
+ *
+ * @module
+ */
 import { createHash } from "node:crypto";
 import { keys, prefixes } from "../engine/keys.ts";
-import type { FileRecord, ManifestPage, Place } from "../engine/records.ts";
+import { type FileRecord, fileText, type ManifestPage, type Place } from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
-import { isDigested } from "../files/garbage.ts";
-import { fileText, type Problem } from "./problem.ts";
+import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
+
+const ADVICE = "restore it from a backup, or replace or delete it over the API";
+
+/** A file that was checked. */
+export interface FileCount {
+  project: string;
+  drive: string;
+  size: number;
+  /** Whether it has no digest and no journal entry says that the scrub will compute it. */
+  isUnchecked: boolean;
+}
+
+/** Receives bytes that were read. */
+export type OnBytes = (bytes: Uint8Array) => void;
+
+/** Yields the damaged files. They have no repair. */
+export function* fileProblems(
+  snapshot: Snapshot,
+  { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: OnBytes },
+): Generator<Problem> {
+  for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
+    const [, project = "", drive = "", name = ""] = key.map(String);
+    const place = { project, drive, name };
+    const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
+    onFile({ project, drive, size: value.size, isUnchecked });
+    const problem = recordProblem(snapshot, place, value, onBytes);
+    if (problem === undefined) continue;
+    const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;
+    yield { kind: "file", message, ...place };
+  }
+}
 
 /** The bytes of one version, and what they are compared with. */
 export interface VersionBytes {
   version: string;
   size: number;
-  /** Of the bytes, in base64, where a record has it. */
+  /** The SHA-256 of the bytes in base64, if a record has it. */
   sha256?: string | undefined;
-  /** Whether the chunks have checksums. */
-  checksums?: true | undefined;
 }
 
-/** Told of bytes that were looked at. */
-export type OnBytes = (bytes: Uint8Array) => void;
-
-/** What is wrong with the chunks of one version, as the end of a sentence; `undefined` where nothing is. */
+/** Returns the damage in the chunks of one version, as the end of a sentence; `undefined` if there is none. */
 export function chunksProblem(
   snapshot: Snapshot,
   place: Place,
@@ -29,56 +59,28 @@ export function chunksProblem(
 ): string | undefined {
   const { version, size, sha256 } = bytes;
   const count = chunkCount(size);
-  const check = new VersionCheck({ size, sha256, pages: pagesOf(snapshot, place, bytes) });
-  for (const [index, piece] of snapshot.pieces(prefixes.chunks(place, version))) {
-    // What is behind the last one no reader gets: the search for orphans finds it.
+  const check = new VersionCheck({ size, sha256, pages: checksumsOf(snapshot, place, bytes) });
+  for (const [index, chunk] of snapshot.chunks(prefixes.chunks(place, version))) {
+    // Readers never see further chunks: the check for orphans reports them.
     if (index >= count) break;
-    const problem = check.add(index, piece);
+    const problem = check.add(index, chunk);
     if (problem !== undefined) return problem;
-    onBytes(piece);
+    onBytes(chunk);
   }
   return check.end();
 }
 
-function pagesOf(
+/** The pages of checksums of a version. */
+function checksumsOf(
   snapshot: Snapshot,
   place: Place,
-  { version, size, checksums }: VersionBytes,
-): unknown[] | undefined {
-  if (checksums === undefined) return undefined;
+  { version, size }: VersionBytes,
+): unknown[] {
   const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
   return numbers.map((number) => snapshot.get(keys.checksums(place, version, number))?.value);
 }
 
-/** A file that was looked at. */
-export interface FileCount {
-  project: string;
-  drive: string;
-  size: number;
-  /** Whether it lacks digests or checksums, and no journal says that they are being computed. */
-  isUnchecked: boolean;
-}
-
-const ADVICE = "bring it back from a backup, or replace or delete it over the API";
-
-/** Files of which bytes are missing or are other ones. They are left as they are. */
-export function* fileProblems(
-  snapshot: Snapshot,
-  { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: OnBytes },
-): Generator<Problem> {
-  for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
-    const [, project = "", drive = "", name = ""] = key.map(String);
-    const place = { project, drive, name };
-    const isUnchecked = !isDigested(value) && !snapshot.has(keys.undigested(place));
-    onFile({ project, drive, size: value.size, isUnchecked });
-    const problem = problemOf(snapshot, place, value, onBytes);
-    if (problem === undefined) continue;
-    const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;
-    yield { kind: "file", message, ...place };
-  }
-}
-
-function problemOf(
+function recordProblem(
   snapshot: Snapshot,
   place: Place,
   record: FileRecord,
@@ -96,11 +98,11 @@ function problemOf(
     case "manifest":
       return manifestProblem(snapshot, place, record, onBytes);
     default:
-      return "its record says nothing of where its bytes are";
+      return "its record does not say where its bytes are";
   }
 }
 
-/** The digest of each part lies beside its checksums; that of the whole file is in its record once it is known. */
+/** Each part has a digest among its checksums. The digest of the whole file is in its record once the scrub has computed it. */
 function manifestProblem(
   snapshot: Snapshot,
   place: Place,
@@ -108,17 +110,17 @@ function manifestProblem(
   onBytes: OnBytes,
 ): string | undefined {
   if (layout.kind !== "manifest") return undefined;
-  const { parts, checksums } = layout;
-  const whole = createHash("sha256");
+  const { parts } = layout;
+  const digest = createHash("sha256");
   let start = 0;
   let count = 0;
   for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(place, version))) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
-      const bytes = { version: part, size: value.sizes[i] ?? 0, checksums };
-      const problem = chunksProblem(snapshot, place, bytes, (piece) => {
-        if (sha256 !== undefined) whole.update(piece);
-        onBytes(piece);
+      const bytes = { version: part, size: value.sizes[i] ?? 0 };
+      const problem = chunksProblem(snapshot, place, bytes, (chunk) => {
+        if (sha256 !== undefined) digest.update(chunk);
+        onBytes(chunk);
       });
       if (problem !== undefined) return `of its part ${count + 1}, ${problem}`;
       start += bytes.size;
@@ -127,5 +129,5 @@ function manifestProblem(
   }
   if (count !== parts) return `its list of parts has ${count} instead of ${parts}`;
   if (start !== size) return `its parts have ${start} bytes instead of ${size}`;
-  return sha256 === undefined || sha256 === whole.digest("base64") ? undefined : OTHER_BYTES;
+  return sha256 === undefined || sha256 === digest.digest("base64") ? undefined : OTHER_BYTES;
 }

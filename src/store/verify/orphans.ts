@@ -1,22 +1,47 @@
-import { DELETION_BATCH } from "../accounts/deletions.ts";
+/**
+ * Bytes without an owner, and entries of the journals that would delete bytes in use or never release them.
+ *
+ * @module
+ */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { FileRecord, Garbage, PendingWrite, Place, UploadSession } from "../engine/records.ts";
+import {
+  type FileRecord,
+  fileText,
+  type Garbage,
+  type PendingWrite,
+  type Place,
+  type UploadSession,
+} from "../engine/records.ts";
 import { checksumPages } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
 import { addGarbage } from "../files/garbage.ts";
 import { chunksOf } from "../files/write_lease.ts";
 import { garbageIdOf, OrphanCandidates, type VersionOwners } from "./ownership.ts";
-import { fileText, type Problem } from "./problem.ts";
+import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
-/** Contents, lists of parts and chunks that no file has. Lists come before the chunks that they keep. */
+/** Yields contents, manifests, chunks and checksums that belong to nothing and are not garbage either. */
 export function* orphanProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
-  yield* contentOrphans(snapshot);
+  yield* orphanContents(snapshot);
   const candidates = new OrphanCandidates(snapshot);
-  yield* manifestOrphans(snapshot, candidates);
-  yield* chunkOrphans(snapshot, owners, candidates);
-  yield* candidates.rest();
+  // Manifests before chunks: a manifest owns its chunks, even if nothing owns the manifest.
+  yield* orphanManifests(snapshot, candidates);
+  yield* orphanBytes(snapshot, owners, candidates);
+  yield* candidates.flush();
+}
+
+/**
+ * Yields entries of the journals that would make the sweeper delete bytes in use, or that it would never process. Entries
+ * without any effect are no problem.
+ */
+export function* journalProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
+  for (const pending of snapshot.list<PendingWrite>(prefixes.all("pending"))) {
+    yield* pendingWriteProblems(snapshot, owners, pending);
+  }
+  for (const garbage of snapshot.list<Garbage>(prefixes.all("garbage"))) {
+    if (isInUse(snapshot, owners, garbage)) yield garbageProblem(garbage);
+  }
 }
 
 function placeOf(key: readonly (string | number)[]): Place {
@@ -24,7 +49,7 @@ function placeOf(key: readonly (string | number)[]): Place {
   return { project, drive, name };
 }
 
-function* contentOrphans(snapshot: Snapshot): Generator<Problem> {
+function* orphanContents(snapshot: Snapshot): Generator<Problem> {
   for (const key of snapshot.keys(prefixes.all("content"))) {
     const place = placeOf(key);
     const file = snapshot.get<FileRecord>(keys.file(place));
@@ -34,14 +59,14 @@ function* contentOrphans(snapshot: Snapshot): Generator<Problem> {
       .delete(keys.content(place));
     yield {
       kind: "orphan",
-      message: `Nobody needs the content that is kept for ${fileText(place)}`,
+      message: `The content stored for ${fileText(place)} is unused`,
       ...place,
-      repair: { done: "The content was removed", operations: () => [removal] },
+      repair: repairWith(removal, "The content was removed"),
     };
   }
 }
 
-function* manifestOrphans(snapshot: Snapshot, candidates: OrphanCandidates): Generator<Problem> {
+function* orphanManifests(snapshot: Snapshot, candidates: OrphanCandidates): Generator<Problem> {
   for (const head of snapshot.heads(prefixes.all("manifest"), 5)) {
     const place = placeOf(head);
     const version = String(head[4]);
@@ -52,9 +77,9 @@ function* manifestOrphans(snapshot: Snapshot, candidates: OrphanCandidates): Gen
     for (const key of snapshot.keys(head)) removal.delete(key);
     const problem: Problem = {
       kind: "orphan",
-      message: `Nobody needs the list of parts ${version} of ${fileText(place)}`,
+      message: `The list of parts ${version} of ${fileText(place)} is unused`,
       ...place,
-      repair: { done: "The list was removed", operations: () => [removal] },
+      repair: repairWith(removal, "The list was removed"),
     };
     yield* candidates.add(
       garbageIdOf.manifest(place.project, place.drive, place.name, version),
@@ -63,20 +88,49 @@ function* manifestOrphans(snapshot: Snapshot, candidates: OrphanCandidates): Gen
   }
 }
 
-function* chunkOrphans(
+/** One of the two kinds of entries that a version's bytes consist of. */
+interface BytesKind {
+  name: string;
+  /** The plural in messages. */
+  label: string;
+  /** How many entries a version of `size` bytes has. */
+  count: (size: number) => number;
+  prefix: (place: Place, version: string) => Deno.KvKey;
+  key: (place: Place, version: string, index: number) => Deno.KvKey;
+}
+
+const BYTES_KINDS: readonly BytesKind[] = [
+  {
+    name: "chunk",
+    label: "chunks",
+    count: chunkCount,
+    prefix: prefixes.chunks,
+    key: keys.chunk,
+  },
+  {
+    name: "checksums",
+    label: "pages of checksums",
+    count: (size) => checksumPages(chunkCount(size)),
+    prefix: prefixes.checksums,
+    key: keys.checksums,
+  },
+];
+
+/** Yields versions without an owner, and entries past the end of versions with one. */
+function* orphanBytes(
   snapshot: Snapshot,
   owners: VersionOwners,
   candidates: OrphanCandidates,
 ): Generator<Problem> {
-  for (const kind of [CHUNKS, CHECKSUMS]) {
+  for (const kind of BYTES_KINDS) {
     for (const head of snapshot.heads(prefixes.all(kind.name), 5)) {
       const place = placeOf(head);
       const version = String(head[4]);
-      const size = owners.sizeOf(place, version);
-      const isWritten = size === undefined && snapshot.has(keys.pending(version));
-      if (isWritten) continue;
+      const size = owners.ownedSize(place, version);
+      const isBeingWritten = size === undefined && snapshot.has(keys.pending(version));
+      if (isBeingWritten) continue;
       const needed = size === undefined ? 0 : kind.count(size);
-      const extra = entriesFrom(snapshot, kind.prefix(place, version), needed);
+      const extra = indexesFrom(snapshot, kind.prefix(place, version), needed);
       if (extra.length === 0) continue;
       const problem = bytesProblem(snapshot, kind, place, version, extra);
       const id = garbageIdOf.chunks(place.project, place.drive, place.name, version);
@@ -86,39 +140,10 @@ function* chunkOrphans(
   }
 }
 
-/** One of the two kinds of entries that hold the bytes of a version. */
-interface BytesKind {
-  name: string;
-  /** What one is, in the plural. */
-  label: string;
-  /** How many of them a version of so many bytes has. */
-  count: (size: number) => number;
-  prefix: (place: Place, version: string) => Deno.KvKey;
-  key: (place: Place, version: string, index: number) => Deno.KvKey;
-}
-
-const CHUNKS: BytesKind = {
-  name: "chunk",
-  label: "chunks",
-  count: chunkCount,
-  prefix: prefixes.chunks,
-  key: keys.chunk,
-};
-
-const CHECKSUMS: BytesKind = {
-  name: "checksums",
-  label: "pages of checksums",
-  count: (size) => checksumPages(chunkCount(size)),
-  prefix: prefixes.checksums,
-  key: keys.checksums,
-};
-
-/** The chunks or pages of a version from one on. A version has few enough of them. */
-function entriesFrom(snapshot: Snapshot, prefix: Deno.KvKey, from: number): number[] {
+/** The indexes of a version's entries from `first` on. A version of 10 MB has 160 chunks at most. */
+function indexesFrom(snapshot: Snapshot, prefix: Deno.KvKey, first: number): number[] {
   const found: number[] = [];
-  for (const [index] of snapshot.pieceSizes(prefix)) {
-    if (index >= from) found.push(index);
-  }
+  for (const [index] of snapshot.chunkSizes(prefix)) if (index >= first) found.push(index);
   return found;
 }
 
@@ -130,41 +155,24 @@ function bytesProblem(
   indexes: readonly number[],
 ): Problem {
   const file = snapshot.get(keys.file(place));
+  const begin = () =>
+    new Operation()
+      .check(keys.file(place), file?.versionstamp ?? null)
+      .check(keys.pending(version), null);
+  const unused = indexes.map((index) => key(place, version, index));
   return {
     kind: "orphan",
-    message: `Nobody needs ${indexes.length} ${label} of version ${version} of ${fileText(place)}`,
+    message: `${indexes.length} ${label} of version ${version} of ${fileText(place)} are unused`,
     ...place,
     repair: {
       done: `The ${label} were removed`,
-      *operations() {
-        for (let i = 0; i < indexes.length; i += DELETION_BATCH) {
-          const removal = new Operation()
-            .check(keys.file(place), file?.versionstamp ?? null)
-            .check(keys.pending(version), null);
-          for (const index of indexes.slice(i, i + DELETION_BATCH)) {
-            removal.delete(key(place, version, index));
-          }
-          yield removal;
-        }
-      },
+      operations: () => deleteInBatches(unused, begin),
     },
   };
 }
 
-/**
- * Entries that would make the sweeper remove what somebody needs, or that it would never come to. What it would only
- * find nothing to do for is none of them.
- */
-export function* journalProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
-  for (const pending of snapshot.list<PendingWrite>(prefixes.all("pending"))) {
-    yield* pendingProblems(snapshot, owners, pending);
-  }
-  for (const garbage of snapshot.list<Garbage>(prefixes.all("garbage"))) {
-    if (isNeeded(snapshot, owners, garbage)) yield garbageProblem(garbage);
-  }
-}
-
-function* pendingProblems(
+/** A pending write is right as long as it has a lease and its version no owner. */
+function* pendingWriteProblems(
   snapshot: Snapshot,
   owners: VersionOwners,
   { key, value, versionstamp }: SnapshotEntry<PendingWrite>,
@@ -172,28 +180,24 @@ function* pendingProblems(
   const { project, drive, name, version } = value;
   const place = { project, drive, name };
   const lease = snapshot.get<number>(keys.lease(version));
-  const isOwned = owners.sizeOf(place, version) !== undefined;
+  const isOwned = owners.ownedSize(place, version) !== undefined;
   if (lease !== undefined && !isOwned) return;
   const operation = new Operation().check(key, versionstamp)
     .check(keys.lease(version), lease?.versionstamp ?? null)
     .delete(key)
     .delete(keys.lease(version));
   if (!isOwned) addGarbage(operation, chunksOf(value), Date.now());
-  const what = isOwned
-    ? "are taken for ones that are being written"
-    : "are never given up by their writer";
+  const contradiction = isOwned ? "is complete" : "has no lease that could expire";
   yield {
     kind: "journal",
-    message: `Bytes of ${fileText(place)}, of version ${version}, ${what}`,
+    message: `Version ${version} of ${fileText(place)} is marked as being written, ` +
+      `but ${contradiction}`,
     ...place,
-    repair: {
-      done: isOwned ? "They are the file's" : "They are removed",
-      operations: () => [operation],
-    },
+    repair: repairWith(operation, isOwned ? "The mark was removed" : "Its bytes will be removed"),
   };
 }
 
-function isNeeded(
+function isInUse(
   snapshot: Snapshot,
   owners: VersionOwners,
   { key, value }: SnapshotEntry<Garbage>,
@@ -204,12 +208,13 @@ function isNeeded(
     snapshot.get<UploadSession>(keys.upload(project, drive, id))?.value;
   switch (value.kind) {
     case "chunks":
-      return owners.sizeOf(value, value.version) !== undefined;
+      return owners.ownedSize(value, value.version) !== undefined;
     case "manifest":
       return file()?.version === value.file && file()?.layout.kind === "manifest";
     case "parts":
       return session(value.id) !== undefined;
     case "upload": {
+      // The entry that ends an upload at its deadline is right.
       const open = session(value.id);
       return open !== undefined && open.expires !== key[1];
     }
@@ -218,14 +223,13 @@ function isNeeded(
   }
 }
 
-function garbageProblem({ key, value, versionstamp }: SnapshotEntry<Garbage>): Problem {
-  const { project, drive, name, kind } = value;
+function garbageProblem(entry: SnapshotEntry<Garbage>): Problem {
+  const { project, drive, name, kind } = entry.value;
   const place = { project, drive, name };
-  const operation = new Operation().check(key, versionstamp).delete(key);
   return {
     kind: "journal",
-    message: `Something that ${fileText(place)} needs (${kind}) is to be removed`,
+    message: `Data of ${fileText(place)} (${kind}) is in use but scheduled for deletion`,
     ...place,
-    repair: { done: "It stays", operations: () => [operation] },
+    repair: repairWith(deleteUnchanged(entry), "It is kept"),
   };
 }

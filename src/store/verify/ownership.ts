@@ -1,3 +1,8 @@
+/**
+ * Lookups in a snapshot that several checks need: the owners of bytes, pending garbage, and running deletions.
+ *
+ * @module
+ */
 import { keys, prefixes } from "../engine/keys.ts";
 import type {
   FileRecord,
@@ -10,34 +15,27 @@ import type {
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** Things without an owner that are held against the list of what is to be removed in one go. */
-const VERIFY_BATCH = 10_000;
+/** Orphan candidates that are held in memory before they are compared with the garbage. */
+const MAX_CANDIDATES = 10_000;
 
-/** Tells whose the chunks of a version are. Asked in the order of the store, it remembers what it needs. */
+/** Tells which chunks belong to something. It caches one drive and one file, so ask in the order of the store's keys. */
 export class VersionOwners {
   readonly #snapshot: Snapshot;
   #drive: { id: string; uploads: Map<string, string[]> } | undefined;
-  #name: { id: string; sizes: Map<string, number> } | undefined;
+  #file: { id: string; sizes: Map<string, number> } | undefined;
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
-  /**
-   * How many bytes of a version belong to a file, to a part of an open upload or to a list of parts; `undefined` where
-   * none does.
-   */
-  sizeOf(place: Place, version: string): number | undefined {
-    return this.#sizesOf(place).get(version);
-  }
-
-  #sizesOf(place: Place): Map<string, number> {
+  /** Returns the bytes of a version that a file, a part of an open upload or a manifest owns; `undefined` if none does. */
+  ownedSize(place: Place, version: string): number | undefined {
     const id = JSON.stringify([place.project, place.drive, place.name]);
-    if (this.#name?.id !== id) this.#name = { id, sizes: this.#collect(place) };
-    return this.#name.sizes;
+    if (this.#file?.id !== id) this.#file = { id, sizes: this.#ownedSizes(place) };
+    return this.#file.sizes.get(version);
   }
 
-  #collect(place: Place): Map<string, number> {
+  #ownedSizes(place: Place): Map<string, number> {
     const sizes = new Map<string, number>();
     for (const id of this.#uploadsOf(place)) {
       const parts = prefixes.parts(place.project, place.drive, id);
@@ -53,16 +51,16 @@ export class VersionOwners {
     return sizes;
   }
 
-  /** The open uploads of a file. */
+  /** The ids of the open uploads of a file. */
   #uploadsOf({ project, drive, name }: Place): readonly string[] {
     const id = JSON.stringify([project, drive]);
     if (this.#drive?.id !== id) {
       const uploads = new Map<string, string[]>();
       const all = prefixes.ofDrive("upload", project, drive);
       for (const { key, value } of this.#snapshot.list<UploadSession>(all)) {
-        const same = uploads.get(value.name) ?? [];
-        same.push(String(key.at(-1)));
-        uploads.set(value.name, same);
+        const ids = uploads.get(value.name) ?? [];
+        ids.push(String(key.at(-1)));
+        uploads.set(value.name, ids);
       }
       this.#drive = { id, uploads };
     }
@@ -70,7 +68,7 @@ export class VersionOwners {
   }
 }
 
-/** By what garbage names things. */
+/** The identities of things that garbage can name. */
 export const garbageIdOf = {
   chunks: (project: string, drive: string, name: string, version: string): string =>
     JSON.stringify(["chunks", project, drive, name, version]),
@@ -81,8 +79,8 @@ export const garbageIdOf = {
 };
 
 /**
- * Things that nobody needs, unless they are to be removed anyway. They are held against the list of what is to be removed
- * many at a time, as that list has another order.
+ * Things without an owner, which are orphans unless the garbage lists them for deletion. The garbage is sorted by time, so
+ * many candidates are compared with it in one pass.
  */
 export class OrphanCandidates {
   readonly #snapshot: Snapshot;
@@ -93,26 +91,30 @@ export class OrphanCandidates {
     this.#snapshot = snapshot;
   }
 
-  /** @param id By what garbage would name it. */
+  /**
+   * Adds a candidate, and yields the problems of candidates that turn out to be orphans.
+   *
+   * @param id One of `garbageIdOf`.
+   */
   *add(id: string, problem: Problem): Generator<Problem> {
-    const same = this.#waiting.get(id) ?? [];
-    same.push(problem);
-    this.#waiting.set(id, same);
-    if (++this.#count >= VERIFY_BATCH) yield* this.rest();
+    const problems = this.#waiting.get(id) ?? [];
+    problems.push(problem);
+    this.#waiting.set(id, problems);
+    if (++this.#count >= MAX_CANDIDATES) yield* this.flush();
   }
 
-  /** Those that are not to be removed, of all that were added since. */
-  *rest(): Generator<Problem> {
+  /** Yields the problems of all orphans among the candidates that were added since the last pass. */
+  *flush(): Generator<Problem> {
     if (this.#count === 0) return;
     for (const { value } of this.#snapshot.list<Garbage>(prefixes.all("garbage"))) {
-      for (const id of this.#named(value)) this.#waiting.delete(id);
+      for (const id of this.#idsIn(value)) this.#waiting.delete(id);
     }
     for (const problems of this.#waiting.values()) yield* problems;
     this.#waiting.clear();
     this.#count = 0;
   }
 
-  *#named(garbage: Garbage): Generator<string> {
+  *#idsIn(garbage: Garbage): Generator<string> {
     const { project, drive, name } = garbage;
     switch (garbage.kind) {
       case "chunks":
@@ -132,23 +134,22 @@ export class OrphanCandidates {
   }
 }
 
-/** Whether a project, or a drive of it, is being removed: what it has is there in part then, and the sweeper goes on. */
-export class PendingRemovals {
+/** Tells which projects, drives and applications are being deleted: their data is incomplete, and the sweeper removes the rest. */
+export class PendingDeletions {
   readonly #snapshot: Snapshot;
-  readonly #projects = new Map<string, boolean>();
+  /** The last project that was asked for: the checks go through the store project by project. */
+  #project: { id: string; isDeleted: boolean } | undefined;
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
   hasProject(project: string): boolean {
-    const known = this.#projects.get(project);
-    if (known !== undefined) return known;
-    const found = this.#snapshot.has(keys.projectDeletion(project));
-    // One after another is asked for: the last one is enough.
-    this.#projects.clear();
-    this.#projects.set(project, found);
-    return found;
+    if (this.#project?.id !== project) {
+      const isDeleted = this.#snapshot.has(keys.projectDeletion(project));
+      this.#project = { id: project, isDeleted };
+    }
+    return this.#project.isDeleted;
   }
 
   hasDrive(project: string, drive: string): boolean {

@@ -1,68 +1,100 @@
+import { DELETION_BATCH } from "../accounts/deletions.ts";
 import type { Database } from "../engine/database.ts";
-import type { Operation } from "../engine/operation.ts";
+import { Operation } from "../engine/operation.ts";
+import type { SnapshotEntry } from "./snapshot.ts";
 
-/** What is put right, and how: each operation demands that the store is still as it was when the problem was found. */
-export interface Repair {
-  /** What has been done then, as a sentence without its end: `The chunks were removed`. */
-  done: string;
-  /** In the order in which they have to happen. */
-  operations: () => Iterable<Operation>;
-}
+/** The part of the store that a problem is about, for programs. */
+export type ProblemKind =
+  /** The structure of the database's file. */
+  | "database"
+  /** The bytes of a file, and of a part of an open upload. */
+  | "file"
+  | "part"
+  /** Data without an owner. */
+  | "orphan"
+  /** Counters, and the sums for quotas. */
+  | "usage"
+  | "quota"
+  /** Entries by which another entry is found. */
+  | "index"
+  /** The lists of the garbage collector and of running writes. */
+  | "journal"
+  /** Entries that this version does not know. */
+  | "unknown";
 
-/** Something in the store that is not as it has to be. */
+/** An inconsistency in the store. */
 export interface Problem {
-  /** What kind of thing it is, for programs: `file`, `part`, `orphan`, `usage`, `quota`, `index`, `journal`, `database`. */
   kind: ProblemKind;
-  /** A sentence without its end. */
+  /** A sentence without its period. */
   message: string;
-  /** Where it is, as far as it is in a project, a drive, a file. */
+  /** The project, drive and file concerned. */
   project?: string;
   drive?: string;
   name?: string;
-  /** Absent where only a person can decide what is to be done. */
+  /** Absent if only a person can decide what to do. */
   repair?: Repair;
 }
 
-export type ProblemKind =
-  | "database"
-  | "file"
-  | "part"
-  | "orphan"
-  | "usage"
-  | "quota"
-  | "index"
-  | "journal"
-  | "unknown";
-
-export { fileText } from "../engine/records.ts";
-
-/** A drive as a message names it. */
-export function driveText(project: string, drive: string): string {
-  return `drive ${JSON.stringify(drive)} of project ${project}`;
+/** How a problem is repaired. Each operation checks that the entries concerned are as they were when it was found. */
+export interface Repair {
+  /** What the repair has done, as a sentence without its period: `The chunks were removed`. */
+  done: string;
+  /** The operations in the order in which they must be committed. */
+  operations: () => Iterable<Operation>;
 }
 
-/** How often what others changed meanwhile is looked for anew. */
+/** How many times a repair looks again for problems that others have changed in between. */
 export const REPAIR_ROUNDS = 5;
 
 /**
- * Puts right what can be put right without a person. What has changed since it was found is left as it is. Gives the
- * problems that are solved.
+ * Repairs all problems that have a repair and whose entries have not changed since.
+ *
+ * @returns The problems that were repaired.
  */
 export async function repair(db: Database, problems: readonly Problem[]): Promise<Problem[]> {
-  const solved: Problem[] = [];
+  const repaired: Problem[] = [];
   for (const problem of problems) {
-    if (problem.repair === undefined) continue;
-    if (await repairOne(db, problem.repair)) solved.push(problem);
+    if (problem.repair !== undefined && await commitAll(db, problem.repair)) repaired.push(problem);
   }
-  return solved;
+  return repaired;
 }
 
-async function repairOne(
-  db: Database,
-  { operations }: NonNullable<Problem["repair"]>,
-): Promise<boolean> {
+async function commitAll(db: Database, { operations }: Repair): Promise<boolean> {
   for (const operation of operations()) {
     if (!(await db.commitBulk(operation)).ok) return false;
   }
   return true;
+}
+
+/** Returns the repair of one operation. */
+export function repairWith(operation: Operation, done: string): Repair {
+  return { done, operations: () => [operation] };
+}
+
+/** Returns the operation that deletes an entry unless it has changed. */
+export function deleteUnchanged(
+  { key, versionstamp }: Pick<SnapshotEntry, "key" | "versionstamp">,
+): Operation {
+  return new Operation().check(key, versionstamp).delete(key);
+}
+
+/**
+ * Yields the operations that delete many entries, in batches that hold up no requests.
+ *
+ * @param begin Returns an operation with the checks of each batch.
+ */
+export function* deleteInBatches(
+  keys: readonly Deno.KvKey[],
+  begin: () => Operation,
+): Generator<Operation> {
+  for (let start = 0; start < keys.length; start += DELETION_BATCH) {
+    const batch = begin();
+    for (const key of keys.slice(start, start + DELETION_BATCH)) batch.delete(key);
+    yield batch;
+  }
+}
+
+/** Returns a drive as messages name it. */
+export function driveText({ project, drive }: { project: string; drive: string }): string {
+  return `drive ${JSON.stringify(drive)} of project ${project}`;
 }

@@ -1,28 +1,29 @@
-import { dirname } from "@std/path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { dirname } from "@std/path";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
 import { decodeKey, decodeValue, encodeKey, versionstampOf } from "../engine/kv_encoding.ts";
 
-/** An entry as it is in the store. */
+/** An entry of the store. */
 export interface SnapshotEntry<T = unknown> {
   key: (string | number)[];
   value: T;
   versionstamp: string;
 }
 
-/** Entries that are read at once: records, and pieces of files of up to 64 KiB. */
+/** Entries that one query reads: records, and chunks of up to 64 KiB. */
 const RECORDS = 500;
-const PIECES = 16;
+const CHUNKS = 16;
 
-/** Behind all keys that begin with a key, there stands this byte. */
-const BEHIND = 0xff;
+/** This byte follows a key's bytes in the first key that is greater than all keys beginning with it. */
+const AFTER_PREFIX = 0xff;
 
 const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} };
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** A row of the table in which Deno KV keeps its entries. */
 interface Row {
   k: Bytes;
   v: Bytes;
@@ -31,45 +32,45 @@ interface Row {
 }
 
 /**
- * All entries of a store as they are at one moment, however long it is read and whoever writes meanwhile. Until it is
- * disposed of, the store's log grows by what is written.
+ * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded whatever the
+ * store's size. Until the snapshot is disposed of, the store's log grows by everything that is written.
  */
 export class Snapshot implements Disposable {
   readonly #path: string;
   readonly #sqlite: DatabaseSync;
   readonly #lock: Disposable;
-  readonly #one: StatementSync;
-  readonly #page: StatementSync;
+  readonly #entry: StatementSync;
+  readonly #entries: StatementSync;
   readonly #sizes: StatementSync;
-  readonly #next: StatementSync;
+  readonly #nextKey: StatementSync;
 
   private constructor(path: string, sqlite: DatabaseSync, lock: Disposable) {
     this.#path = path;
     this.#sqlite = sqlite;
     this.#lock = lock;
-    this.#one = sqlite.prepare("SELECT k, v, v_encoding, version FROM kv WHERE k = ?");
-    this.#page = sqlite.prepare(
+    this.#entry = sqlite.prepare("SELECT k, v, v_encoding, version FROM kv WHERE k = ?");
+    this.#entries = sqlite.prepare(
       "SELECT k, v, v_encoding, version FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
     );
     this.#sizes = sqlite.prepare(
       "SELECT k, length(v) AS size FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
     );
-    this.#next = sqlite.prepare("SELECT k FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT 1");
+    this.#nextKey = sqlite.prepare("SELECT k FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT 1");
   }
 
   /**
-   * Takes it of the store in a file; throws what SQLite throws where that is none.
+   * Takes a snapshot of the store in a file; throws what SQLite throws if that is no store.
    *
-   * @param isOurs Whether nobody else can know the file, so that nobody has to be told that it is in use.
+   * @param isPrivate Whether no other process knows the file, so that its folder need not be locked.
    */
-  static async take(path: string, isOurs = false): Promise<Snapshot> {
-    const lock = isOurs ? NO_LOCK : await FolderLock.take(dirname(path), "shared");
+  static async take(path: string, isPrivate = false): Promise<Snapshot> {
+    const lock = isPrivate ? NO_LOCK : await FolderLock.take(dirname(path), "shared");
     if (lock === undefined) throw new Error("a backup is being restored there");
     let sqlite: DatabaseSync | undefined;
     try {
       sqlite = new DatabaseSync(path);
       sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA query_only = ON; BEGIN`);
-      // The first statement takes it.
+      // The first statement that reads fixes the moment.
       return new Snapshot(path, sqlite, lock);
     } catch (error) {
       sqlite?.close();
@@ -79,8 +80,8 @@ export class Snapshot implements Disposable {
   }
 
   /**
-   * What SQLite itself finds wrong with its file, in its words; some of it where it is much. SQLite looks twice: a page
-   * that could not be read once counts as damaged, too.
+   * Returns what SQLite finds wrong with the structure of its file, in its words, at most 20 findings. A page that could not
+   * be read once counts as damaged, so SQLite checks twice.
    */
   damage(): string[] {
     return this.#check().length === 0 ? [] : this.#check();
@@ -91,26 +92,27 @@ export class Snapshot implements Disposable {
     return rows.map((row) => String(row["integrity_check"])).filter((text) => text !== "ok");
   }
 
-  /** An entry; `undefined` where there is none. */
+  /** Returns an entry, or `undefined` if there is none. */
   get<T>(key: Deno.KvKey): SnapshotEntry<T> | undefined {
-    const row = this.#one.get(encodeKey(key)) as Row | undefined;
+    const row = this.#entry.get(encodeKey(key)) as Row | undefined;
     return row === undefined ? undefined : entryOf<T>(row, [...key] as (string | number)[]);
   }
 
+  /** Returns whether there is an entry. Its value is not read. */
   has(key: Deno.KvKey): boolean {
     const bytes = encodeKey(key);
-    return this.#next.get(bytes, Uint8Array.of(...bytes, 0)) !== undefined;
+    return this.#nextKey.get(bytes, Uint8Array.of(...bytes, 0)) !== undefined;
   }
 
-  /** The entries whose keys begin with a key, in their order. */
+  /** Yields the entries below a prefix in the order of their keys. */
   *list<T>(prefix: Deno.KvKey): Generator<SnapshotEntry<T>> {
-    for (const row of this.#rows(this.#page, rangeOf(prefix), RECORDS) as Iterable<Row>) {
+    for (const row of this.#rows(this.#entries, rangeOf(prefix), RECORDS) as Iterable<Row>) {
       const key = decodeKey(row.k);
       if (key !== undefined) yield entryOf<T>(row, key);
     }
   }
 
-  /** The same without the values. */
+  /** Yields the keys below a prefix in their order. No value is read. */
   *keys(prefix: Deno.KvKey): Generator<(string | number)[]> {
     for (const { k } of this.#rows(this.#sizes, rangeOf(prefix), RECORDS) as Iterable<Row>) {
       const key = decodeKey(k);
@@ -118,39 +120,39 @@ export class Snapshot implements Disposable {
     }
   }
 
-  /** The last part of each key that begins with a key and has one more, and how many bytes lie there. */
-  *pieceSizes(prefix: Deno.KvKey): Generator<[index: number, size: number]> {
+  /** Yields the index of each chunk below a prefix, which is the last part of its key, and its size in bytes. */
+  *chunkSizes(prefix: Deno.KvKey): Generator<[index: number, size: number]> {
     type Size = { k: Bytes; size: number };
     for (const { k, size } of this.#rows(this.#sizes, rangeOf(prefix), RECORDS) as Iterable<Size>) {
       yield [Number(decodeKey(k)?.at(-1)), Number(size)];
     }
   }
 
-  /** The same with the bytes. */
-  *pieces(prefix: Deno.KvKey): Generator<[index: number, bytes: Bytes]> {
-    for (const { k, v } of this.#rows(this.#page, rangeOf(prefix), PIECES) as Iterable<Row>) {
+  /** Yields the index of each chunk below a prefix, which is the last part of its key, and its bytes. */
+  *chunks(prefix: Deno.KvKey): Generator<[index: number, bytes: Bytes]> {
+    for (const { k, v } of this.#rows(this.#entries, rangeOf(prefix), CHUNKS) as Iterable<Row>) {
       yield [Number(decodeKey(k)?.at(-1)), v];
     }
   }
 
-  /** What keys that begin with a key have as their first parts, so many of them; each once. Nothing between is read. */
-  *heads(prefix: Deno.KvKey, parts: number): Generator<(string | number)[]> {
+  /** Yields the first `length` parts of the keys below a prefix, each combination once. The keys in between are skipped. */
+  *heads(prefix: Deno.KvKey, length: number): Generator<(string | number)[]> {
     let [from, to] = rangeOf(prefix);
     while (true) {
-      const row = this.#next.get(from, to) as { k: Bytes } | undefined;
+      const row = this.#nextKey.get(from, to) as { k: Bytes } | undefined;
       if (row === undefined) return;
       const key = decodeKey(row.k);
-      if (key === undefined || key.length < parts) {
+      if (key === undefined || key.length < length) {
         from = Uint8Array.of(...row.k, 0);
         continue;
       }
-      const head = key.slice(0, parts);
+      const head = key.slice(0, length);
       yield head;
       [, from] = rangeOf(head);
     }
   }
 
-  /** Pages that SQLite reads in one go, so that memory is bounded whatever the store's size. */
+  /** Yields the rows of a range, `limit` of them a query. */
   *#rows(
     statement: StatementSync,
     [start, end]: [Bytes, Bytes],
@@ -170,7 +172,7 @@ export class Snapshot implements Disposable {
     try {
       checkpointAfterRead(this.#path, this.#sqlite);
     } catch {
-      // In a damaged store nothing is taken in; that it is damaged was told before.
+      // The log of a damaged store cannot be checkpointed. The damage is reported elsewhere.
     }
     this.#sqlite.close();
     this.#lock[Symbol.dispose]();
@@ -184,5 +186,5 @@ function entryOf<T>(row: Row, key: (string | number)[]): SnapshotEntry<T> {
 
 function rangeOf(prefix: Deno.KvKey): [start: Bytes, end: Bytes] {
   const start = encodeKey(prefix);
-  return [start, Uint8Array.of(...start, BEHIND)];
+  return [start, Uint8Array.of(...start, AFTER_PREFIX)];
 }

@@ -3,33 +3,15 @@ import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
 import { type FileCount, fileProblems } from "./files.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
-import { PendingRemovals, VersionOwners } from "./ownership.ts";
+import { PendingDeletions, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
 import { Snapshot } from "./snapshot.ts";
 import { openUploadProblems, uploadProblems } from "./uploads.ts";
 
-/** What `kvdrive verify` finds wrong before it stops to look for more, so that memory is bounded: some megabytes. */
+/** Problems that a check reports before it stops. They take some megabytes of memory. */
 const MAX_PROBLEMS = 10_000;
 
-export interface VerifyReport {
-  problems: Problem[];
-  /** Whether there may be more of them. */
-  more: boolean;
-  /** What was looked at. */
-  files: number;
-  bytes: number;
-  /** Files of an older store that lack digests or checksums; the scrub of a server adds them. */
-  unchecked: number;
-}
-
-export interface VerifyOptions {
-  /** Whether nobody else can have the file open. */
-  isOurs?: boolean;
-  /** Told how many of the bytes that files have are looked at. */
-  onBytes?: (done: number, total: number) => void;
-}
-
-/** Every kind of entry that a store has. */
+/** Every kind of entry that a store can have. */
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
@@ -38,59 +20,79 @@ const KINDS = new Set([
   ...["recounted", "removal", "scrub", "session", "undigested", "upload", "usage"],
 ]);
 
+/** The kinds of problems that mean lost bytes. */
+const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part"]);
+
+/** The result of a check. */
+export interface VerifyReport {
+  problems: Problem[];
+  /** Whether the check stopped because it found too many problems. */
+  more: boolean;
+  /** The files and bytes that were checked. */
+  files: number;
+  bytes: number;
+  /** Files without a digest that no journal entry names. The scrub of a server adds the digest. */
+  unchecked: number;
+}
+
+export interface VerifyOptions {
+  /** Whether no other process can have the file open. */
+  isOurs?: boolean;
+  /** Receives the bytes read so far, and the bytes of all files. */
+  onBytes?: (done: number, total: number) => void;
+}
+
 /**
- * Looks at all that a store has as it is at one moment, beside servers that go on: what is found wrong is wrong, however
- * many write. What the sweeper will come to is not.
+ * Checks a whole store at one moment, beside servers that continue to write. A problem is one even if the store has changed
+ * since. Work that the sweeper has still to do is no problem.
  *
- * @param path The store's file. Throws what SQLite throws where that is no store.
+ * @param path The store's file. Throws what SQLite throws if that is no store.
  */
 export async function verifyStore(
   path: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
   using snapshot = await Snapshot.take(path, options.isOurs);
-  const verdict: VerifyReport = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
-  for (const problem of allProblems(snapshot, verdict, options)) {
-    if (verdict.problems.length >= MAX_PROBLEMS) return { ...verdict, more: true };
-    verdict.problems.push(problem);
+  const report: VerifyReport = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
+  for (const problem of allProblems(snapshot, report, options)) {
+    if (report.problems.length >= MAX_PROBLEMS) return { ...report, more: true };
+    report.problems.push(problem);
   }
-  return verdict;
+  return report;
 }
 
-/** Kinds of problems that mean that bytes are lost. */
-const DAMAGE = new Set<Problem["kind"]>(["database", "file", "part"]);
-
 /**
- * Reads all bytes that a copy of a store has and compares them with their checksums and digests; SQLite has found its
- * file sound. Returns what is damaged.
+ * Reads all bytes in a copy of a store and compares them with their checksums and digests. The structure of the file is not
+ * checked.
  *
- * @param path A file that no other process uses. Throws what SQLite throws where it is no store.
- * @param onBytes Told how many bytes were read; what it throws ends the check.
+ * @param path A file that no other process uses. Throws what SQLite throws if it is no store.
+ * @param onBytes Receives the size of each piece that was read. What it throws ends the check.
+ * @returns The damaged files and parts.
  */
 export async function verifyBackup(
   path: string,
   onBytes: (bytes: number) => void,
 ): Promise<Problem[]> {
   using snapshot = await Snapshot.take(path, true);
-  const looked = ({ byteLength }: Uint8Array) => onBytes(byteLength);
-  const found = [
-    ...fileProblems(snapshot, { onFile: () => {}, onBytes: looked }),
-    ...uploadProblems(snapshot, new PendingRemovals(snapshot), looked),
+  const countBytes = ({ byteLength }: Uint8Array) => onBytes(byteLength);
+  const problems = [
+    ...fileProblems(snapshot, { onFile: () => {}, onBytes: countBytes }),
+    ...uploadProblems(snapshot, new PendingDeletions(snapshot), countBytes),
   ];
-  return found.filter(({ kind }) => DAMAGE.has(kind));
+  return problems.filter(({ kind }) => DAMAGE.has(kind));
 }
 
 function* allProblems(
   snapshot: Snapshot,
-  verdict: VerifyReport,
+  report: VerifyReport,
   { onBytes }: VerifyOptions,
 ): Generator<Problem> {
   const damage = snapshot.damage();
   for (const text of damage) yield databaseProblem(text);
   try {
-    yield* entryProblems(snapshot, verdict, onBytes);
+    yield* entryProblems(snapshot, report, onBytes);
   } catch (error) {
-    // What is damaged that much cannot be read to its end.
+    // A damaged database may be unreadable from some point on.
     if (damage.length === 0) throw error;
     yield databaseProblem(error instanceof Error ? error.message : String(error));
   }
@@ -98,48 +100,48 @@ function* allProblems(
 
 function* entryProblems(
   snapshot: Snapshot,
-  verdict: VerifyReport,
-  onBytes: VerifyOptions["onBytes"],
+  report: VerifyReport,
+  onProgress: VerifyOptions["onBytes"],
 ): Generator<Problem> {
-  const total = bytesOf(snapshot);
-  const removals = new PendingRemovals(snapshot);
+  const total = countedBytes(snapshot);
+  const deletions = new PendingDeletions(snapshot);
   const owners = new VersionOwners(snapshot);
-  const usage = new UsageCheck(snapshot, removals);
-  const looked = ({ byteLength }: Uint8Array): void => {
-    verdict.bytes += byteLength;
-    onBytes?.(verdict.bytes, total);
+  const usage = new UsageCheck(snapshot, deletions);
+  const onBytes = ({ byteLength }: Uint8Array): void => {
+    report.bytes += byteLength;
+    onProgress?.(report.bytes, total);
   };
   const onFile = (file: FileCount): void => {
-    verdict.files++;
-    if (file.isUnchecked) verdict.unchecked++;
+    report.files++;
+    if (file.isUnchecked) report.unchecked++;
     usage.add(file);
   };
-  yield* unknownProblems(snapshot);
-  yield* accountProblems(snapshot, removals);
-  yield* fileProblems(snapshot, { onFile, onBytes: looked });
-  yield* usage.rest();
-  yield* openUploadProblems(snapshot, removals);
+  yield* unknownEntries(snapshot);
+  yield* accountProblems(snapshot, deletions);
+  yield* fileProblems(snapshot, { onFile, onBytes });
+  yield* usage.finish();
+  yield* openUploadProblems(snapshot, deletions);
   yield* quotaProblems(snapshot);
-  yield* uploadProblems(snapshot, removals, looked);
+  yield* uploadProblems(snapshot, deletions, onBytes);
   yield* journalProblems(snapshot, owners);
   yield* orphanProblems(snapshot, owners);
 }
 
 function databaseProblem(text: string): Problem {
-  const advice = "restore a backup";
-  return { kind: "database", message: `The database itself is damaged: ${text}; ${advice}` };
+  const message = `The database itself is damaged: ${text}; restore a backup`;
+  return { kind: "database", message };
 }
 
-function* unknownProblems(snapshot: Snapshot): Generator<Problem> {
+function* unknownEntries(snapshot: Snapshot): Generator<Problem> {
   for (const [kind = ""] of snapshot.heads([], 1)) {
     if (KINDS.has(String(kind))) continue;
-    const message = `There are entries of a kind that this version does not know: ${kind}`;
+    const message = `The store has entries of a kind that this version does not know: ${kind}`;
     yield { kind: "unknown", message };
   }
 }
 
-/** What the counters say, which may be wrong. */
-function bytesOf(snapshot: Snapshot): number {
+/** The bytes of all files by the drives' counters, which may be wrong: only the progress depends on them. */
+function countedBytes(snapshot: Snapshot): number {
   let total = 0;
   for (const { key, value } of snapshot.list<unknown>(prefixes.all("usage"))) {
     if (key.at(-1) === "bytes" && value instanceof Deno.KvU64) total += Number(value.value);

@@ -294,7 +294,7 @@ test("A deleted application is gone with its keys, and its name is free.", async
   assertEquals((await project.call("GET", `${path}/keys`)).expect(200).json, { keys: [] });
 });
 
-test("Whatever is asked of an application that there is not is 404.", async ({ server }) => {
+test("Every call to an unknown application is 404.", async ({ server }) => {
   const project = await Project.make(server);
   await (await Project.make(server)).makeApp({ name: "a" });
   const calls: [string, string, unknown][] = [

@@ -67,7 +67,7 @@ for (const { method, path, body, status, owner = status } of CALLS) {
     const target = targetOf(path);
     const other = await Project.make(server);
     const callers: [string, Caller, number][] = [
-      ["nobody", {}, 401],
+      ["unknown", {}, 401],
       ["an empty key", withKey(""), 401],
       ["a wrong key", fromNewAddress(withKey(`${project.id}_wrong`)), 401],
       ["a key of an application", fromNewAddress(withKey(apiKey)), 401],
@@ -131,7 +131,7 @@ async function stateOf(project: Project): Promise<unknown> {
 
 test("The administrator's token decides where both are sent.", async ({ server }) => {
   const project = await Project.make(server);
-  const wrongKey = { ...administrator, ...withKey("nobody_wrong") };
+  const wrongKey = { ...administrator, ...withKey("unknown_wrong") };
   (await project.call("GET", "", { as: wrongKey })).expect(200);
   (await administer(server, "GET", PROJECTS, { as: { ...administrator, ...project.owner } }))
     .expect(200);
@@ -165,10 +165,10 @@ test("What does not exist is 404 for the administrator, and 403 for other owners
 // "route → method → key → parameters → body"
 test("The order of checks: route, method, key, parameters, body.", async ({ server }) => {
   const project = await Project.make(server);
-  const nobody = { as: {} };
-  (await administer(server, "BREW", `${PROJECTS}/`, nobody)).expect(404);
-  (await administer(server, "BREW", PROJECTS, nobody)).expect(405);
-  (await project.call("GET", "/keys?limit=%zz", nobody)).expect(401);
+  const anonymous = { as: {} };
+  (await administer(server, "BREW", `${PROJECTS}/`, anonymous)).expect(404);
+  (await administer(server, "BREW", PROJECTS, anonymous)).expect(405);
+  (await project.call("GET", "/keys?limit=%zz", anonymous)).expect(401);
   (await project.call("GET", "/keys?limit=%zz")).expect(400);
   (await project.call("GET", "/keys?limit=none&limit=more")).expect(200);
   (await project.call("DELETE", "/drives/%ff")).expect(400);

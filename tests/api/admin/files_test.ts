@@ -57,8 +57,8 @@ test("What is no token is 401, and a key decides where both are sent.", async ({
   }
 });
 
-test("A project that there is not is 404 for the token, whatever its name.", async ({ server }) => {
-  for (const id of ["nobody", "a_b", "%ff", "x".repeat(100)]) {
+test("An unknown project is 404 for the token, with any name.", async ({ server }) => {
+  for (const id of ["unknown", "a_b", "%ff", "x".repeat(100)]) {
     for (const path of ["", "/d/files", "/%ff/files?limit=0"]) {
       const answer = await administer(server, "GET", `/v1/${id}${path}`);
       assertErrorAnswer(answer.expect(404));

@@ -102,13 +102,16 @@ Deno.test("A project of the same id can be made once all is removed, and has not
   const answer = await onceRemoved(() => administer(server, "POST", PROJECTS, { body }));
   const { project_key } = answer.expect(201).json as { project_key: string };
   assertErrorAnswer((await project.files("GET", "")).expect(401));
-  const anew = new Project(server, "again", project_key);
-  assertEquals((await anew.files("GET", "")).expect(200).json, { project_id: "again", drives: [] });
-  assertEquals(await anew.drive("photos").names(), []);
-  assertEquals((await anew.call("GET", "/apps")).json, { apps: [], gate: null });
-  await anew.makeApp({ name: "notes", host: `${project.id}.example` });
-  await anew.drive("photos").put("small", "anew");
-  assertEquals(await anew.drive("photos").text("small"), "anew");
+  const again = new Project(server, "again", project_key);
+  assertEquals((await again.files("GET", "")).expect(200).json, {
+    project_id: "again",
+    drives: [],
+  });
+  assertEquals(await again.drive("photos").names(), []);
+  assertEquals((await again.call("GET", "/apps")).json, { apps: [], gate: null });
+  await again.makeApp({ name: "notes", host: `${project.id}.example` });
+  await again.drive("photos").put("small", "again");
+  assertEquals(await again.drive("photos").text("small"), "again");
 });
 
 for (const what of ["project", "drive"] as const) {
@@ -154,7 +157,7 @@ Deno.test("Uploads that run while their project is deleted are refused and leave
   });
 });
 
-Deno.test("Uploads that run while their drive is deleted are refused, or begin the drive anew.", async () => {
+Deno.test("Uploads that run while their drive is deleted are refused, or create the drive again.", async () => {
   await onTwoProjects(async (project) => {
     const [file, part, small] = await uploadWhile(project, "/drives/photos");
     assert(part === 404 || part === 409, `${part}`);

@@ -111,7 +111,7 @@ for (const size of SIZES) {
   });
 }
 
-// RFC 9530: the digest of the representation is that of the whole, whatever part is sent.
+// RFC 9530: a range is sent with the digest of the whole file.
 test("A partial download tells the digest of the whole.", async (drive) => {
   await drive.put("a", CONTENT);
   const answer = (await drive.get("a", { Range: "bytes=1-2" })).expect(206);

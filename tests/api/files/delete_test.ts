@@ -38,7 +38,7 @@ test("A name that did not exist is reported as deleted.", async (drive) => {
   assertEquals(await drive.usage(), { files: 0, bytes: 0 });
 });
 
-test("Deleting from a drive that nobody has written to does not create it.", async (drive) => {
+test("Deleting from an unknown drive does not create it.", async (drive) => {
   assertEquals(await drive.delete(["a"]), { deleted: ["a"], failed: [] });
   assertEquals(await drive.usage(), undefined);
 });
@@ -67,7 +67,7 @@ test("A name that no file can have is reported as deleted.", async (drive) => {
   assertEquals(await drive.names(), ["dir/file"]);
 });
 
-test("A name is deleted as it stands, not as a pattern or a prefix.", async (drive) => {
+test("A name is deleted literally, not as a pattern or a prefix.", async (drive) => {
   await drive.putAll(["a", "a/b", "ab", "*"]);
   await drive.delete(["a*", "*", "a"]);
   assertEquals(await drive.names(), ["a/b", "ab"]);

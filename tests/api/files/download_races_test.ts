@@ -46,7 +46,7 @@ const EVENTS: readonly { what: string; run(drive: Drive): Promise<Record<string,
     },
   },
   {
-    what: "deleted and stored anew",
+    what: "deleted and stored again",
     async run(drive) {
       await drive.delete(["a"]);
       return await store(drive, patternBytes(MIB, 6));
@@ -76,7 +76,7 @@ test("A range of a file that is deleted half-way is read to its end.", async (dr
   await assertFiles(drive, {});
 });
 
-test("A reader that leaves half-way harms nobody who reads the same version.", async (drive) => {
+test("A reader that disconnects does not affect other readers of the same version.", async (drive) => {
   const before = patternBytes(25 * MIB, 8);
   await store(drive, before);
   const [leaving, staying] = [await begin(drive), await begin(drive)];

@@ -32,7 +32,7 @@ const LEVELS: { prefix?: string; names: string[] }[] = [
   { prefix: "", names: ["a", "a-b", "a/", "a0", "b/", "c", "🦖/"] },
   { prefix: "a/", names: ["a/1", "a/2", "a/deep/", "a/deeper/"] },
   { prefix: "a/deep/", names: ["a/deep/1", "a/deep/2"] },
-  // "Names up to the first `/` after the prefix", whatever the prefix ends with.
+  // "Names up to the first `/` after the prefix", for every end of a prefix.
   { prefix: "a", names: ["a", "a-b", "a/", "a0"] },
   { prefix: "a/d", names: ["a/deep/", "a/deeper/"] },
   { prefix: "a/deep", names: ["a/deep/", "a/deeper/"] },
@@ -132,7 +132,7 @@ test("recursive=true is the list without it.", async (drive) => {
   assertEquals(await drive.list({ recursive: "true" }), { names: NAMES });
 });
 
-test("A drive that nobody has written to has no directories.", async (drive) => {
+test("A drive without files has no directories.", async (drive) => {
   assertEquals(await level(drive), { names: [] });
 });
 

@@ -8,8 +8,7 @@ const test = suite("GET /files lists names");
 
 const NAMES = ["a", "a/1", "a/2", "ab", "b", "b/c/d", "c d", "é"];
 
-// "A drive that nobody has written to lists as empty."
-test("A drive that nobody has written to lists as empty.", async (drive) => {
+test("An unknown drive lists as empty.", async (drive) => {
   assertEquals(await drive.list(), { names: [] });
   assertEquals(await drive.list({ prefix: "a", limit: 5, last: "b" }), { names: [] });
   assertEquals(await drive.usage(), undefined);
@@ -109,7 +108,7 @@ test("A walk within a prefix gives its names once, in order.", async (drive) => 
   assertEquals(await walk(drive, { limit: 1, prefix: "a" }), ["a", "a/1", "a/2", "ab"]);
 });
 
-test("A walk goes on where the last name was deleted meanwhile.", async (drive) => {
+test("A walk continues after its last name was deleted.", async (drive) => {
   await drive.putAll(["a", "b", "c"]);
   const { paging } = await drive.list({ limit: 2 });
   await drive.delete(["b"]);
@@ -117,7 +116,7 @@ test("A walk goes on where the last name was deleted meanwhile.", async (drive) 
 });
 
 // "Defaults to 1000." – "above 1000 it counts as 1000"
-test("At most 1000 names come at once, whatever the limit.", async (drive) => {
+test("A page has at most 1000 names, with any limit.", async (drive) => {
   const names = Array.from({ length: 1_001 }, (_, i) => `n${String(i).padStart(4, "0")}`);
   await drive.putAll(names);
   const page = { names: names.slice(0, 1_000), paging: { size: 1_000, last: "n0999" } };

@@ -110,7 +110,7 @@ test("An upload of another drive is 404.", async (drive) => {
   assertEquals((await upload.parts()).length, 1);
 });
 
-test("An upload id that nobody was given is 404.", async (drive) => {
+test("An unknown upload id is 404.", async (drive) => {
   await drive.put("a", "x");
   const upload = await begun(drive, "a");
   const ids = [

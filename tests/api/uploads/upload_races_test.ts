@@ -18,7 +18,7 @@ const test = suite("Uploads that are paused, broken off, or in each other's way"
 
 const FILES = `/files${query({ name: "a" })}`;
 
-test("An upload goes on although its name is deleted and stored anew meanwhile.", async (drive) => {
+test("An upload continues after its name is deleted and stored again.", async (drive) => {
   const body = patternBytes(6 * MIB, 1);
   await drive.put("a", "the first version");
   const gated = new GatedBody(body);
@@ -34,7 +34,7 @@ test("An upload goes on although its name is deleted and stored anew meanwhile."
   await assertFiles(drive, { a: body });
 });
 
-test("A part goes on although its file is deleted and stored anew meanwhile.", async (drive) => {
+test("A part continues after its file is deleted and stored again.", async (drive) => {
   const parts = [patternBytes(MIN_PART, 1), patternBytes(6 * MIB, 2)] as const;
   await drive.put("a", "the first version");
   const upload = await Upload.start(drive, "a");

@@ -73,7 +73,7 @@ test("The parts become the file in the order of their numbers.", async (drive) =
 });
 
 // "A part sent again replaces the earlier one."
-test("A part sent again replaces the earlier one, whatever its size.", async (drive) => {
+test("A part sent again replaces the earlier one, larger or smaller.", async (drive) => {
   const upload = await Upload.start(drive, "a");
   for (const bytes of [FULL, patternBytes(70_000), patternBytes(0), TAIL]) {
     (await upload.send(1, bytes)).expect(200);

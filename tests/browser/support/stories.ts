@@ -25,7 +25,7 @@ export function stories(about: string, options: ServerOptions = {}): AddStory {
       for (const [sentence, run] of all) {
         await t.step(sentence, () => tell(browser, gate, sentence, run));
       }
-      await t.step("The server printed no stack trace meanwhile.", () => {
+      await t.step("The server printed no stack trace.", () => {
         assertNotMatch(gate.server.text, /^\s+at .*:\d+:\d+/m);
       });
     },

@@ -4,7 +4,7 @@ import { Folder } from "../../support/command.ts";
 import { Drive } from "../../support/drive.ts";
 import { TestServer } from "../../support/server.ts";
 
-/** The library of faketime, which puts a clock before the system's, where it is installed. */
+/** Possible paths of the library of faketime, which replaces the system clock of a process. */
 const LIBRARIES = [
   "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
   "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -14,7 +14,7 @@ const LIBRARIES = [
 const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** A server whose system clock can be set while it runs. Its monotonic clock goes on as it is. */
+/** A server whose system clock can be set while it runs. Its monotonic clock is not affected. */
 export class ClockedServer implements AsyncDisposable {
   private probes = 0;
 
@@ -24,7 +24,7 @@ export class ClockedServer implements AsyncDisposable {
     private readonly file: string,
   ) {}
 
-  /** `undefined` where faketime is not installed. */
+  /** Starts a server. Returns `undefined` if faketime is not installed. */
   static async start(args: string[], data?: string): Promise<ClockedServer | undefined> {
     const library = LIBRARIES.find(isFile);
     if (library === undefined) return undefined;
@@ -44,19 +44,19 @@ export class ClockedServer implements AsyncDisposable {
     return new ClockedServer(server, folder, file);
   }
 
-  /** Sets the server's clock to so many milliseconds after this machine's, and waits until files are dated so. */
+  /** Sets the server's clock to `offset` milliseconds after this machine's, and waits until new files have that date. */
   async setClock(offset: number): Promise<void> {
-    // Written at once: the library reads it whenever the server asks for the time.
+    // Replaced atomically: the library reads it whenever the server reads the clock.
     await Deno.writeTextFile(`${this.file}.new`, `${offset < 0 ? "" : "+"}${offset / 1000}\n`);
     await Deno.rename(`${this.file}.new`, this.file);
     const end = performance.now() + 10_000;
     while (Math.abs(await this.offset() - offset) > MINUTE) {
-      assert(performance.now() < end, "The server's clock did not follow");
+      assert(performance.now() < end, "The server's clock was not set");
       await delay(20);
     }
   }
 
-  /** How many milliseconds the server's clock is ahead of this machine's. (Its header `Date` never goes back.) */
+  /** Returns how far the server's clock is ahead of this machine's, in milliseconds. (Its header `Date` never goes back.) */
   private async offset(): Promise<number> {
     const probe = new Drive(this.server, "clock-probe");
     const name = `${this.probes++}`;
@@ -80,10 +80,10 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Where Debian's libfaketime lies, whatever the machine's architecture. */
+/** The path of Debian's libfaketime on all architectures. */
 const LIBRARY = /\/libfaketimeMT\.so\.1$/;
 
-/** The wall clock of the processes that are started with `env`. Their monotonic clock goes on as it does. */
+/** The system clock of processes that are started with `env`. Their monotonic clock is not affected. */
 export class FakeClock implements AsyncDisposable {
   private constructor(readonly env: Record<string, string>, private readonly file: string) {}
 
@@ -102,9 +102,9 @@ export class FakeClock implements AsyncDisposable {
     return clock;
   }
 
-  /** @param offset Seconds by which it is ahead of the right time; negative where it is behind. */
+  /** Sets the clock. @param offset Seconds after the correct time, negative for before. */
   async set(offset: number): Promise<void> {
-    // A process that reads the file while it is written sees one text or the other.
+    // Replaced atomically: processes read it at any time.
     await Deno.writeTextFile(`${this.file}.new`, offset < 0 ? `${offset}` : `+${offset}`);
     await Deno.rename(`${this.file}.new`, this.file);
   }

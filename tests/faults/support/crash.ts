@@ -2,7 +2,7 @@ import { fromFileUrl } from "@std/path";
 import { Drive, query, Upload } from "../../support/drive.ts";
 import type { TestServer } from "../../support/server.ts";
 
-/** Aborts every upload that the server knows, those too whose clients never learned of them. */
+/** Aborts all open uploads, including those whose id no client received. */
 export async function abortAll(server: TestServer, drives: readonly string[]): Promise<void> {
   for (const name of drives) {
     const drive = new Drive(server, name);
@@ -10,7 +10,7 @@ export async function abortAll(server: TestServer, drives: readonly string[]): P
       (await new Upload(drive, file, upload_id).abort()).expect(200);
     }
     const left = await openUploads(drive);
-    if (left.length > 0) throw new Error(`${left.length} uploads are open after they were aborted`);
+    if (left.length > 0) throw new Error(`${left.length} uploads are still open after the abort`);
   }
 }
 
@@ -31,16 +31,16 @@ async function openUploads(drive: Drive): Promise<{ name: string; upload_id: str
 const SCRIPT = fromFileUrl(new URL("../../../scripts/sweep_store.ts", import.meta.url));
 
 /**
- * Sweeps the store in a data folder that no server has open, as if all short deadlines were over.
+ * Sweeps the store in a data folder as if all short deadlines had passed. No server may have it open.
  *
- * @param env Settings of the process that sweeps.
+ * @param env Environment variables of the sweeping process.
  */
 export async function sweepStore(data: string, env: Record<string, string> = {}): Promise<void> {
   const { success, stderr } = await spawnSweep(data, env).output();
   if (!success) throw new Error(`The sweep failed: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** The same, but it is killed after so many milliseconds, if it takes that long. */
+/** Sweeps like `sweepStore`, but kills the process after a number of milliseconds. */
 export async function breakSweep(data: string, after: number): Promise<void> {
   const process = spawnSweep(data);
   const timer = setTimeout(() => process.kill("SIGKILL"), after);

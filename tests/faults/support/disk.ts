@@ -10,11 +10,11 @@ const statfs = promisify(statfsWithCallback);
 
 export const DISK_SIZE = 64 * MIB;
 
-/** A disk in memory, unmounted and removed at the end of the block. */
+/** A disk in memory, which is unmounted on disposal. */
 export class SmallDisk implements AsyncDisposable {
   private constructor(readonly path: string) {}
 
-  /** Gives nothing where the system does not let us mount one. */
+  /** Returns `undefined` without the right to mount. */
   static async mount(size = DISK_SIZE): Promise<SmallDisk | undefined> {
     const path = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
     const options = ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", path];
@@ -23,7 +23,7 @@ export class SmallDisk implements AsyncDisposable {
     return undefined;
   }
 
-  /** Bytes that are free. */
+  /** Returns the free space in bytes. */
   async free(): Promise<number> {
     const { bavail, bsize } = await statfs(this.path);
     return bavail * bsize;
@@ -47,7 +47,7 @@ async function run(command: string, args: string[]): Promise<boolean> {
   }
 }
 
-/** Writes a file that takes all that is free on its disk. */
+/** Writes a file that uses all free space of its disk. */
 export async function fillDisk(path: string): Promise<void> {
   using file = await Deno.open(path, { write: true, createNew: true });
   for (let size = MIB; size >= 1;) {
@@ -55,7 +55,7 @@ export async function fillDisk(path: string): Promise<void> {
   }
 }
 
-/** Gives whether there was room. */
+/** Returns whether there was room. */
 async function write(file: Deno.FsFile, size: number): Promise<boolean> {
   try {
     return await file.write(new Uint8Array(size)) > 0;
@@ -68,10 +68,10 @@ async function write(file: Deno.FsFile, size: number): Promise<boolean> {
 type Bytes = Uint8Array<ArrayBuffer>;
 export type Files = Record<string, Bytes>;
 
-/** How long the space of deleted files may take to come back, in milliseconds. */
-const PATIENCE = 30_000;
+/** Time for the space of deleted files to be reclaimed, in milliseconds. */
+const RECLAIM_TIMEOUT = 30_000;
 
-/** Uploads files until the disk is full; gives those that were acknowledged. */
+/** Uploads files until the disk is full. Returns the acknowledged ones. */
 export async function fill(drive: Drive, size: number): Promise<Files> {
   const files: Files = {};
   for (let index = 0; index < 1000; index++) {
@@ -87,7 +87,7 @@ export async function fill(drive: Drive, size: number): Promise<Files> {
   throw new Error("The disk never became full");
 }
 
-/** Every way to upload is refused, and nothing changes. */
+/** Asserts that every kind of upload is rejected and changes nothing. */
 export async function assertFull(drive: Drive, upload: Upload, bytes: Bytes): Promise<void> {
   await drive.unchangedBy(async () => {
     for (const name of ["new", "fill-0"]) {
@@ -99,23 +99,23 @@ export async function assertFull(drive: Drive, upload: Upload, bytes: Bytes): Pr
   });
 }
 
-/** Waits until an upload is taken again. */
-export async function uploadAsSoonAsPossible(
+/** Repeats an upload until it is accepted. */
+export async function uploadOnceAccepted(
   drive: Drive,
   name: string,
   bytes: Bytes,
 ): Promise<void> {
-  const until = performance.now() + PATIENCE;
+  const until = performance.now() + RECLAIM_TIMEOUT;
   for (;;) {
     const answer = await drive.send("POST", `/files?name=${name}`, { body: bytes });
     if (answer.status === 201) return;
     assertEquals(answer.status, 507, answer.text);
-    assert(performance.now() < until, "The space of deleted files did not come back");
+    assert(performance.now() < until, "The space of deleted files was not reclaimed");
     await delay(200);
   }
 }
 
-/** Holds a read transaction on a server's store in a process of its own, as a backup of a large store does. */
+/** Holds a read transaction on a server's store in another process, like a backup of a large store. */
 export class LongReader implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
 

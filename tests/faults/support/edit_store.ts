@@ -3,13 +3,13 @@ import { PROJECT_ID } from "../../support/server.ts";
 
 export type Edit = (kv: Deno.Kv) => Promise<void>;
 
-/** Changes entries of the store in a data folder behind the server's back. */
+/** Changes entries of the store in a data folder without the server. */
 export async function editStore(data: string, edit: Edit): Promise<void> {
   using kv = await Deno.openKv(`${data}/kvdrive.db`);
   await edit(kv);
 }
 
-/** The entry of this key, or else the first one whose key begins with it. */
+/** Returns the entry with a key, or else the first entry whose key starts with it. */
 export async function firstOf<T>(kv: Deno.Kv, ...prefix: string[]): Promise<Deno.KvEntry<T>> {
   const exact = await kv.get<T>(prefix);
   if (exact.versionstamp !== null) return exact;
@@ -17,12 +17,12 @@ export async function firstOf<T>(kv: Deno.Kv, ...prefix: string[]): Promise<Deno
   throw new Error(`There is no entry ${prefix.join()}`);
 }
 
-/** Deletes the first entry whose key begins with these parts. */
+/** Deletes the first entry whose key starts with a prefix. */
 export async function deleteFirst(kv: Deno.Kv, ...prefix: string[]): Promise<void> {
   await kv.delete((await firstOf(kv, ...prefix)).key);
 }
 
-/** Puts another value in the place of the first entry whose key begins with these parts. */
+/** Changes the value of the first entry whose key starts with a prefix. */
 export async function changeFirst<T>(
   kv: Deno.Kv,
   prefix: string[],
@@ -32,7 +32,7 @@ export async function changeFirst<T>(
   await kv.set(key, change(value));
 }
 
-/** How many entries there are whose keys begin with these parts. */
+/** Returns the number of entries whose keys start with a prefix. */
 export async function countOf(data: string, ...prefix: string[]): Promise<number> {
   let count = 0;
   await editStore(data, async (kv) => {
@@ -46,7 +46,7 @@ export async function countOf(data: string, ...prefix: string[]): Promise<number
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Gives what is to stand in the place of a value; nothing where the value is to go. */
+/** Returns the replacement of a value, or `undefined` to delete the entry. */
 export type Damage = (bytes: Bytes) => Bytes | undefined;
 
 export function removed(): undefined {
@@ -57,12 +57,12 @@ export function shortened(bytes: Bytes): Bytes {
   return bytes.slice(0, -1);
 }
 
-/** As many bytes as before, of which one is another. */
+/** Changes one byte and keeps the length. */
 export function altered(bytes: Bytes): Bytes {
   return bytes.map((byte, i) => i === 0 ? byte ^ 1 : byte);
 }
 
-/** The store of a server that has stopped. */
+/** The store of a stopped server. */
 export class StoppedStore implements Disposable {
   private constructor(private readonly kv: Deno.Kv, private readonly drive: string) {}
 
@@ -70,21 +70,21 @@ export class StoppedStore implements Disposable {
     return new StoppedStore(await Deno.openKv(`${data}/kvdrive.db`), drive);
   }
 
-  /** Damages one of the chunks of a file; a negative index counts from the last one. */
+  /** Damages a chunk of a file. A negative index counts from the last chunk. */
   async damageChunk(name: string, index: number, damage: Damage): Promise<void> {
     const prefix = ["chunk", PROJECT_ID, this.drive, name];
     const chunks = await Array.fromAsync(this.kv.list<Bytes>({ prefix }));
     await this.replace(chunks.at(index), damage);
   }
 
-  /** Damages the last page of the checksums of a file. */
+  /** Damages the last page of a file's checksums. */
   async damageChecksums(name: string, damage: Damage): Promise<void> {
     const prefix = ["checksums", PROJECT_ID, this.drive, name];
     const pages = await Array.fromAsync(this.kv.list<Bytes>({ prefix }));
     await this.replace(pages.at(-1), damage);
   }
 
-  /** Damages all bytes of a file that lies in one value. */
+  /** Damages the content of a file that is stored in one value. */
   async damageContent(name: string, damage: Damage): Promise<void> {
     const entry = await this.kv.get<Bytes>(["content", PROJECT_ID, this.drive, name]);
     await this.replace(entry.value === null ? undefined : entry, damage);

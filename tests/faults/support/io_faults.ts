@@ -1,14 +1,14 @@
 import { deadline } from "@std/async/deadline";
 import { assertEquals } from "@std/assert";
 
-/** A system call below SQLite that fails, and how. */
+/** A failing system call of SQLite, and its error. */
 export interface IoFault {
-  /** Which of the two makes a commit durable is up to how SQLite was built. */
+  /** It depends on the build of SQLite whether fsync or fdatasync makes a commit durable. */
   call: "pwrite64" | "pread64" | "fsync,fdatasync" | "ftruncate";
   error: "EIO" | "ENOSPC";
 }
 
-/** Errors that a failing disk, and a full one, gives to a database. */
+/** The errors that a database gets from a failing or full disk. */
 export const IO_FAULTS: readonly IoFault[] = [
   { call: "pwrite64", error: "EIO" },
   { call: "pwrite64", error: "ENOSPC" },
@@ -18,10 +18,10 @@ export const IO_FAULTS: readonly IoFault[] = [
   { call: "ftruncate", error: "EIO" },
 ];
 
-/** How long strace may take to attach to a process, or to leave it, in milliseconds. */
+/** Time for strace to attach to a process or to detach from it, in milliseconds. */
 const ATTACH_TIME = 20_000;
 
-/** Whether strace is installed and may trace another process here. */
+/** Whether strace is installed and may trace other processes. */
 export async function canInject(): Promise<boolean> {
   const sleeper = new Deno.Command("sleep", { args: ["60"] }).spawn();
   try {
@@ -45,8 +45,8 @@ export async function canInject(): Promise<boolean> {
 }
 
 /**
- * Makes some calls of a process on its store's files fail until it is disposed of: the `first` one, and then each
- * `every`th. No other file is concerned, and no byte is changed.
+ * Makes calls of a process on its store's files fail until disposal: the `first` one, and then each `every`th. Other files
+ * are not affected, and no byte is changed.
  */
 export class FailingDisk implements AsyncDisposable {
   private constructor(private readonly strace: Deno.ChildProcess, readonly log: string) {}
@@ -73,7 +73,7 @@ export class FailingDisk implements AsyncDisposable {
     return new FailingDisk(strace, log);
   }
 
-  /** How many calls have failed so far. */
+  /** Returns the number of calls that have failed so far. */
   async failed(): Promise<number> {
     return (await Deno.readTextFile(this.log)).split("(INJECTED)").length - 1;
   }
@@ -88,14 +88,14 @@ export class FailingDisk implements AsyncDisposable {
     try {
       this.strace.kill("SIGINT");
     } catch (error) {
-      // It has ended already.
+      // It has already ended.
       if (!(error instanceof TypeError)) throw error;
     }
     await deadline(this.strace.status, ATTACH_TIME);
   }
 }
 
-/** Waits for a line that matches, and reads on to the end in the background; `false` where there is none. */
+/** Waits for a matching line. Returns `false` if the stream ends without one. Reads the rest in the background. */
 async function firstLine(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   wanted: RegExp,

@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1 (excluded). */
+  /** Returns a number from 0 to 1 (excluded). */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -15,7 +15,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to `end` (excluded). */
+  /** Returns a whole number from 0 to `end` (excluded). */
   below(end: number): number {
     return Math.floor(this.fraction() * end);
   }
@@ -25,7 +25,7 @@ export class Random {
     return items[this.below(items.length)] as T;
   }
 
-  /** One of the keys, each as often as its weight says. */
+  /** Returns one of the keys, with a probability in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries<number>(weights) as [K, number][];
     let rest = this.fraction() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -37,15 +37,15 @@ export class Random {
   }
 }
 
-/** The seed of this run, which is printed, as it is needed to repeat it. */
+/** Returns the seed of this run, and prints it, as it is needed to repeat the run. */
 export function announceSeed(): number {
   const seed = chooseSeed();
-  // deno-lint-ignore no-console -- whoever sees the run fail has nothing else to go by
+  // deno-lint-ignore no-console -- a failed run can only be repeated with it
   console.log(`KVDRIVE_SEED=${seed}`);
   return seed;
 }
 
-/** `KVDRIVE_SEED` repeats a run; otherwise each run has a seed of its own. */
+/** Returns `KVDRIVE_SEED`, or a new seed if it is not set. */
 function chooseSeed(): number {
   const given = Deno.env.get("KVDRIVE_SEED");
   if (given === undefined) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
@@ -54,7 +54,7 @@ function chooseSeed(): number {
   return seed;
 }
 
-/** Whether the faults are to be tested at length. */
+/** Whether `KVDRIVE_FAULTS=full` asks for the long tests. */
 export function isFull(): boolean {
   return Deno.env.get("KVDRIVE_FAULTS") === "full";
 }

@@ -1,7 +1,7 @@
 import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Holds the lock for writing of a server's store, as another process does that writes for long. */
+/** Holds the write lock of a server's store, like another process during a long write. */
 export class StoreLock implements Disposable {
   readonly #sqlite: DatabaseSync;
 
@@ -15,7 +15,7 @@ export class StoreLock implements Disposable {
   }
 }
 
-/** Pages of 4 KiB of the store's file, in all and those that hold nothing. A server may have it open. */
+/** Returns the numbers of all and of free 4 KiB pages in the store's file. A server may have it open. */
 export function pagesIn(data: string): { total: number; free: number } {
   const sqlite = new DatabaseSync(join(data, "kvdrive.db"), { readOnly: true });
   try {

@@ -8,7 +8,7 @@ import { PROJECT_KEY, TestServer } from "../server.ts";
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 90_000;
 
-/** A server, and a folder in which somebody works with commands against it. */
+/** A server, and a working folder for client commands. */
 export class ClientWorkspace implements AsyncDisposable {
   private constructor(readonly server: TestServer, readonly folder: Folder) {}
 

@@ -8,7 +8,7 @@ export interface Echo {
   body: string;
 }
 
-/** Events that a test sends to whoever listens to `/events`. */
+/** Events that a test sends to the listeners of `/events`. */
 class Events {
   private readonly listeners = new Set<ReadableStreamDefaultController<Uint8Array>>();
   private readonly waiting: (() => void)[] = [];
@@ -53,9 +53,9 @@ export class UpstreamApp implements AsyncDisposable {
   readonly events = new Events();
   /** Open WebSockets. */
   readonly sockets = new Set<WebSocket>();
-  /** Settles when somebody who asked for `/never` has left. */
+  /** Resolves when a client of `/never` has disconnected. */
   readonly left: Promise<void>;
-  /** Settles when somebody asks for `/never`. */
+  /** Resolves when a client requests `/never`. */
   readonly asked: Promise<void>;
   private readonly leaving = Promise.withResolvers<void>();
   private readonly asking = Promise.withResolvers<void>();

@@ -67,7 +67,7 @@ export class ShopStore extends StoreCommands implements AsyncDisposable {
   }
 }
 
-/** How a server answers somebody who comes with a project key and asks what the project holds. */
+/** Returns how a server answers a request for the usage of a project, made with its key. */
 export async function statusWith(server: TestServer, key: string): Promise<number> {
   const project = key.slice(0, key.indexOf("_"));
   const answer = await fetch(`${server.origin}/v1/${project}`, { headers: { "X-Api-Key": key } });

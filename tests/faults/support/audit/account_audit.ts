@@ -2,7 +2,7 @@ import { type Entry, rest, textOfKey } from "./entries.ts";
 
 type Entries = Map<string, Entry[]>;
 
-/** What the records of keys and applications say, as far as the audit needs it. */
+/** The fields of key and application records that the audit needs. */
 interface AccountValue {
   project: string;
   app: string;
@@ -11,7 +11,7 @@ interface AccountValue {
   host?: string;
 }
 
-/** The kinds of entries that are about who may come in. */
+/** The kinds of entries about accounts and access. */
 export const ACCOUNT_KINDS = [
   "admin_token",
   "app",
@@ -27,20 +27,20 @@ export const ACCOUNT_KINDS = [
   "session",
 ];
 
-/** Keys and applications belong to what is there, and every index has exactly what it is of. */
+/** Finds keys and applications without an owner, and differences between indexes and records. */
 export function* accountProblems(entries: Entries): Generator<string> {
-  // What is being removed is there in part.
+  // Entries of a running removal are incomplete.
   if (all(entries, "removal").length > 0) return;
   const projects = idsOf(entries, "project");
   const apps = idsOf(entries, "app");
   for (const kind of ["app", "project_key_prefix", "file", "usage", "upload"]) {
     for (const entry of all(entries, kind)) {
-      if (!projects.has(rest(entry, 2))) yield `No project has the ${kind} ${rest(entry)}`;
+      if (!projects.has(rest(entry, 2))) yield `The ${kind} ${rest(entry)} has no project`;
     }
   }
   for (const kind of ["app_key_name", "app_key_prefix"]) {
     for (const entry of all(entries, kind)) {
-      if (!apps.has(rest(entry, 3))) yield `No application has the ${kind} ${rest(entry)}`;
+      if (!apps.has(rest(entry, 3))) yield `The ${kind} ${rest(entry)} has no application`;
     }
   }
   yield* indexProblems(entries, "project_key_prefix", "project_key", (value, hash) => {
@@ -55,21 +55,23 @@ export function* accountProblems(entries: Entries): Generator<string> {
   yield* hostProblems(entries);
 }
 
-/** Both ways: nothing is missing in an index, and nothing is in it that is not there. */
+/** Compares an index with its records in both directions. */
 function* indexProblems(
   entries: Entries,
   index: string,
   kind: string,
   entryOf: (value: AccountValue, hash: string) => [key: string, value: string],
 ): Generator<string> {
-  const wanted = new Map(
+  const expected = new Map(
     all(entries, kind).map(({ key, value }) => entryOf(value as AccountValue, String(key[1]))),
   );
   for (const entry of all(entries, index)) {
-    if (wanted.get(rest(entry)) !== entry.value) yield `The ${index} ${rest(entry)} leads nowhere`;
-    wanted.delete(rest(entry));
+    if (expected.get(rest(entry)) !== entry.value) {
+      yield `The ${index} ${rest(entry)} has no record`;
+    }
+    expected.delete(rest(entry));
   }
-  for (const key of wanted.keys()) yield `The ${index} ${key} is missing`;
+  for (const key of expected.keys()) yield `The ${index} ${key} is missing`;
 }
 
 function* hostProblems(entries: Entries): Generator<string> {
@@ -80,8 +82,8 @@ function* hostProblems(entries: Entries): Generator<string> {
   }
   for (const entry of all(entries, "app_host")) {
     const { project, app } = entry.value as AccountValue;
-    const isRight = owners.get(rest(entry)) === textOfKey(project, app);
-    if (!isRight) yield `The host name ${rest(entry)} leads nowhere`;
+    const isCorrect = owners.get(rest(entry)) === textOfKey(project, app);
+    if (!isCorrect) yield `The host name ${rest(entry)} has no application`;
     owners.delete(rest(entry));
   }
   for (const host of owners.keys()) yield `The host name ${host} is missing`;

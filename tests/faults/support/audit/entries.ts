@@ -1,15 +1,15 @@
 import { join } from "@std/path";
 
-/** An entry of the store. Of bytes only their number is kept. */
+/** An entry of the store. A binary value is replaced by its length. */
 export interface Entry {
   key: Deno.KvKey;
   value: unknown;
 }
 
-/** All entries of a store, by the first word of their key. */
+/** All entries of a store, by the first part of their key. */
 export type Entries = Map<string, Entry[]>;
 
-/** What the server's record of a file says about bytes. */
+/** The fields of a file's record that the audits need. */
 export interface FileValue {
   version: string;
   size: number;
@@ -18,10 +18,10 @@ export interface FileValue {
     kind: "inline" | "chunks" | "manifest";
     version?: string;
     parts?: number;
-    checksums?: true;
   };
 }
-/** All entries of the store in a data folder that no server has open, by the first word of their key. */
+
+/** Reads all entries of the store in a data folder. No server may have it open. */
 export async function readEntries(data: string): Promise<Entries> {
   using kv = await Deno.openKv(join(data, "kvdrive.db"));
   const entries = new Map() as Entries;
@@ -34,17 +34,17 @@ export async function readEntries(data: string): Promise<Entries> {
   return entries;
 }
 
-/** What lies behind the first word of a key, as one text. */
+/** Returns parts of a key as one text. */
 export function textOfKey(...parts: readonly Deno.KvKeyPart[]): string {
   return JSON.stringify(parts);
 }
 
-/** The same for the key of an entry, up to its part `end`. */
+/** Returns an entry's key from its second part up to `end` (excluded) as one text. */
 export function rest({ key }: Entry, end?: number): string {
   return textOfKey(...key.slice(1, end));
 }
 
-/** All entries of one kind. */
+/** Returns all entries of one kind. */
 export function all(entries: Entries, kind: string): readonly Entry[] {
   return entries.get(kind) ?? [];
 }

@@ -1,6 +1,6 @@
 import { all, type Entries, type FileValue, rest } from "./entries.ts";
 
-/** What the journal of digests and the record of the scrub hold. */
+/** The record of the scrub. */
 interface ScrubValue {
   started: number;
   finished?: number;
@@ -10,23 +10,22 @@ interface ScrubValue {
 }
 
 /**
- * A file lacks its digest as long as the journal names its version, and nothing else is in there. No file of a store whose
- * disk is sound is damaged.
+ * Finds files without a digest that the journal does not name, other entries of the journal, and damaged files, of which a
+ * store on a working disk has none.
  */
 export function* integrityProblems(entries: Entries): Generator<string> {
   const journal = new Map(all(entries, "undigested").map((one) => [rest(one), one.value]));
   const versions = new Map<string, string>();
   for (const file of all(entries, "file")) {
-    const { version, layout, sha256 } = file.value as FileValue;
+    const { version, sha256 } = file.value as FileValue;
     versions.set(rest(file), version);
-    const isDigested = sha256 !== undefined && (layout.kind === "inline" || layout.checksums);
-    const named = journal.get(rest(file));
+    const journaled = journal.get(rest(file));
     journal.delete(rest(file));
-    if (named !== (isDigested ? undefined : version)) {
-      yield `The journal of digests has ${named} for ${rest(file)} of version ${version}`;
+    if (journaled !== (sha256 === undefined ? version : undefined)) {
+      yield `The journal of digests has ${journaled} for ${rest(file)} of version ${version}`;
     }
   }
-  for (const key of journal.keys()) yield `The journal of digests names ${key}, which is gone`;
+  for (const key of journal.keys()) yield `The journal of digests names the missing file ${key}`;
   for (const damage of all(entries, "damage")) {
     const { version, problem } = damage.value as { version: string; problem: string };
     if (versions.get(rest(damage)) === version) yield `${rest(damage)} is damaged: ${problem}`;
@@ -34,7 +33,7 @@ export function* integrityProblems(entries: Entries): Generator<string> {
   for (const { key, value } of all(entries, "scrub")) {
     const { files, bytes, damaged } = value as ScrubValue;
     if (key.length > 1 || damaged > 0 || Math.min(files, bytes) < 0) {
-      yield `The scrub says ${JSON.stringify(value)}`;
+      yield `The scrub recorded ${JSON.stringify(value)}`;
     }
   }
 }

@@ -13,7 +13,7 @@ import {
 } from "./entries.ts";
 import { integrityProblems } from "./integrity_audit.ts";
 
-/** What the server's records say about bytes, as far as the audit needs it. */
+/** The fields of records that the audit needs. */
 interface PartValue {
   version: string;
   size: number;
@@ -46,11 +46,11 @@ const KINDS = new Set([
   ...ACCOUNT_KINDS,
   "checksums",
   "chunk",
-  // Ends by itself, some minutes after the commit to a shared store that it is of.
+  // Expires some minutes after its commit to a shared store.
   "commit",
   "completed_upload",
   "content",
-  // Of a file that is gone it means nothing, and goes when the list is read.
+  // Ignored for a deleted file, and removed when the list is read.
   "damage",
   "file",
   "garbage",
@@ -67,11 +67,11 @@ const KINDS = new Set([
   "usage",
 ]);
 
-/** Who needs an entry: a set of keys of owners for each kind of thing that is owned. */
+/** The entries that have an owner. "passing" ones are about to be removed or published. */
 class Owned {
-  /** Versions whose chunks all have to be there, with the bytes that these are together. */
+  /** Versions that must have all of their chunks, with the sum of their bytes. */
   readonly needed = new Map<string, number>();
-  /** Versions of which chunks may be there still, or already. */
+  /** Versions that may have chunks. */
   readonly passing = new Set<string>();
   readonly manifests = new Set<string>();
   readonly passingManifests = new Set<string>();
@@ -79,9 +79,9 @@ class Owned {
 }
 
 /**
- * Fails unless every entry of a store has an owner, and everything that is owned is there.
+ * Fails unless every entry of a store has an owner, and every owner has all of its entries.
  *
- * @param isSwept Whether nothing that passes may be left: no journal, no garbage but the deadlines of open uploads.
+ * @param isSwept Whether the store was swept: then there is no journal, and no garbage except deadlines of open uploads.
  */
 export async function auditStore(data: string, isSwept: boolean): Promise<void> {
   const entries = await readEntries(data);
@@ -103,7 +103,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...journalProblems(entries, owned),
     ...(isSwept ? leftovers(entries) : []),
   ];
-  assertEquals(problems, [], `The store has ${problems.length} entries that are wrong`);
+  assertEquals(problems, [], `The store has ${problems.length} wrong entries`);
 }
 
 function ownByFiles(entries: Entries, owned: Owned): void {
@@ -156,7 +156,7 @@ function ownByJournals(entries: Entries, owned: Owned): void {
   }
 }
 
-/** Chunks that nobody needs, and those that somebody needs and that are missing or of another length. */
+/** Finds chunks without an owner, missing chunks, and chunks with a wrong length. */
 function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
   const found = new Map<string, number[]>();
   for (const chunk of all(entries, "chunk")) {
@@ -164,7 +164,9 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
     const lengths = found.get(version) ?? [];
     lengths[Number(chunk.key.at(-1))] = Number(chunk.value);
     found.set(version, lengths);
-    if (!needed.has(version) && !passing.has(version)) yield `Nobody needs chunk ${rest(chunk)}`;
+    if (!needed.has(version) && !passing.has(version)) {
+      yield `The chunk ${rest(chunk)} has no owner`;
+    }
   }
   for (const [version, size] of needed) {
     const wanted = Array.from(
@@ -176,14 +178,16 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
   }
 }
 
-/** Every version that is needed has its checksums: four bytes a chunk and a digest. There are no others. */
+/** Finds versions without their checksums (four bytes per chunk and a digest), and checksums without a version. */
 function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
   const missing = new Map(needed);
   for (const page of all(entries, "checksums")) {
     const version = rest(page, -1);
     const size = missing.get(version);
     missing.delete(version);
-    if (size === undefined && !passing.has(version)) yield `Nobody needs ${rest(page)}`;
+    if (size === undefined && !passing.has(version)) {
+      yield `The checksums ${rest(page)} have no owner`;
+    }
     const wanted = 4 * Math.ceil((size ?? 0) / PIECE) + 32;
     if (size !== undefined && page.value !== wanted) yield `${rest(page)} has ${page.value} bytes`;
   }
@@ -194,7 +198,7 @@ function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
   for (const page of all(entries, "manifest")) {
     const version = rest(page, -1);
     const isOwned = owned.manifests.has(version) || owned.passingManifests.has(version);
-    if (!isOwned) yield `Nobody needs the page ${rest(page)}`;
+    if (!isOwned) yield `The manifest page ${rest(page)} has no owner`;
   }
   for (const file of all(entries, "file")) {
     const { version, size, layout } = file.value as FileValue;
@@ -208,7 +212,7 @@ function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
   }
 }
 
-/** Every inline file has its bytes beside it, and nothing else has. */
+/** Finds inline files without their content, and content without an inline file. */
 function* contentProblems(entries: Entries): Generator<string> {
   const contents = new Map(all(entries, "content").map((one) => [rest(one), one.value]));
   for (const file of all(entries, "file")) {
@@ -218,27 +222,31 @@ function* contentProblems(entries: Entries): Generator<string> {
     const wanted = layout.kind === "inline" ? size : undefined;
     if (length !== wanted) yield `${rest(file)} of ${size} has a content of ${length}`;
   }
-  for (const key of contents.keys()) yield `Nobody needs the content ${key}`;
+  for (const key of contents.keys()) yield `The content ${key} has no owner`;
 }
 
-/** Parts and their counters belong to an upload that is open, or that is being removed. */
+/** Finds parts and counters without an upload that is open or being removed. */
 function* uploadProblems(entries: Entries, { passingUploads }: Owned): Generator<string> {
   const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
   for (const part of all(entries, "part")) {
     const upload = rest(part, -1);
-    if (!open.has(upload) && !passingUploads.has(upload)) yield `Nobody needs part ${rest(part)}`;
+    if (!open.has(upload) && !passingUploads.has(upload)) {
+      yield `The part ${rest(part)} has no upload`;
+    }
   }
   for (const revision of all(entries, "parts_revision")) {
-    if (!open.has(rest(revision))) yield `Nobody needs the revision ${rest(revision)}`;
+    if (!open.has(rest(revision))) yield `The revision ${rest(revision)} has no upload`;
   }
-  for (const upload of open) if (!passingUploads.has(upload)) yield `${upload} never ends`;
+  for (const upload of open) {
+    if (!passingUploads.has(upload)) yield `The upload ${upload} has no deadline`;
+  }
   for (const completed of all(entries, "completed_upload")) {
     if (open.has(rest(completed))) yield `${rest(completed)} is open and completed`;
   }
   yield* numberProblems(entries);
 }
 
-/** Every open upload holds a number of its project, which nothing else holds, and counts the bytes of its parts. */
+/** Checks that every open upload holds a unique number of its project, and counts the bytes of its parts. */
 function* numberProblems(entries: Entries): Generator<string> {
   const held = new Map(
     all(entries, "open_upload").map((one) => {
@@ -257,7 +265,7 @@ function* numberProblems(entries: Entries): Generator<string> {
     const counted = (revision?.value as { value: bigint } | undefined)?.value ?? 0n;
     if (counted !== bytes) yield `${rest(upload)} counts ${counted} instead of ${bytes}`;
   }
-  for (const key of held.keys()) yield `Nothing open holds the number ${key}`;
+  for (const key of held.keys()) yield `The number ${key} has no open upload`;
 }
 
 function* usageProblems(entries: Entries): Generator<string> {
@@ -284,7 +292,7 @@ function* usageProblems(entries: Entries): Generator<string> {
   for (const [key, value] of counts) if (value !== 0n) yield `${key} is missing: ${value}`;
 }
 
-/** The sum that is kept for a project with a quota is that of its drives' counters, open uploads included. */
+/** Checks that the usage of a project with a quota is the sum of its drives' counters, including open uploads. */
 function* quotaProblems(entries: Entries): Generator<string> {
   const projects = new Map(
     all(entries, "project").map(({ key, value }) => [key[1], value as ProjectValue]),
@@ -296,19 +304,21 @@ function* quotaProblems(entries: Entries): Generator<string> {
       .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
       .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
     const { bytes } = value as { bytes: number };
-    if (owner?.maxBytes === undefined) yield `Nobody needs the quota of ${String(project)}`;
+    if (owner?.maxBytes === undefined) {
+      yield `The project ${String(project)} has a sum but no quota`;
+    }
     if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
   }
 }
 
-/** What is needed must not be in a journal by which it would be removed. Each write that runs has both of its entries. */
+/** Finds owned entries that a journal would remove, and running writes without both of their entries. */
 function* journalProblems(entries: Entries, { needed, manifests }: Owned): Generator<string> {
   for (const { value } of [...all(entries, "pending"), ...all(entries, "garbage")]) {
     const { kind, project, drive, name, version, file } = value as GarbageValue;
     const isNeeded = kind === "manifest"
       ? manifests.has(textOfKey(project, drive, name, file))
       : needed.has(textOfKey(project, drive, name, version));
-    if (isNeeded) yield `Something that is needed is to be removed: ${JSON.stringify(value)}`;
+    if (isNeeded) yield `An owned entry is to be removed: ${JSON.stringify(value)}`;
   }
   const leases = new Set(all(entries, "lease").map((lease) => rest(lease)));
   const writes = new Set(all(entries, "pending").map((write) => rest(write)));
@@ -317,7 +327,7 @@ function* journalProblems(entries: Entries, { needed, manifests }: Owned): Gener
   }
 }
 
-/** What passes. After a sweep at the end of all deadlines there is none of it, but the deadlines of open uploads. */
+/** Finds entries that a sweep after all deadlines must remove. Deadlines of open uploads stay. */
 function* leftovers(entries: Entries): Generator<string> {
   const open = new Map(
     all(entries, "upload").map((upload) => [rest(upload), (upload.value as SessionValue).expires]),
@@ -325,7 +335,7 @@ function* leftovers(entries: Entries): Generator<string> {
   for (const { key, value } of all(entries, "garbage")) {
     const { kind, project, drive, id } = value as GarbageValue;
     const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
-    // The deadline of an entry that is still there, or was deleted before.
+    // The deadline of an entry, which may be deleted already.
     if (kind === "entry") continue;
     if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
   }
@@ -335,8 +345,8 @@ function* leftovers(entries: Entries): Generator<string> {
 }
 
 /**
- * Fails if anything in the store of a server that has ended speaks of a project, or of one drive of it, once all that
- * is due has been removed; or if anything else of the store is wrong then.
+ * Sweeps and audits the store of a stopped server, and fails if an entry still contains a project's id, or with two
+ * arguments the project's id and the drive's name.
  */
 export async function assertNoTraceOf(data: string, ...what: string[]): Promise<void> {
   await sweepStore(data);
@@ -348,5 +358,5 @@ export async function assertNoTraceOf(data: string, ...what: string[]): Promise<
       if (what.every((one) => text.includes(JSON.stringify(one)))) found.push(text);
     }
   }
-  assertEquals(found, [], `${found.length} entries speak of ${what.join(" and ")}`);
+  assertEquals(found, [], `${found.length} entries contain ${what.join(" and ")}`);
 }

@@ -51,7 +51,7 @@ const FIELDS = [
   "",
 ];
 
-/** A call of the administration, as the owner of the tests' project sends it, or nearly so. */
+/** Drafts a call of the administration API by the owner of the tests' project, possibly malformed. */
 export function adminDraft(random: Random): Draft {
   const [path, methods] = random.pick(CALLS);
   const method = random.pick(methods);
@@ -79,7 +79,7 @@ function segment(random: Random, text: string): string {
 }
 
 function bodyText(random: Random): string {
-  const right = random.pick([
+  const valid = random.pick([
     "",
     "{}",
     `{"name":"${random.pick(APPS)}"}`,
@@ -89,8 +89,8 @@ function bodyText(random: Random): string {
     '{"host":null}',
   ]);
   return random.weighted<() => string>([
-    [6, () => right],
-    [3, () => mutated(random, right)],
+    [6, () => valid],
+    [3, () => mutated(random, valid)],
     [3, () => `{${Array.from({ length: random.between(1, 3) }, () => field(random)).join()}}`],
     [1, () => random.pick(["null", "[]", "0", '"name"', "[".repeat(30_000)])],
   ])();

@@ -6,11 +6,11 @@ import { hugeNumber, type Piece } from "./text.ts";
 export interface HeaderLine {
   name: string;
   value: string;
-  /** Whether the request must be refused because of it. */
+  /** Whether the request must be rejected because of it. */
   wrong: boolean;
 }
 
-/** What is said in headers of any kind; each character is one byte. */
+/** Values for any header, one byte per character. */
 const ANYTHING = [
   "",
   "*",
@@ -52,7 +52,7 @@ const TYPES = [
   "multipart/form-data; boundary=",
 ];
 
-/** The lines that any request may carry. */
+/** Returns headers that any request may have. */
 export function optionalHeaders(random: Random, known: readonly string[]): HeaderLine[] {
   const lines: HeaderLine[] = [];
   const add = (probability: number, name: string, value: () => string) => {
@@ -117,25 +117,25 @@ export function hostHeader(random: Random): HeaderLine {
   return { name: "Host", value: random.pick(hosts), wrong: false };
 }
 
-/** `Content-Digest` of a body: right, of other bytes, or not well formed. */
+/** Returns a `Content-Digest` of a body: correct, of other bytes, or malformed. */
 export async function digestPiece(
   random: Random,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<Piece> {
-  const right = await digestField(body);
+  const correct = await digestField(body);
   const other = await digestField(new Uint8Array([...body.slice(0, 10), 1]));
   const bad = [
     "sha-256",
     "sha-256=abc",
     "sha-256=::",
-    `${right},`,
+    `${correct},`,
     "=",
     "sha-256=:éé:",
-    `x${right}x`,
+    `x${correct}x`,
   ];
   return random.weighted<Piece>([
-    [4, { text: right, wrong: false }],
-    [1, { text: `md5=:AAAA:, ${right}`, wrong: false }],
+    [4, { text: correct, wrong: false }],
+    [1, { text: `md5=:AAAA:, ${correct}`, wrong: false }],
     [2, { text: other, wrong: true }],
     [2, { text: random.pick(bad), wrong: true }],
   ]);

@@ -49,7 +49,7 @@ const VALUES = [
   '["dir-1/"]',
 ];
 
-/** The body of a request that deletes: right, nearly right, or anything. */
+/** Returns the body of a deletion: valid, mutated or arbitrary. */
 export function deleteBody(random: Random): Bytes {
   return random.weighted<() => Bytes>([
     [5, () => utf8(validBody(random))],
@@ -69,7 +69,7 @@ function validBody(random: Random): string {
   return random.chance(0.2) ? escapeAll(text) : text;
 }
 
-/** Writes the text inside of quotes as `\u` escapes. */
+/** Replaces characters outside ASCII by `\u` escapes. */
 function escapeAll(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, (one) => `\\u${hex4(one)}`);
 }
@@ -78,7 +78,7 @@ function hex4(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, "0");
 }
 
-/** A text in which something is missing, or is there twice, or does not belong. */
+/** Removes, repeats or inserts parts of a text. */
 export function mutated(random: Random, text: string): string {
   let result = text;
   for (let times = random.between(1, 4); times > 0; times--) {
@@ -91,7 +91,7 @@ export function mutated(random: Random, text: string): string {
     ]);
     result = result.slice(0, at) + middle + result.slice(random.chance(0.5) ? at : end);
   }
-  // Half of a surrogate pair has no UTF-8: only an escape can name it.
+  // A lone surrogate has no UTF-8 encoding.
   return result.toWellFormed();
 }
 

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32). */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** From 0 to 1, 1 excluded. */
+  /** Returns a number from 0 to 1 (excluded). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = this.state;
@@ -15,13 +15,14 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to `count`, `count` excluded. */
+  /** Returns a whole number from 0 to `count` (excluded). */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }
 
-  between(least: number, most: number): number {
-    return least + this.below(most - least + 1);
+  /** Returns a whole number from `min` to `max` (included). */
+  between(min: number, max: number): number {
+    return min + this.below(max - min + 1);
   }
 
   chance(probability: number): boolean {
@@ -30,11 +31,11 @@ export class Random {
 
   pick<T>(from: readonly T[]): T {
     const index = this.below(from.length);
-    // An index in range gives what the list holds.
+    // The index is in range.
     return from[index] as T;
   }
 
-  /** One of the values, in proportion to their weights. */
+  /** Returns one of the values, with a probability in proportion to its weight. */
   weighted<T>(choices: readonly (readonly [number, T])[]): T {
     const total = choices.reduce((sum, [weight]) => sum + weight, 0);
     let left = this.next() * total;
@@ -46,7 +47,7 @@ export class Random {
   }
 }
 
-/** The seed that `KVDRIVE_SEED` names, else a new one. */
+/** Returns `KVDRIVE_SEED`, or a new seed if it is not set. */
 export function chooseSeed(): number {
   const given = Deno.env.get("KVDRIVE_SEED") ?? "";
   return given === "" ? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0 : Number(given);

@@ -23,22 +23,22 @@ import {
 
 export interface FuzzRequest {
   method: string;
-  /** All that is sent. */
+  /** The bytes of the whole request. */
   bytes: Bytes;
-  /** Whether the only right answer is a refusal. */
+  /** Whether the request must be rejected. */
   wrong: boolean;
-  /** The upload that it is about, where it is one that was started. */
+  /** The started upload that the request refers to. */
   upload: KnownUpload | undefined;
 }
 
-/** Names of files that nothing writes to, in every drive whose state is compared. */
+/** Names of files that no request writes to, in every drive whose state is compared. */
 export const STABLE = ["stable/empty", "stable/small.txt", "stable/large.bin"];
 
-/** Methods that nothing here has. */
-const NOWHERE = ["BREW", "TRACE", "constructor"];
+/** Methods that no route has. */
+const UNSUPPORTED = ["BREW", "TRACE", "constructor"];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "BREW", "TRACE", "constructor"];
 
-/** One request of any kind; the same for the same random numbers and the same known things. */
+/** Returns a request of any kind, determined by the random numbers and the known uploads and tags. */
 export async function makeRequest(random: Random, known: Known): Promise<FuzzRequest> {
   const draft = random.weighted<(random: Random, known: Known) => Draft>([
     [20, putDraft],
@@ -64,7 +64,7 @@ export async function makeRequest(random: Random, known: Known): Promise<FuzzReq
   const wrong = lines.some((line) => line.wrong) || !lines.some(isKey) ||
     project.wrong && !draft.whole || drive.wrong && !draft.whole && draft.drive === undefined ||
     method === usual && draft.query.some(([, piece]) => piece.wrong) ||
-    NOWHERE.includes(method) || method === "PUT" && method !== usual;
+    UNSUPPORTED.includes(method) || method === "PUT" && method !== usual;
   return {
     method,
     bytes: assemble(random, `${method} ${target} HTTP/1.1`, lines, body),
@@ -96,7 +96,7 @@ function downloadDraft(random: Random): Draft {
   return { methods: ["GET", "GET", "HEAD"], path: "/files/download", query: [["name", name]] };
 }
 
-/** Any text may be a beginning, or where a page ended: none of it has to be a name. */
+/** Returns a value for `prefix` or `last`, which may be any text. */
 function boundary(random: Random): Piece {
   const long = random.pick(["p", "é", "\uffff", "\0", "\u{10ffff}"]).repeat(
     random.pick([300, 2100]),
@@ -128,7 +128,7 @@ function flagPiece(random: Random): Piece {
 function deleteDraft(random: Random): Draft {
   const path = "/files";
   if (random.chance(0.8)) return { methods: ["DELETE"], path, query: [], body: deleteBody(random) };
-  // A name that cannot be one never existed: that is no reason to refuse.
+  // An invalid name never existed, so that its deletion succeeds.
   const names = Array.from({ length: random.between(1, 4) }, () => namePiece(random));
   const query = names.map<[string, Piece]>(({ text }) => ["names", { text, wrong: false }]);
   return { methods: ["DELETE"], path, query };
@@ -157,7 +157,7 @@ function partDraft(random: Random, known: Known): Draft {
   return { methods: ["POST"], path: `${path}/parts`, query: [...query, part], body, ...rest };
 }
 
-/** Mostly an upload that was started, with its name and in its drive. */
+/** Returns the path of an upload: usually a started one, with its name and in its drive. */
 function uploadPath(
   random: Random,
   known: Known,
@@ -192,7 +192,7 @@ function drivesDraft(): Draft {
   return { methods: ["GET"], path: `/v1/${PROJECT_ID}`, whole: true, query: [] };
 }
 
-/** Any path at all, as long as it is one line. */
+/** Drafts a request for an arbitrary path without line breaks. */
 function junkDraft(random: Random): Draft {
   const text = randomText(random, 40).replace(/[\s\u2028]/g, "/");
   const path = random.pick([
@@ -249,7 +249,7 @@ function assemble(
     ? []
     : [`Content-Length: ${body.length}`];
   const head = [requestLine, ...lines.map(({ name, value }) => `${name}: ${value}`), ...framing];
-  // Only the request line may hold what is more than a byte; it goes as UTF-8.
+  // Only the request line may have characters of more than one byte. It is sent as UTF-8.
   const [first = "", ...rest] = head;
   const line = new TextEncoder().encode(`${first}\r\n`);
   const headers = Uint8Array.from(`${rest.join("\r\n")}\r\n\r\n`, (one) => one.charCodeAt(0));

@@ -3,7 +3,7 @@ import { Random } from "./random.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** An upload that was started; it may have ended since. */
+/** A started upload, which may be closed already. */
 export interface KnownUpload {
   drive: string;
   id: string;
@@ -13,7 +13,7 @@ export interface KnownUpload {
 /** A request before it has headers. */
 export interface Draft {
   methods: string[];
-  /** The path behind the drive, or all of it. */
+  /** The path after the drive, or the whole path if `whole`. */
   path: string;
   whole?: boolean;
   query: [string, Piece][];
@@ -24,17 +24,17 @@ export interface Draft {
 
 export interface Known {
   uploads: KnownUpload[];
-  /** Entity tags of files that don't change. */
+  /** Entity tags of files that do not change. */
   etags: string[];
 }
 
-/** A value as it stands in a request, and whether the request must be refused because of it. */
+/** A value in its encoded form, and whether the request must be rejected because of it. */
 export interface Piece {
   text: string;
   wrong: boolean;
 }
 
-/** Escapes that stand for no UTF-8, or for nothing at all. */
+/** Malformed escapes, and escapes of invalid UTF-8. */
 const BROKEN_ESCAPES = [
   "%",
   "%4g",
@@ -70,17 +70,17 @@ const CHARACTERS = [
 
 const BLANK_NAMES = ["", " ", "\t\n", "\u3000", "\ufeff"];
 
-/** A text without a NUL or half of a surrogate pair. */
-export function randomText(random: Random, most: number): string {
-  return Array.from({ length: random.between(1, most) }, () => random.pick(CHARACTERS)).join("");
+/** Returns a text without NUL and lone surrogates. */
+export function randomText(random: Random, max: number): string {
+  return Array.from({ length: random.between(1, max) }, () => random.pick(CHARACTERS)).join("");
 }
 
-/** Few different ones, so that names meet each other: the drive must not grow without end. */
+/** Returns one of 60 texts, so that names repeat and the drive does not grow without limit. */
 function fewTexts(random: Random): string {
   return `x${randomText(new Random(random.below(60)), 20)}x`;
 }
 
-/** A name that the server takes, not encoded. */
+/** Returns a valid name without encoding. */
 export function goodName(random: Random): string {
   return random.weighted([
     [4, () => `file-${random.below(20)}`],
@@ -112,7 +112,7 @@ function fewPlain(random: Random): string {
   return random.pick(["", "a", "%41", "b/"]);
 }
 
-/** Percent-encodes; some of the other characters too, in either case of the digits. */
+/** Percent-encodes a text, sometimes more characters than required, and with digits in either case. */
 export function encode(random: Random, text: string): string {
   const encoded = encodeURIComponent(text);
   if (random.chance(0.6)) return encoded;
@@ -123,7 +123,7 @@ export function encode(random: Random, text: string): string {
   });
 }
 
-/** The value of a `name` parameter. */
+/** Returns a value of the parameter `name`. */
 export function namePiece(random: Random): Piece {
   return random.weighted<() => Piece>([
     [12, () => ({ text: encode(random, goodName(random)), wrong: false })],
@@ -146,7 +146,7 @@ const BAD_DRIVES = [
   "é".repeat(3000),
 ];
 
-/** The drive's segment of the path. */
+/** Returns the drive's segment of the path. */
 export function drivePiece(random: Random): Piece {
   return random.weighted<() => Piece>([
     [30, () => ({ text: random.pick(DRIVES), wrong: false })],
@@ -156,14 +156,14 @@ export function drivePiece(random: Random): Piece {
   ])();
 }
 
-/** A whole number from 1 to `most`, or what is none. */
-export function numberPiece(random: Random, most: number): Piece {
-  const good = [1, 2, 3, 999, 1000, most].filter((one) => one <= most);
+/** Returns a whole number from 1 to `max`, or an invalid one. */
+export function numberPiece(random: Random, max: number): Piece {
+  const good = [1, 2, 3, 999, 1000, max].filter((one) => one <= max);
   const bad = ["0", "-1", "1.0", "1e3", "+1", " 1", "0x1", "abc", "", "NaN", "１", "1,2", "00"];
   return random.weighted<() => Piece>([
     [6, () => ({ text: String(random.pick(good)), wrong: false })],
     [1, () => ({ text: `00${random.pick(good)}`, wrong: false })],
-    [1, () => ({ text: hugeNumber(random), wrong: Number.isFinite(most) })],
+    [1, () => ({ text: hugeNumber(random), wrong: Number.isFinite(max) })],
     [2, () => ({ text: encode(random, random.pick(bad)), wrong: true })],
     [1, () => ({ text: brokenEscape(random), wrong: true })],
   ])();

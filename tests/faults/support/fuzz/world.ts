@@ -15,10 +15,10 @@ import { type FuzzRequest, STABLE } from "./request.ts";
 import { DRIVES, type Known, type KnownUpload } from "./text.ts";
 
 const STABLE_SIZES = [0, 100, 200 * KIB];
-/** Uploads that requests are about; older ones are left alone. */
-const MOST_UPLOADS = 30;
+/** Known uploads. Older ones are forgotten. */
+const MAX_UPLOADS = 30;
 
-/** What a server holds while it is being asked nonsense. */
+/** The content of a server that receives generated requests. */
 export class FuzzWorld {
   readonly known: Known = { uploads: [], etags: [] };
   private readonly drives: Drive[];
@@ -38,7 +38,7 @@ export class FuzzWorld {
     }
   }
 
-  /** All that a refused request must leave as it was. */
+  /** Returns the state that a rejected request must not change. */
   async state(upload: KnownUpload | undefined): Promise<unknown> {
     return await Promise.all([
       send(this.server, "GET", `/v1/${PROJECT_ID}`).then((answer) => answer.expect(200).json),
@@ -57,18 +57,18 @@ export class FuzzWorld {
     return (await new Upload(new Drive(this.server, drive), name, id).lookUp()).text;
   }
 
-  /** Notes the upload that an answer started. */
-  learn(answer: Answer): void {
+  /** Records the upload that a response started. */
+  record(answer: Answer): void {
     if (answer.status !== 202) return;
     const { upload_id: id, drive_name: drive, name } = answer.json as Record<string, string>;
     if (id === undefined || drive === undefined || name === undefined) return;
     if (!DRIVES.includes(drive)) return;
     this.known.uploads.push({ id, drive, name });
-    if (this.known.uploads.length > MOST_UPLOADS) this.known.uploads.shift();
+    if (this.known.uploads.length > MAX_UPLOADS) this.known.uploads.shift();
   }
 
-  /** What nothing wrote to is as it was, and the counts are those of the files. */
-  async assertSound(): Promise<void> {
+  /** Asserts that stable files are unchanged, and that the counts match the files. */
+  async assertUnchanged(): Promise<void> {
     for (const drive of this.drives) {
       for (const [i, name] of STABLE.entries()) {
         const { bytes } = (await drive.get(name)).expect(200);
@@ -113,22 +113,22 @@ const STATUSES = [
   431,
 ];
 
-/** What holds for the answer to any request. */
-export function judge(request: FuzzRequest, answer: Answer): void {
+/** Asserts that a response is correct for its request. */
+export function assertCorrect(request: FuzzRequest, answer: Answer): void {
   const { status } = answer;
-  assert(STATUSES.includes(status), `The status ${status}: ${answer.text.slice(0, 500)}`);
-  assert(status >= 400 || !request.wrong, `The status ${status} where it had to be refused`);
-  // The runtime answers what is not even HTTP; the rest is ours.
-  if (!answer.headers.has("X-Request-Id")) return assertRefusedByRuntime(answer);
+  assert(STATUSES.includes(status), `Status ${status}: ${answer.text.slice(0, 500)}`);
+  assert(status >= 400 || !request.wrong, `Status ${status} for a request that must be rejected`);
+  // Responses to malformed HTTP have no id.
+  if (!answer.headers.has("X-Request-Id")) return assertMalformedRejected(answer);
   if (status < 400 || request.method === "HEAD") return;
-  // What it quotes is the caller's own.
+  // Quoted values come from the request.
   const text = answer.errors.join("\n").replace(/"(?:[^"\\]|\\.)*"/g, "");
   const sent = new TextDecoder().decode(request.bytes);
   const leak = LEAKS.find((one) => text.includes(one) && !sent.includes(one));
   assertEquals(leak, undefined, `${leak} is in ${text}`);
 }
 
-function assertRefusedByRuntime({ status, text }: Answer): void {
-  assert([400, 414, 431].includes(status), `The status ${status} without X-Request-Id: ${text}`);
+function assertMalformedRejected({ status, text }: Answer): void {
+  assert([400, 414, 431].includes(status), `Status ${status} without X-Request-Id: ${text}`);
   assertEquals(text, "");
 }

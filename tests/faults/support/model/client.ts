@@ -2,12 +2,12 @@ import { KIB, MIB, MIN_PART, PIECE } from "../../../support/bytes.ts";
 import type { Random } from "../random.ts";
 import { get, type Guard, list, ONLY_NEW, onlyOver, put, remove, UNGUARDED } from "./file_steps.ts";
 import { abort, complete, look, sendPart, start } from "./upload_steps.ts";
-import { type Spot, type Step, UPLOADS_A_NAME, type World } from "./world.ts";
+import { type Spot, type Step, UPLOADS_PER_NAME, type World } from "./world.ts";
 
-/** How often clients do what, and with how many bytes. */
+/** The frequency of operations, and the sizes of their bodies. */
 export interface Mix {
   steps: Readonly<Record<StepKind, number>>;
-  /** Sizes of files, as often as they are in the list. */
+  /** Sizes of files. A repeated size is more frequent. */
   sizes: readonly number[];
   plans: readonly (readonly number[])[];
 }
@@ -26,7 +26,7 @@ type StepKind =
 
 const SMALL = [0, 1, 100, 5000, PIECE - 1, PIECE];
 
-/** Many operations on few names, reads among them. */
+/** Reads and writes. */
 export const TRAFFIC: Mix = {
   steps: {
     put: 30,
@@ -54,14 +54,14 @@ export const TRAFFIC: Mix = {
   ],
 };
 
-/** Hardly anything but writes, many of them large. */
+/** Mostly writes, many of them large. */
 export const WRITES: Mix = {
   steps: { ...TRAFFIC.steps, put: 50, get: 4, list: 0, part: 20 },
   sizes: [...SMALL, PIECE + 1, 200 * KIB, 700 * KIB, MIB + 7, 2 * MIB, 5 * MIB],
   plans: [...TRAFFIC.plans, [MIN_PART, MIN_PART, 70_000], [5 * MIB, 3 * MIB]],
 };
 
-/** Chooses one operation after the other, on any of the names. */
+/** Chooses random operations on random names. */
 export class Client {
   constructor(
     private readonly world: World,
@@ -70,7 +70,7 @@ export class Client {
   ) {}
 
   next(): Step {
-    // Some names are asked for more often than others.
+    // Some names are used more often than others.
     const { spots } = this.world;
     const at = Math.floor(spots.length * this.random.fraction() ** 2);
     const spot = spots[at] ?? this.random.pick(spots);
@@ -114,7 +114,7 @@ export class Client {
   #uploadStep(kind: "look" | "start" | "part" | "complete" | "abort", spot: Spot): Step {
     const uploads = this.world.uploads(spot);
     const plan = this.random.pick(this.mix.plans);
-    const chosen = this.random.below(UPLOADS_A_NAME);
+    const chosen = this.random.below(UPLOADS_PER_NAME);
     const upload = uploads[chosen % Math.max(1, uploads.length)];
     const part = 1 + this.random.below(upload?.plan.length ?? 1);
     const guard = this.#guard(spot);
@@ -123,7 +123,7 @@ export class Client {
     if (kind === "look") return look(upload, spot);
     if (kind === "part") return sendPart(upload, spot, part);
     if (kind === "abort") return abort(upload, spot);
-    // Most clients complete an upload when they have sent all of it.
+    // Most clients send all parts before the completion.
     const missing = upload.sent.findIndex((bodies) => bodies.length === 0);
     if (missing >= 0 && !isHasty) return sendPart(upload, spot, missing + 1);
     return complete(upload, spot, guard);

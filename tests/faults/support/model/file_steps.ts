@@ -17,24 +17,24 @@ import { type Source, type Spot, type Step, type Tag, unexpected, type World } f
 type Bytes = Uint8Array<ArrayBuffer>;
 type Fits = (file: Version | undefined) => boolean;
 
-/** An effect that changes nothing and demands something of the file. */
+/** Returns an effect that changes nothing and is possible for some states of the file only. */
 function onlyIf(fits: Fits): Effect {
   return (state) => fits(state.file) ? state : undefined;
 }
 
-/** What kind of content type says who wrote a file. */
+/** Returns the content type that identifies the write of a file. */
 export function typeOf({ id }: Source): string {
   return `application/x-${id}`;
 }
 
-/** Who wrote what an answer shows; its entity tag is taken down. */
+/** Returns the write that a response shows, and records its entity tag. */
 function writerOf(world: World, spot: Spot, type: string, etag: string): Source {
   const source = world.source(type.replace("application/x-", ""));
   world.noteTag(spot, etag.replaceAll('"', ""), source.id);
   return source;
 }
 
-/** The version that an answer with bytes shows. @throws {Error} if nobody has sent these bytes. */
+/** Returns the version that a response with bytes shows. @throws {Error} if no client sent these bytes. */
 function versionIn(world: World, spot: Spot, answer: Answer): { text: string; fits: Fits } {
   const source = writerOf(world, spot, answer.header("Content-Type"), answer.header("ETag"));
   const { start, total } = rangeOf(answer);
@@ -48,7 +48,7 @@ function versionIn(world: World, spot: Spot, answer: Answer): { text: string; fi
   };
 }
 
-/** Where the bytes of an answer lie in the file, and how long that is. */
+/** Returns the position of a response's bytes in the file, and the file's size. */
 function rangeOf(answer: Answer): { start: number; total: number } {
   const { length } = answer.bytes;
   if (answer.status === 200) return { start: 0, total: length };
@@ -59,7 +59,7 @@ function rangeOf(answer: Answer): { start: number; total: number } {
   return { start, total };
 }
 
-/** Which of the bodies that were sent the bytes are made of; `undefined` for one that they don't reach. */
+/** Returns the sent bodies that the bytes match, or `undefined` for bodies outside of their range. */
 function bodiesIn(source: Source, bytes: Bytes, start: number): (Set<string> | undefined)[] {
   let offset = -start;
   return source.plan.map((size, i) => {
@@ -72,16 +72,16 @@ function bodiesIn(source: Source, bytes: Bytes, start: number): (Set<string> | u
     const sent = source.sent[i] ?? [];
     const same = sent.filter((body) => equals(bytesOf(body).subarray(cut.from, cut.to), seen));
     if (same.length > 0) return new Set(same);
-    throw new Error(`Bytes ${from + start} to ${to + start} of ${source.id} were sent by nobody`);
+    throw new Error(`Bytes ${from + start} to ${to + start} of ${source.id} were never sent`);
   });
 }
 
-/** Whether a version is the one that an entry of a list describes. */
+/** Returns a check whether a version matches an entry of a list. */
 function isListedAs(source: Source, size: number): Fits {
   return (file) => file?.source === source.id && versionSize(file) === size;
 }
 
-/** A header that makes a write conditional, and when it holds. */
+/** A header that makes a write conditional, and its condition. */
 export interface Guard {
   headers: Record<string, string>;
   holds: Condition;
@@ -117,20 +117,20 @@ export function put(world: World, spot: Spot, size: number, guard: Guard): Step 
         body: bytesOf(body),
         headers: { "Content-Type": typeOf(source), ...guard.headers },
       }),
-    judge(answer): Outcome {
+    outcomeOf(answer): Outcome {
       if (answer.status === 201) return { text: "201", effect };
-      if (answer.status === 412) return refusedBy(guard);
+      if (answer.status === 412) return rejectedBy(guard);
       throw unexpected(answer, request);
     },
     lost: () => ({ text: "stored", effect }),
   };
 }
 
-function refusedBy({ holds }: Guard): Outcome {
+function rejectedBy({ holds }: Guard): Outcome {
   return { text: "412", effect: onlyIf((file) => !holds(file)), pure: true };
 }
 
-/** @param range The value of a `Range` header, or nothing. */
+/** Reads a file. @param range The value of the header Range. */
 export function get(world: World, spot: Spot, range: string | undefined, not?: Tag): Step {
   const headers = {
     ...(range === undefined ? {} : { "Range": range }),
@@ -141,8 +141,8 @@ export function get(world: World, spot: Spot, range: string | undefined, not?: T
     request,
     spots: [spot],
     send: (drive) => drive.get(spot.name, headers),
-    judge(answer): Outcome {
-      const outcome = judgeRead(world, spot, answer, range, not);
+    outcomeOf(answer): Outcome {
+      const outcome = readOutcome(world, spot, answer, range, not);
       if (outcome === undefined) throw unexpected(answer, request);
       return outcome;
     },
@@ -150,7 +150,7 @@ export function get(world: World, spot: Spot, range: string | undefined, not?: T
   };
 }
 
-function judgeRead(
+function readOutcome(
   world: World,
   spot: Spot,
   answer: Answer,
@@ -158,11 +158,11 @@ function judgeRead(
   not: Tag | undefined,
 ): Outcome | undefined {
   const { status } = answer;
-  // The last bytes of an empty file are all of it.
+  // A suffix range of an empty file is the whole file.
   const isWhole = range === undefined || range.startsWith("bytes=-") && answer.bytes.length === 0;
   if (status === (isWhole ? 200 : 206)) {
     const { text, fits } = versionIn(world, spot, answer);
-    // With the tag that was named it would have been 304.
+    // A file with the given tag would have been 304.
     return {
       text,
       effect: onlyIf((file) => fits(file) && file?.source !== not?.source),
@@ -189,13 +189,13 @@ export function remove(world: World, spots: readonly Spot[]): Step {
     request,
     spots,
     send: (drive) => drive.send("DELETE", "/files", { body: JSON.stringify({ names }) }),
-    judge(answer, spot): Outcome {
+    outcomeOf(answer, spot): Outcome {
       const { deleted, failed } = answer.expect(200).json as Record<string, string[]>;
       if (failed === undefined || failed.length > 0 && !world.mayFail) {
         throw unexpected(answer, request);
       }
       assertEquals(deleted, names.filter((name) => !failed.includes(name)), request);
-      // Where not even the record could be read, the server cannot know whether the file exists.
+      // If the record cannot be read, the server does not know whether the file exists.
       const stays: Outcome = { text: "failed", effect: (state) => state, pure: true };
       return failed.includes(spot.name) ? stays : outcome;
     },
@@ -203,7 +203,7 @@ export function remove(world: World, spots: readonly Spot[]): Step {
   };
 }
 
-/** Lists a drive with details, which tells of all of its names. */
+/** Lists a drive with details, which shows the state of all its names. */
 export function list(world: World, drive: string): Step {
   const request = `list ${drive}`;
   const spots = world.spotsOf(drive);
@@ -211,15 +211,15 @@ export function list(world: World, drive: string): Step {
     request,
     spots,
     send: (drive) => drive.send("GET", `/files${query({ details: "true" })}`),
-    judge(answer, spot): Outcome {
+    outcomeOf(answer, spot): Outcome {
       if (answer.status !== 200) throw unexpected(answer, request);
-      return judgeListing(world, spot, answer.json as Listing);
+      return listingOutcome(world, spot, answer.json as Listing);
     },
     lost: () => undefined,
   };
 }
 
-function judgeListing(world: World, spot: Spot, { names, files, paging }: Listing): Outcome {
+function listingOutcome(world: World, spot: Spot, { names, files, paging }: Listing): Outcome {
   const known = world.spotsOf(spot.drive).map(({ name }) => name).sort();
   const wanted = known.filter((name) => names.includes(name));
   const isWhole = wanted.join() === names.join() && paging === undefined &&

@@ -1,44 +1,44 @@
 import { type Effect, EMPTY, type State, textOf } from "./state.ts";
 
-/** What an answer says about the name. */
+/** The meaning of a response for one name. */
 export interface Outcome {
   text: string;
   effect: Effect;
-  /** It never changes anything, so it may take place in any state that fits. */
+  /** The operation changes nothing, and is possible at any matching state. */
   pure?: true;
 }
 
-/** An operation on the name, from the request to its answer. */
+/** An operation on a name, from its request to its response. */
 export class Call {
   outcome: Outcome | undefined;
-  /** Whether there was an answer: without one the operation happened or not. */
+  /** Whether there was a response. Without one the operation may have happened. */
   answered = false;
 
   constructor(readonly request: string, readonly begun: number) {}
 
   describe(): string {
-    return `${this.request} → ${this.answered ? "" : "no answer; "}${this.outcome?.text ?? "…"}`;
+    return `${this.request} → ${this.answered ? "" : "no response; "}${this.outcome?.text ?? "…"}`;
   }
 }
 
 type Event = { type: "begin" | "end"; call: Call };
 
-/** A state that the name may be in, and which of the running calls have taken place for that: a bit for each. */
+/** A possible state of the name, and the running calls that took effect before it, one bit each. */
 interface Possible {
   state: State;
   done: number;
 }
 
-/** The answers about a name that no order of its operations explains. */
-export class Unexplained extends Error {
-  override readonly name = "Unexplained";
+/** No order of the operations on a name explains their responses. */
+export class NotLinearizable extends Error {
+  override readonly name = "NotLinearizable";
 }
 
 /**
- * What happened to one name. Each operation has to take place at one moment between its request and its answer, so that
- * every answer follows from the state at its moment. Wherever no operation is running, what was since the last such time
- * is checked: an operation is given its place only when an answer needs it (the search of Wing and Gong, as Lowe does it),
- * and no state is looked at twice.
+ * The operations on one name, which must be linearizable: each takes effect at one moment between its request and its
+ * response, and the response follows from the state at that moment. Whenever no operation is running, the operations since
+ * the last such time are checked by the search of Wing and Gong with the improvements of Lowe: an operation takes effect
+ * only when a response requires it, and no state is visited twice.
  */
 export class History {
   #states: State[] = [EMPTY];
@@ -59,7 +59,7 @@ export class History {
     return call;
   }
 
-  /** @throws {Unexplained} if there is no order that explains what was answered. */
+  /** @throws {NotLinearizable} if no order of the operations explains their responses. */
   end(call: Call, outcome: Outcome): void {
     call.outcome = outcome;
     call.answered = true;
@@ -67,13 +67,13 @@ export class History {
     this.#leave();
   }
 
-  /** No answer came, and none will. `outcome` is what it did if it did anything; there may be nothing that it can do. */
+  /** Ends a call without a response. `outcome` is its effect if it took effect, or `undefined` if it cannot have one. */
   lose(call: Call, outcome: Outcome | undefined): void {
     call.outcome = outcome;
     this.#leave();
   }
 
-  /** Drops what is not needed any more: uploads that nobody will call. */
+  /** Keeps only the given uploads in the states. */
   forget(uploads: ReadonlySet<string>): void {
     this.#states = distinct(this.#states.map((state) => ({
       ...state,
@@ -89,7 +89,7 @@ export class History {
     const found = explain(this.#states, events);
     if ("unexplained" in found) {
       const upTo = events.slice(0, found.unexplained + 1);
-      throw new Unexplained(report(this.name, this.#states, shorten(this.#states, upTo)));
+      throw new NotLinearizable(report(this.name, this.#states, shorten(this.#states, upTo)));
     }
     this.#states = found.states;
   }
@@ -97,7 +97,7 @@ export class History {
 
 type Explanation = { states: State[] } | { unexplained: number };
 
-/** The states that the name can be in after all of it, or the first answer that cannot be. */
+/** Returns the possible states after all events, or the index of the first response that is not possible. */
 function explain(states: readonly State[], events: readonly Event[]): Explanation {
   const bits = new Map<Call, number>();
   let possible: Possible[] = states.map((state) => ({ state, done: 0 }));
@@ -106,12 +106,12 @@ function explain(states: readonly State[], events: readonly Event[]): Explanatio
       bits.set(call, freeBit(bits));
       possible = possible.map((one) => settle(one, bits));
     } else {
-      possible = demand(possible, bits, call);
+      possible = statesAfter(possible, bits, call);
       if (possible.length === 0) return { unexplained: index };
       bits.delete(call);
     }
   }
-  // What has no answer had its last chance: the server is gone that it was sent to.
+  // Calls without a response cannot take effect later, as their server has ended.
   return { states: distinct([...reach(possible, bits)].map(({ state }) => state)) };
 }
 
@@ -121,8 +121,12 @@ function freeBit(bits: ReadonlyMap<Call, number>): number {
   throw new RangeError("Too many operations on one name at once");
 }
 
-/** Keeps what is possible once a call has taken place, whatever others took place before. */
-function demand(possible: readonly Possible[], bits: Map<Call, number>, call: Call): Possible[] {
+/** Returns the possible states in which a call took effect. */
+function statesAfter(
+  possible: readonly Possible[],
+  bits: Map<Call, number>,
+  call: Call,
+): Possible[] {
   const bit = bits.get(call) ?? 0;
   const found = new Map<string, Possible>();
   for (const one of reach(possible, bits, bit)) {
@@ -133,7 +137,7 @@ function demand(possible: readonly Possible[], bits: Map<Call, number>, call: Ca
   return [...found.values()];
 }
 
-/** All that can be if running calls take place now. Nothing is looked for behind one in which `until` has. */
+/** Generates the states that running calls can reach. States in which `until` took effect are not extended. */
 function* reach(
   possible: readonly Possible[],
   bits: ReadonlyMap<Call, number>,
@@ -157,7 +161,7 @@ function* reach(
   }
 }
 
-/** Lets everything take place that fits this state and never changes one: it is in nobody's way. */
+/** Applies all calls that match this state and change nothing. */
 function settle({ state, done }: Possible, bits: ReadonlyMap<Call, number>): Possible {
   let all = done;
   for (const [{ outcome }, bit] of bits) {
@@ -174,7 +178,7 @@ function distinct(states: readonly State[]): State[] {
   return [...new Map(states.map((state) => [textOf(state), state])).values()];
 }
 
-/** Without the answers that change nothing and are not needed to see that it cannot be. */
+/** Removes read-only operations that are not needed to show the contradiction. */
 function shorten(states: readonly State[], events: readonly Event[]): Event[] {
   let shortest = [...events];
   for (const { call } of events) {
@@ -193,8 +197,8 @@ function report(name: string, states: readonly State[], events: readonly Event[]
   );
   const unknown = events.filter(({ type, call }) => type === "begin" && !call.answered);
   return [
-    `No order of these operations on ${name} explains the last answer.`,
-    "Before them, while nothing was running, it was one of:",
+    `No order of these operations on ${name} explains the last response.`,
+    "Possible states before them:",
     ...states.map((state) => `  ${textOf(state)}`),
     "Then:",
     ...lines,

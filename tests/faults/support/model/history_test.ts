@@ -1,5 +1,5 @@
 import { assertStringIncludes, assertThrows } from "@std/assert";
-import { type Call, History, type Outcome, Unexplained } from "./history.ts";
+import { type Call, History, NotLinearizable, type Outcome } from "./history.ts";
 import { withFile } from "./state.ts";
 
 function write(source: string): Outcome {
@@ -28,57 +28,60 @@ function together(history: History, ...outcomes: readonly Outcome[]): void {
   for (const [call, outcome] of calls) history.end(call, outcome);
 }
 
-Deno.test("A read after a write must show it.", () => {
+Deno.test("A read after a write must show that write.", () => {
   run(new History("a"), read(undefined), write("one"), read("one"));
-  assertThrows(() => run(new History("a"), write("one"), read(undefined)), Unexplained);
-  assertThrows(() => run(new History("a"), write("one"), write("two"), read("one")), Unexplained);
+  assertThrows(() => run(new History("a"), write("one"), read(undefined)), NotLinearizable);
+  assertThrows(
+    () => run(new History("a"), write("one"), write("two"), read("one")),
+    NotLinearizable,
+  );
 });
 
-Deno.test("A read beside writes may show any of them, and nothing else.", () => {
+Deno.test("A read concurrent with writes may show any of them or the state before.", () => {
   for (const source of [undefined, "one", "two"]) {
     together(new History("a"), write("one"), write("two"), read(source));
   }
   assertThrows(
     () => together(new History("a"), write("one"), write("two"), read("three")),
-    Unexplained,
+    NotLinearizable,
   );
 });
 
-Deno.test("Two reads one after the other cannot go back in time.", () => {
+Deno.test("A later read cannot show an older state.", () => {
   const history = new History("a");
   const call = history.begin("slow");
   run(history, read("new"), read(undefined));
-  assertThrows(() => history.end(call, write("new")), Unexplained);
+  assertThrows(() => history.end(call, write("new")), NotLinearizable);
 });
 
-Deno.test("Of two writers that want the name to be new, one must fail.", () => {
-  assertThrows(() => together(new History("a"), writeNew("one"), writeNew("two")), Unexplained);
+Deno.test("Of two writes that require a new name, one must fail.", () => {
+  assertThrows(() => together(new History("a"), writeNew("one"), writeNew("two")), NotLinearizable);
 });
 
-Deno.test("What remains open at a quiet moment is decided by what is read later.", () => {
+Deno.test("A later read decides between possible states.", () => {
   const history = new History("a");
   together(history, write("one"), write("two"));
   run(history, read("one"));
-  assertThrows(() => run(history, read("two")), Unexplained);
+  assertThrows(() => run(history, read("two")), NotLinearizable);
 });
 
-Deno.test("A write without an answer happened or not, but only while it ran.", () => {
+Deno.test("A write without a response may have happened, but not later.", () => {
   for (const source of ["one", undefined]) {
     const history = new History("a");
     history.lose(history.begin("put one"), write("one"));
     run(history, read(source), read(source));
     const other = source === "one" ? undefined : "one";
-    assertThrows(() => run(history, read(other)), Unexplained);
+    assertThrows(() => run(history, read(other)), NotLinearizable);
   }
 });
 
-Deno.test("The report leaves out the answers that are not needed to see what is wrong.", () => {
+Deno.test("The report omits reads that are not needed to show the contradiction.", () => {
   const history = new History("drive/a");
   run(history, write("one"));
   const call = history.begin("slow read");
   run(history, read("one"), write("two"), read("two"), read("one"));
-  const error = assertThrows(() => history.end(call, read("two")), Unexplained);
-  assertStringIncludes(error.message, "drive/a explains the last answer");
+  const error = assertThrows(() => history.end(call, read("two")), NotLinearizable);
+  assertStringIncludes(error.message, "drive/a explains the last response");
   const begun = error.message.split("\n").filter((line) => line.includes("begins")).length;
-  if (begun !== 2) throw new Error(`The write and the last read alone are wrong: ${error.message}`);
+  if (begun !== 2) throw new Error(`Expected only the write and the last read: ${error.message}`);
 });

@@ -11,7 +11,7 @@ import { get, list } from "./file_steps.ts";
 import { look } from "./upload_steps.ts";
 import { type Spot, World } from "./world.ts";
 
-/** 30 names in three drives. */
+/** Returns 30 names in three drives. */
 export function makeSpots(): Spot[] {
   return ["drive-a", "drive-b", "drive-c"].flatMap((drive) =>
     Array.from({ length: 10 }, (_, i) => ({ drive, name: `folder/name ${i}` }))
@@ -24,17 +24,17 @@ export interface Load {
   mix: Mix;
 }
 
-/** Clients that do random operations until `goesOn` says no before one of them; throws what the first failure is. */
+/** Runs clients with random operations until `isRunning` returns `false`. Throws the first failure. */
 export async function runClients(
   world: World,
   { seed, clients, mix }: Load,
-  goesOn: () => boolean,
+  isRunning: () => boolean,
 ): Promise<void> {
   let failed = false;
   const running = Array.from({ length: clients }, async (_, i) => {
     const client = new Client(world, new Random(seed * 1000 + i), mix);
     try {
-      while (!failed && goesOn()) await world.perform(client.next(), i);
+      while (!failed && isRunning()) await world.perform(client.next(), i);
     } catch (error) {
       failed = true;
       throw error;
@@ -46,7 +46,7 @@ export async function runClients(
   throw new Error(`Repeat it with KVDRIVE_SEED=${seed}`, { cause: broken.reason });
 }
 
-/** Reads everything while nobody else does anything: it must be what the model says. */
+/** Reads all files and uploads while no other client runs, and compares them with the model. */
 export async function readAll(world: World): Promise<void> {
   for (const spot of world.spots) {
     await world.perform(get(world, spot, undefined));
@@ -65,15 +65,15 @@ export async function assertCounts(world: World): Promise<void> {
   }
 }
 
-/** What each run must have seen, or it has shown little. */
-const COMMON = [
+/** Responses that every run must contain. */
+const EXPECTED = [
   ...["put 201", "put 412", "get 200", "get 206", "get 304", "get 404", "get 416", "delete 200"],
   ...["start 202", "part 200", "part 404", "part 409", "look 200", "list 200"],
   ...["complete 200", "complete 400", "complete 404", "complete 412", "abort 200"],
 ];
 
 function assertCovered({ seen }: World): void {
-  assertEquals(COMMON.filter((what) => !seen.has(what)), [], "These answers never came");
+  assertEquals(EXPECTED.filter((what) => !seen.has(what)), [], "These responses never occurred");
 }
 
 async function recount(server: TestServer, name: string): Promise<Usage> {
@@ -81,17 +81,17 @@ async function recount(server: TestServer, name: string): Promise<Usage> {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** All files are checked all the time, and uploads meet their limit. */
+/** Scrubs continuously, with a limit of open uploads that is reached. */
 export const LIMITED: ServerOptions = {
   ...ADMINISTERED,
   args: ["--scrub-every", "1s", "--max-open-uploads", "40"],
 };
-/** Less than what thirty names and their uploads may have. */
+/** Less than the 30 names and their uploads may use. */
 const MAX_BYTES = 15_000_000;
-/** What is refused beyond the quota, and beyond the open uploads. */
+/** Rejections because of the quota and of the limit of open uploads. */
 export const LIMITS = new Set(["put 507", "part 507", "complete 507", "start 409"]);
 
-/** Gives the project of the servers a quota. */
+/** Sets a quota on the project of the servers. */
 export async function limitProject([server]: readonly TestServer[]): Promise<void> {
   if (server === undefined) return;
   const body = { max_bytes: MAX_BYTES };
@@ -99,8 +99,8 @@ export async function limitProject([server]: readonly TestServer[]): Promise<voi
 }
 
 /**
- * Twenty clients spread over servers on one data folder do random operations, each of whose answers has to be one that
- * some order explains. Then the servers end, and the store is audited before a sweep and after it.
+ * Runs 20 clients with random operations on servers that share a data folder, and checks that the responses are
+ * linearizable. Then stops the servers, and audits the store before and after a sweep.
  */
 export async function runModel(operations: number, servers: number): Promise<void> {
   const seed = announceSeed();

@@ -1,12 +1,12 @@
 import { MIB, MIN_PART, patternBytes } from "../../../support/bytes.ts";
 
-/** What all bodies are cut from: the place tells them apart. */
+/** The bytes that all bodies are slices of. Their positions differ. */
 const BASE = patternBytes(16 * MIB, 20_211_122);
 const PLACES = 8 * MIB;
 
 let count = 0;
 
-/** A body that was never sent before: `<number>:<bytes>`, from which its bytes follow. */
+/** A unique body: `<number>:<bytes>`, which determines its content. */
 export type BodyId = string;
 
 export function newNumber(): number {
@@ -23,14 +23,14 @@ export function sizeOf(body: BodyId): number {
 
 export function bytesOf(body: BodyId): Uint8Array<ArrayBuffer> {
   const [number, size] = body.split(":").map(Number);
-  // The factor has no common divisor with the number of places, so no two bodies of a run begin at the same.
+  // The factor is coprime to the number of positions, so that all bodies of a run start at different ones.
   const start = ((number ?? 0) * 251) % PLACES;
   return BASE.subarray(start, start + (size ?? 0));
 }
 
-/** What a name shows: who wrote it, and the bodies that it is made of. */
+/** The visible version of a file: its write, and the bodies that it consists of. */
 export interface Version {
-  /** The write, as the content type says that it came with. */
+  /** The write, identified by its content type. */
   source: string;
   bodies: readonly BodyId[];
 }
@@ -38,7 +38,7 @@ export interface Version {
 /** The parts of an open upload by their numbers, or that it became the file. An aborted one is not there. */
 export type UploadState = "completed" | Readonly<Record<number, BodyId>>;
 
-/** All that the server knows under one name. It is never changed: an operation gives a new one. */
+/** The state of one name on the server. Immutable. */
 export interface State {
   file: Version | undefined;
   uploads: Readonly<Record<string, UploadState>>;
@@ -47,15 +47,15 @@ export interface State {
 export const EMPTY: State = { file: undefined, uploads: {} };
 
 /**
- * What an operation with a certain answer does: the state after it, the same object if it changes nothing, and
- * `undefined` in a state in which it cannot have been answered like that.
+ * The effect of an operation with a given response. Returns the state after it, the same object if nothing changes, or
+ * `undefined` if this response is not possible in this state.
  */
 export type Effect = (state: State) => State | undefined;
 
-/** Whether a conditional write may go on. */
+/** Whether a conditional write succeeds. */
 export type Condition = (file: Version | undefined) => boolean;
 
-/** Two states are the same if and only if these texts are. */
+/** Returns a text that is equal for equal states only. */
 export function textOf({ file, uploads }: State): string {
   const shown = file === undefined ? "no file" : `${file.source} of ${file.bodies.join(" + ")}`;
   const open = Object.entries(uploads).map(([id, upload]) => `${id}: ${JSON.stringify(upload)}`);
@@ -75,7 +75,7 @@ export function withUpload(state: State, id: string, upload: UploadState | undef
   return { ...state, uploads: upload === undefined ? others : { ...others, [id]: upload } };
 }
 
-/** The parts of an upload in their order; `undefined` where they don't make a file. */
+/** Returns the parts of an upload in order, or `undefined` if they are not valid for a completion. */
 export function joinParts(parts: Readonly<Record<number, BodyId>>): BodyId[] | undefined {
   const bodies = Object.values(parts);
   const hasGap = Object.keys(parts).some((part, i) => Number(part) !== i + 1);

@@ -16,7 +16,7 @@ import { type KnownUpload, type Spot, type Step, unexpected, type World } from "
 
 type Parts = Exclude<UploadState, "completed">;
 
-/** An upload whose parts have these sizes. */
+/** Starts an upload whose parts have the sizes in `plan`. */
 export function start(world: World, spot: Spot, plan: readonly number[]): Step {
   const source = world.newSource("upload", plan);
   const request = `start ${source.id} of ${plan.join(" + ")}`;
@@ -27,19 +27,19 @@ export function start(world: World, spot: Spot, plan: readonly number[]): Step {
       drive.send("POST", `/uploads${query({ name: spot.name })}`, {
         headers: { "Content-Type": typeOf(source) },
       }),
-    judge(answer): Outcome {
+    outcomeOf(answer): Outcome {
       if (answer.status !== 202) throw unexpected(answer, request);
       const { upload_id: uploadId } = answer.json as UploadDetails;
       world.addUpload(spot, { ...source, uploadId });
       return { text: "202", effect: (state) => withUpload(state, source.id, {}) };
     },
-    // Nobody knows its id, so it can never become the file.
+    // Its id is unknown, so that no client can complete it.
     lost: () => undefined,
   };
 }
 
-/** Answers that tell the state of an upload and change nothing: to all calls but a completion. */
-function judgeState(upload: KnownUpload, { status }: Answer): Outcome | undefined {
+/** Returns the meaning of a response that shows the state of an upload. Not for completions. */
+function stateOutcome(upload: KnownUpload, { status }: Answer): Outcome | undefined {
   const only = (fits: (state: UploadState | undefined) => boolean): Outcome => ({
     text: String(status),
     effect: (state) => fits(state.uploads[upload.id]) ? state : undefined,
@@ -50,7 +50,7 @@ function judgeState(upload: KnownUpload, { status }: Answer): Outcome | undefine
   return undefined;
 }
 
-/** What a call does to an upload that is open. */
+/** Returns an effect on an open upload. */
 function ifOpen(upload: KnownUpload, act: (parts: Parts) => UploadState | undefined): Effect {
   return (state) => {
     const parts = state.uploads[upload.id];
@@ -59,7 +59,7 @@ function ifOpen(upload: KnownUpload, act: (parts: Parts) => UploadState | undefi
   };
 }
 
-/** A call on an upload that is answered with 200 where it is open. */
+/** Returns a call that succeeds with 200 if the upload is open. */
 function callOn(
   upload: KnownUpload,
   spot: Spot,
@@ -73,9 +73,9 @@ function callOn(
     request,
     spots: [spot],
     send: (drive) => send(handle(drive, spot, upload)),
-    judge(answer): Outcome {
+    outcomeOf(answer): Outcome {
       if (answer.status === 200) return { text: "200", effect };
-      const outcome = judgeState(upload, answer);
+      const outcome = stateOutcome(upload, answer);
       if (outcome === undefined) throw unexpected(answer, request);
       return outcome;
     },
@@ -112,19 +112,19 @@ export function complete(upload: KnownUpload, spot: Spot, guard: Guard): Step {
     request,
     spots: [spot],
     send: (drive) => handle(drive, spot, upload).complete(guard.headers),
-    judge(answer): Outcome {
+    outcomeOf(answer): Outcome {
       const { status } = answer;
       if (status === 200) return { text: "200", effect };
       const text = String(status);
-      if (status === 400) return { text, effect: whereParts(upload, isRefused), pure: true };
+      if (status === 400) return { text, effect: whereParts(upload, isInvalid), pure: true };
       if (status === 412) {
-        const refused: Effect = (state) =>
+        const rejected: Effect = (state) =>
           guard.holds(state.file)
             ? undefined
-            : whereParts(upload, (parts) => !isRefused(parts))(state);
-        return { text, effect: refused, pure: true };
+            : whereParts(upload, (parts) => !isInvalid(parts))(state);
+        return { text, effect: rejected, pure: true };
       }
-      const outcome = status === 404 ? judgeState(upload, answer) : undefined;
+      const outcome = status === 404 ? stateOutcome(upload, answer) : undefined;
       if (outcome === undefined) throw unexpected(answer, request);
       return outcome;
     },
@@ -132,11 +132,11 @@ export function complete(upload: KnownUpload, spot: Spot, guard: Guard): Step {
   };
 }
 
-function isRefused(parts: Parts): boolean {
+function isInvalid(parts: Parts): boolean {
   return joinParts(parts) === undefined;
 }
 
-/** Changes nothing; demands an open upload with certain parts. */
+/** Returns an effect that changes nothing and is possible for an open upload with matching parts only. */
 function whereParts({ id }: KnownUpload, fits: (parts: Parts) => boolean): Effect {
   return (state) => {
     const parts = state.uploads[id];
@@ -144,7 +144,7 @@ function whereParts({ id }: KnownUpload, fits: (parts: Parts) => boolean): Effec
   };
 }
 
-/** Done again it changes nothing, whatever the file has become. */
+/** Returns the effect of a completion. Repeating it changes nothing. */
 function completion({ id }: KnownUpload, guard: Guard): Effect {
   return (state) => {
     const parts = state.uploads[id];
@@ -155,16 +155,16 @@ function completion({ id }: KnownUpload, guard: Guard): Effect {
   };
 }
 
-/** Asks which parts an upload has. */
+/** Reads the parts of an upload. */
 export function look(upload: KnownUpload, spot: Spot): Step {
   const request = `look at ${upload.id}`;
   return {
     request,
     spots: [spot],
     send: (drive) => handle(drive, spot, upload).lookUp(),
-    judge(answer): Outcome {
-      const outcome = answer.status === 200 ? judgeParts(upload, answer) : undefined;
-      const other = outcome ?? judgeState(upload, answer);
+    outcomeOf(answer): Outcome {
+      const outcome = answer.status === 200 ? partsOutcome(upload, answer) : undefined;
+      const other = outcome ?? stateOutcome(upload, answer);
       if (other === undefined) throw unexpected(answer, request);
       return other;
     },
@@ -172,7 +172,7 @@ export function look(upload: KnownUpload, spot: Spot): Step {
   };
 }
 
-function judgeParts(upload: KnownUpload, answer: Answer): Outcome {
+function partsOutcome(upload: KnownUpload, answer: Answer): Outcome {
   const { parts } = answer.json as UploadDetails;
   const text = JSON.stringify(parts.map(({ part, size }) => [part, size]));
   const isSame = (known: Parts): boolean =>

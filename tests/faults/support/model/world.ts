@@ -10,55 +10,55 @@ export interface Spot {
   name: string;
 }
 
-/** A write of a file, as its content type names it: the sizes of its bodies, and what was sent for each. */
+/** A write of a file, identified by its content type: the sizes of its bodies, and the bodies sent for each. */
 export interface Source {
   id: string;
   plan: readonly number[];
   sent: BodyId[][];
 }
 
-/** An upload in parts that clients may call. */
+/** A multipart upload that clients can use. */
 export interface KnownUpload extends Source {
   uploadId: string;
 }
 
-/** The entity tag of a version that was seen. */
+/** The entity tag of a version. */
 export interface Tag {
   etag: string;
   source: string;
 }
 
-/** One request, and what its answer says about each of the names that it concerns. */
+/** A request, and the meaning of its response for each of its names. */
 export interface Step {
   request: string;
   spots: readonly Spot[];
   send(drive: Drive): Promise<Answer>;
-  judge(answer: Answer, spot: Spot): Outcome;
-  /** What it has done, if anything, where no answer comes. */
+  outcomeOf(answer: Answer, spot: Spot): Outcome;
+  /** Its effect without a response, if it took effect. */
   lost(spot: Spot): Outcome | undefined;
 }
 
-/** How many uploads of a name are called; a further one takes the place of one that is over. */
-export const UPLOADS_A_NAME = 3;
+/** Uploads per name that clients use. A further one replaces the oldest. */
+export const UPLOADS_PER_NAME = 3;
 
-/** What a request is answered with when the store cannot do it. */
-const REFUSED_BY_STORE = new Set([503, 507]);
+/** Statuses of requests that the store cannot serve. */
+const STORE_FAILURES = new Set([503, 507]);
 
-/** What a request that was refused has done. */
-const UNCHANGED: Outcome = { text: "refused", effect: (state) => state, pure: true };
+/** The effect of a rejected request. */
+const UNCHANGED: Outcome = { text: "rejected", effect: (state) => state, pure: true };
 
-/** What the clients know of the server, and the histories of all names. */
+/** The clients' knowledge of the server, and the histories of all names. */
 export class World {
   servers: readonly TestServer[] = [];
-  /** Set where the servers are killed: requests may remain without an answer from then on. */
+  /** Set when the servers are killed: from then on requests may remain without a response. */
   isKilled = false;
-  /** Set while the store fails below the server: requests may be refused with 503 or 507, or break off. */
+  /** Set while the disk fails: requests may be rejected with 503 or 507, or break off. */
   mayFail = false;
-  /** What may be refused and changes nothing then: the kind of a request and a status. */
+  /** Rejections that change nothing, as a request's kind and a status. */
   refusals: ReadonlySet<string> = new Set();
-  /** Requests that a kill left without an answer. */
+  /** Requests that a kill left without a response. */
   unanswered = 0;
-  /** Answers by what was asked for and their status, for those who want to know what a run covered. */
+  /** The numbers of responses by the kind of request and the status. */
   readonly seen = new Map<string, number>();
   readonly #sources = new Map<string, Source>();
   readonly #uploads = new Map<string, KnownUpload[]>();
@@ -86,22 +86,24 @@ export class World {
 
   source(id: string): Source {
     const source = this.#sources.get(id);
-    if (source === undefined) throw new Error(`Nobody has written ${id}`);
+    if (source === undefined) throw new Error(`There was no write ${id}`);
     return source;
   }
 
-  /** @throws {Error} if the tag was one of another version, or the version had another tag. */
+  /** @throws {Error} if the tag belonged to another version, or the version had another tag. */
   noteTag(spot: Spot, etag: string, source: string): void {
     for (const [a, b] of [[etag, source], [source, etag]] as const) {
       const known = this.#tags.get(a);
-      if (known !== undefined && known !== b) throw new Error(`${a} is ${known}, and now ${b}`);
+      if (known !== undefined && known !== b) {
+        throw new Error(`${a} was ${known} before and is ${b} now`);
+      }
       this.#tags.set(a, b);
     }
     this.#lastTags.set(keyOf(spot), { etag, source });
   }
 
   lastTag(spot: Spot): Tag {
-    return this.#lastTags.get(keyOf(spot)) ?? { etag: "never-seen", source: "nobody" };
+    return this.#lastTags.get(keyOf(spot)) ?? { etag: "never-seen", source: "none" };
   }
 
   uploads(spot: Spot): readonly KnownUpload[] {
@@ -109,19 +111,19 @@ export class World {
   }
 
   addUpload(spot: Spot, upload: KnownUpload): void {
-    this.#uploads.set(keyOf(spot), [...this.uploads(spot), upload].slice(-UPLOADS_A_NAME));
+    this.#uploads.set(keyOf(spot), [...this.uploads(spot), upload].slice(-UPLOADS_PER_NAME));
   }
 
-  /** Sends a request and takes down what came of it. */
+  /** Sends a request, and records its response in the histories. */
   async perform(step: Step, client = 0): Promise<void> {
     const server = this.servers[client % this.servers.length];
     if (server === undefined) throw new Error("There is no server");
     const drive = new Drive(server, step.spots[0]?.drive ?? "");
     const calls = step.spots.map((spot) => this.#history(spot).begin(step.request));
     const answer = await this.#send(step, drive);
-    const isRefused = this.refusals.has(`${step.request.split(" ")[0]} ${answer?.status}`);
-    const judged = isRefused ? { ...step, judge: () => UNCHANGED } : step;
-    for (const [i, call] of calls.entries()) this.#takeDown(judged, step.spots[i], call, answer);
+    const isRejected = this.refusals.has(`${step.request.split(" ")[0]} ${answer?.status}`);
+    const interpreted = isRejected ? { ...step, outcomeOf: () => UNCHANGED } : step;
+    for (const [i, call] of calls.entries()) this.#record(interpreted, step.spots[i], call, answer);
   }
 
   async #send(step: Step, drive: Drive): Promise<Answer | undefined> {
@@ -129,27 +131,27 @@ export class World {
       const answer = await step.send(drive);
       const what = `${step.request.split(" ")[0]} ${answer.status}`;
       this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
-      return this.mayFail && REFUSED_BY_STORE.has(answer.status) ? undefined : answer;
+      return this.mayFail && STORE_FAILURES.has(answer.status) ? undefined : answer;
     } catch (error) {
       if (this.isKilled || this.mayFail) {
         this.unanswered++;
         return undefined;
       }
-      throw new Error(`No answer to: ${step.request}`, { cause: error });
+      throw new Error(`No response to: ${step.request}`, { cause: error });
     }
   }
 
-  #takeDown(step: Step, spot: Spot | undefined, call: Call, answer: Answer | undefined): void {
+  #record(step: Step, spot: Spot | undefined, call: Call, answer: Answer | undefined): void {
     if (spot === undefined) return;
     const history = this.#history(spot);
     if (answer === undefined) history.lose(call, step.lost(spot));
-    else history.end(call, step.judge(answer, spot));
+    else history.end(call, step.outcomeOf(answer, spot));
     if (history.isQuiet) history.forget(new Set(this.uploads(spot).map(({ id }) => id)));
   }
 
   #history(spot: Spot): History {
     const history = this.#histories.get(keyOf(spot));
-    if (history === undefined) throw new Error(`${keyOf(spot)} is none of the names`);
+    if (history === undefined) throw new Error(`${keyOf(spot)} is not one of the names`);
     return history;
   }
 }
@@ -158,7 +160,7 @@ function keyOf({ drive, name }: Spot): string {
   return `${drive}/${name}`;
 }
 
-/** An answer that the request must not get, whatever the state. */
+/** Returns the error for a response that is wrong in every state. */
 export function unexpected(answer: Answer, request: string): Error {
-  return new Error(`The answer ${answer.status} to: ${request}: ${answer.text.slice(0, 300)}`);
+  return new Error(`Status ${answer.status} of: ${request}: ${answer.text.slice(0, 300)}`);
 }

@@ -9,9 +9,9 @@ import { assertErrorAnswer } from "../../../support/suite.ts";
 
 type AnswerBytes = Uint8Array<ArrayBuffer>;
 
-/** Puts one answer together: with a length, chunked, or up to the end of the connection. */
-class PeerAnswer {
-  /** What came behind the answer. */
+/** Parses one response: with a length, chunked, or up to the end of the connection. */
+class ResponseParser {
+  /** Bytes after the response. */
   rest: AnswerBytes = new Uint8Array();
   private pieces: AnswerBytes[] = [];
   private size = 0;
@@ -20,7 +20,7 @@ class PeerAnswer {
 
   constructor(private readonly toHead: boolean) {}
 
-  /** Gives whether the answer is whole. */
+  /** Adds received bytes. Returns whether the response is complete. */
   take(piece: AnswerBytes): boolean {
     this.pieces.push(piece);
     this.size += piece.length;
@@ -35,7 +35,7 @@ class PeerAnswer {
     return this.size >= bodyEnd && this.endAt(end, bodyEnd);
   }
 
-  /** The answer, also one that was cut short; `undefined` without a whole head. */
+  /** Returns the response, even if it is incomplete, or `undefined` without a complete head. */
   finish(): Answer | undefined {
     if (this.head === undefined) return undefined;
     const { status, headers, end } = this.head;
@@ -102,12 +102,12 @@ function latin1(bytes: AnswerBytes): string {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How long an answer may take. */
-const PATIENCE = 20_000;
+/** Time for a response, in milliseconds. */
+const RESPONSE_TIMEOUT = 20_000;
 
-/** A TCP connection on which a test says what it wants, also what no HTTP client would say. */
+/** A TCP connection on which a test can send any bytes. */
 export class Connection implements Disposable {
-  /** Whether the server has ended the connection, or said that it will. */
+  /** Whether the server closed the connection, or announced it. */
   ended = false;
   private rest: Bytes = new Uint8Array();
 
@@ -117,7 +117,7 @@ export class Connection implements Disposable {
     return new Connection(await Deno.connect({ hostname: "127.0.0.1", port }));
   }
 
-  /** Sends all of it; gives whether the server took all of it before it hung up. */
+  /** Sends data. Returns whether the server received all of it before it closed the connection. */
   async send(data: string | Uint8Array): Promise<boolean> {
     const bytes = typeof data === "string" ? utf8(data) : data;
     try {
@@ -126,26 +126,26 @@ export class Connection implements Disposable {
       }
       return true;
     } catch (error) {
-      if (!isHangUp(error)) throw error;
+      if (!isClosed(error)) throw error;
       return false;
     }
   }
 
-  /** Says that no more will come. */
+  /** Closes the sending direction. */
   async sendEnd(): Promise<void> {
     try {
       await this.socket.closeWrite();
     } catch (error) {
-      if (!isHangUp(error)) throw error;
+      if (!isClosed(error)) throw error;
     }
   }
 
-  /** The next answer; `undefined` where the server ends the connection instead. */
+  /** Returns the next response, or `undefined` if the server closes the connection. */
   async answer(toHead = false): Promise<Answer | undefined> {
-    return await deadline(this.readAnswer(toHead), PATIENCE);
+    return await deadline(this.readAnswer(toHead), RESPONSE_TIMEOUT);
   }
 
-  /** Gives whatever comes until the server ends the connection. */
+  /** Returns all bytes until the server closes the connection. */
   async readToEnd(): Promise<Bytes> {
     const pieces = [this.rest];
     this.rest = new Uint8Array();
@@ -154,25 +154,25 @@ export class Connection implements Disposable {
         pieces.push(piece);
       }
     };
-    await deadline(read(), PATIENCE);
+    await deadline(read(), RESPONSE_TIMEOUT);
     return joinBytes(pieces);
   }
 
-  /** One read of up to 64 KiB; `null` where the server has ended the connection. */
+  /** Reads up to 64 KiB, or returns `null` if the server closed the connection. */
   async read(): Promise<Bytes | null> {
     const buffer = new Uint8Array(65_536);
     try {
       const count = await this.socket.read(buffer);
       if (count !== null) return buffer.subarray(0, count);
     } catch (error) {
-      if (!isHangUp(error)) throw error;
+      if (!isClosed(error)) throw error;
     }
     this.ended = true;
     return null;
   }
 
   private async readAnswer(toHead: boolean): Promise<Answer | undefined> {
-    const parser = new PeerAnswer(toHead);
+    const parser = new ResponseParser(toHead);
     let piece: Bytes | null = this.rest;
     this.rest = new Uint8Array();
     for (; piece !== null; piece = await this.read()) {
@@ -190,13 +190,13 @@ export class Connection implements Disposable {
   }
 }
 
-function isHangUp(error: unknown): boolean {
+function isClosed(error: unknown): boolean {
   const { ConnectionReset, BrokenPipe, NotConnected, ConnectionAborted } = Deno.errors;
   return error instanceof ConnectionReset || error instanceof BrokenPipe ||
     error instanceof NotConnected || error instanceof ConnectionAborted;
 }
 
-/** Sends single bytes, each after a pause in milliseconds, until the server hangs up. */
+/** Sends single bytes, each after a pause in milliseconds, until the server closes the connection. */
 export async function trickle(connection: Connection, text: string, pause: number): Promise<void> {
   for (const character of text) {
     await delay(pause);
@@ -204,7 +204,7 @@ export async function trickle(connection: Connection, text: string, pause: numbe
   }
 }
 
-/** An upload that has begun and now depends on its sender. */
+/** Starts an upload, and sends the first bytes of its body. */
 export async function beginUpload(
   port: number,
   target: string,
@@ -217,7 +217,7 @@ export async function beginUpload(
   return connection;
 }
 
-/** A download whose reader took the first bytes and then stopped. */
+/** Starts a download, and reads its first bytes. */
 export async function beginDownload(port: number, target: string): Promise<Connection> {
   const connection = await Connection.open(port);
   await connection.send(rawRequest("GET", target));
@@ -225,7 +225,7 @@ export async function beginDownload(port: number, target: string): Promise<Conne
   return connection;
 }
 
-/** The memory that a process has in use, in bytes; `undefined` where the system does not tell. */
+/** Returns the resident memory of a process in bytes, or `undefined` if the system does not provide it. */
 export async function residentBytes(pid: number): Promise<number | undefined> {
   try {
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
@@ -237,17 +237,17 @@ export async function residentBytes(pid: number): Promise<number | undefined> {
   }
 }
 
-/** How often a client asks again before it gives up. */
-const MOST_TRIES = 60;
+/** Attempts of a client before it gives up. */
+const MAX_TRIES = 60;
 
 export function contentOf(index: number): Uint8Array<ArrayBuffer> {
   return patternBytes(150_000 + index, index);
 }
 
-/** Uploads as a patient client does, which comes back; gives how often it was sent away. */
-export async function uploadPatiently(drive: Drive, index: number): Promise<number> {
+/** Repeats an upload until it is accepted. Returns the number of rejections. */
+export async function uploadWithRetries(drive: Drive, index: number): Promise<number> {
   const path = `/files${query({ name: `file-${index}` })}`;
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     const answer = await drive.send("POST", path, { body: contentOf(index) });
     if (answer.status === 201) return tries;
     assertErrorAnswer(answer.expect(503));
@@ -255,11 +255,11 @@ export async function uploadPatiently(drive: Drive, index: number): Promise<numb
     assert(Number.isInteger(seconds) && seconds > 0, `Retry-After: ${seconds}`);
     await delay(200);
   }
-  throw new Error(`The upload ${index} found no place`);
+  throw new Error(`The upload ${index} was never accepted`);
 }
 
-/** Every one of the uploads is there, whole. */
-export async function assertAllThere(drive: Drive, count: number): Promise<void> {
+/** Asserts that all uploads are stored completely. */
+export async function assertAllStored(drive: Drive, count: number): Promise<void> {
   const files = await drive.details();
   assertEquals(files.length, count);
   for (let index = 0; index < count; index++) {

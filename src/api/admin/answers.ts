@@ -1,0 +1,158 @@
+/**
+ * The JSON of the administration's answers. Commands that work on the store directly print the same.
+ *
+ * @module
+ */
+
+import { isoSeconds } from "../../rules/dates.ts";
+import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
+import type { AppInfo } from "../../store/accounts/apps.ts";
+import type { ProjectInfo } from "../../store/accounts/projects.ts";
+import type { BackupStatus } from "../../store/backup/backup_health.ts";
+import type { Volume } from "../../store/disk/volume.ts";
+import type { DriveUsage } from "../../store/quotas/usage.ts";
+import type { Integrity } from "../../store/store.ts";
+
+/** The fields of every answer about a project. */
+export interface ProjectAnswer {
+  project_id: string;
+  name: string | null;
+  created: string;
+  /** The limit for the total size of its files and open uploads; `null` for none. */
+  max_bytes: number | null;
+  /** The domain below which its owner may choose host names for applications; `null` for none. */
+  host_suffix: string | null;
+}
+
+export function projectAnswer(
+  { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
+): ProjectAnswer {
+  return {
+    project_id: project,
+    name: name ?? null,
+    created: isoSeconds(created),
+    max_bytes: maxBytes ?? null,
+    host_suffix: hostSuffix ?? null,
+  };
+}
+
+/** The fields of every answer about a drive. */
+export interface DriveAnswer {
+  drive_name: string;
+  files: number;
+  bytes: number;
+}
+
+export function driveAnswer({ name, files, bytes }: DriveUsage): DriveAnswer {
+  return { drive_name: name, files, bytes };
+}
+
+/** The usage of all drives of a project together. */
+export function usageOf(
+  drives: readonly DriveUsage[],
+): { files: number; bytes: number; open_upload_bytes: number } {
+  const sum = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  for (const { files, bytes, openBytes } of drives) {
+    sum.files += files;
+    sum.bytes += bytes;
+    sum.open_upload_bytes += openBytes;
+  }
+  return sum;
+}
+
+/** The size of the disk that all projects share, and its free space, in bytes; `null` if not known. */
+export function diskAnswer(
+  volume: Volume | undefined,
+): { total: number | null; free: number | null } {
+  return { total: volume?.total ?? null, free: volume?.free ?? null };
+}
+
+/** Damaged files that the answer lists. Their number is always complete. */
+export const MAX_LISTED_DAMAGES = 100;
+
+/** What the administrator sees of damage. */
+export interface IntegrityAnswer {
+  damaged_files: number;
+  damaged: {
+    project_id: string;
+    drive_name: string;
+    name: string;
+    problem: string;
+    found: string;
+  }[];
+  /** `null` before the first check of all files. */
+  last_check_began: string | null;
+  /** `null` before the end of the first check, and while one is running. */
+  last_check_ended: string | null;
+  progress: number;
+}
+
+export function integrityAnswer({ damages, pass, progress }: Integrity): IntegrityAnswer {
+  return {
+    damaged_files: damages.length,
+    damaged: damages.slice(0, MAX_LISTED_DAMAGES).map(({ place, problem, found }) => ({
+      project_id: place.project,
+      drive_name: place.drive,
+      name: place.name,
+      problem,
+      found: isoSeconds(found),
+    })),
+    last_check_began: pass === undefined ? null : isoSeconds(pass.started),
+    last_check_ended: pass?.finished === undefined ? null : isoSeconds(pass.finished),
+    progress,
+  };
+}
+
+/** What the administrator sees of the server's backups. */
+export interface BackupsAnswer {
+  /** The time of the newest complete backup; `null` if there is none. */
+  newest: string | null;
+  /** Seconds between two backups. */
+  every: number;
+  /** Failed backups since the server was started. */
+  failures: number;
+  /** A sentence; `null` if there is no problem. */
+  problem: string | null;
+}
+
+export function backupsAnswer({ newest, every, failures, problem }: BackupStatus): BackupsAnswer {
+  return {
+    newest: newest === undefined ? null : isoSeconds(newest),
+    every: every / 1000,
+    failures,
+    problem: problem ?? null,
+  };
+}
+
+/** Every answer about an application. */
+export interface AppAnswer {
+  name: string;
+  project_id: string;
+  upstream: string | null;
+  host: string | null;
+  access: { enabled: boolean };
+  created: string;
+}
+
+export function appAnswer({ app, project, upstream, host, access, created }: AppInfo): AppAnswer {
+  return {
+    name: app,
+    project_id: project,
+    upstream: upstream ?? null,
+    host: host ?? null,
+    access: { enabled: access },
+    created: isoSeconds(created),
+  };
+}
+
+/** The fields of every answer about a key of an application. */
+export interface AppKeyAnswer {
+  name: string;
+  description: string | null;
+  prefix: string;
+  created: string;
+}
+
+export function appKeyAnswer({ name, description, prefix, created }: AppKeyInfo): AppKeyAnswer {
+  return { name, description: description ?? null, prefix, created: isoSeconds(created) };
+}

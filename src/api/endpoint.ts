@@ -1,0 +1,93 @@
+import type { Pace } from "../http/body.ts";
+import type { CorsOrigins } from "../http/cors.ts";
+import type { MetricsPage } from "../http/metrics/metrics_page.ts";
+import type { TrustedProxies } from "../http/network/client_address.ts";
+import type { UpstreamRules } from "../http/network/upstream_rules.ts";
+import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
+import type { RequestContext, RequestKind, RequestObserver } from "../http/request_context.ts";
+import type { StaticFiles } from "../http/static_files.ts";
+import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
+import { forEverybody } from "../openapi/info.ts";
+import type { Access, OperationDescription } from "../openapi/operation.ts";
+import type { HostRules } from "../rules/hosts.ts";
+import type { BackupStatus } from "../store/backup/backup_health.ts";
+import type { VolumeQuery } from "../store/disk/volume.ts";
+import type { Store } from "../store/store.ts";
+
+/** The address of the gate to applications, on any host name of this server. */
+export interface GateAddress {
+  port: number;
+  scheme: "http" | "https";
+}
+
+/** What the endpoints need from the program. */
+export interface Deps {
+  store: Store;
+  /** The files of the dashboard. */
+  dashboard: StaticFiles;
+  /** Size and free space of the store's disk. */
+  volume: VolumeQuery;
+  /** The state of the server's backups; absent if it makes none. */
+  backups?: (() => BackupStatus) | undefined;
+  /** Absent if there is no gate. */
+  gate: GateAddress | undefined;
+  /** The host names that applications may have. */
+  hosts: HostRules;
+  /** The addresses that the gate may connect to. */
+  upstreamRules: UpstreamRules;
+  corsOrigins: CorsOrigins;
+  /** Whether `failed` of a delete result is an object of name and reason, which one client library needs. */
+  failedReasons: boolean;
+  /** How long a body may send no byte and a reader may take none, in milliseconds. */
+  idleTimeout: number;
+  slots: UploadSlots;
+  /** The slowest rate of a file or a part; absent if there is no limit. */
+  uploadPace: Pace | undefined;
+  running: RunningUploads;
+  wrongKeys: WrongKeyLimiter;
+  /** Proxies whose `X-Forwarded-For` is trusted, if any. */
+  trustedProxies: TrustedProxies | undefined;
+  /** Whether the server is shutting down and accepts no new work. */
+  isDraining: () => boolean;
+  observer: RequestObserver;
+  metrics: Pick<MetricsPage, "render">;
+  /** SHA-256 of the token for metrics, if there is one. The administrator's token is accepted as well. */
+  metricsToken: string | undefined;
+  readiness: {
+    /** Whether the store answers. */
+    isReady(): Promise<boolean>;
+  };
+  /** Reports defects and damage, with the id of the request. */
+  onError: (error: unknown, requestId: string) => void;
+}
+
+/** A request whose route is known, but whose sender has not been authenticated. */
+export interface RoutedRequest {
+  request: Request;
+  requestId: string;
+  /** Returns the address of the client. */
+  address: () => string;
+  /** The parameters of the path, such as `:project`, percent-encoded. */
+  params: Record<string, string>;
+  context: RequestContext;
+  /** The query string without `?`, percent-encoded. */
+  query: string;
+}
+
+export type Handler = (request: RoutedRequest, deps: Deps) => Promise<Response>;
+
+/** One method of one path: its description in `/openapi.json` and its handler. */
+export interface Endpoint {
+  operation: OperationDescription;
+  access: Access;
+  handle: Handler;
+  /** How its requests are counted while they run; `other` if absent. */
+  kind?: RequestKind;
+  /** Whether it also answers while the server is shutting down. */
+  duringShutdown?: boolean;
+}
+
+/** An endpoint that needs no credentials. */
+export function publicEndpoint(operation: OperationDescription, handle: Handler): Endpoint {
+  return { operation, access: { security: forEverybody }, handle };
+}

@@ -1,0 +1,140 @@
+import type { Command, OptionSpec } from "./options/arguments.ts";
+
+/** The shells with a completion script. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+
+export type Shell = typeof SHELLS[number];
+
+/** Returns the completion script of a shell for a table of commands. */
+export function completionScript(shell: Shell, commands: readonly Command[]): string {
+  if (shell === "fish") return fishScript(commands);
+  return shell === "bash" ? bashScript(commands) : zshScript(commands);
+}
+
+function bashScript(commands: readonly Command[]): string {
+  return `# Load with: source <(kvdrive completions bash)
+_kvdrive() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
+${valueCases(commands, 'COMPREPLY=($(compgen -f -- "$cur"))')}
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${firstWords(commands).join(" ")}"
+  elif [ "$COMP_CWORD" -eq 2 ]; then
+${groupCases(commands, "${COMP_WORDS[1]}")}
+  fi
+  case "$cur" in -*)
+${optionCases(commands, "${COMP_WORDS[1]} ${COMP_WORDS[2]}")} ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o bashdefault -o default -F _kvdrive kvdrive
+`;
+}
+
+function zshScript(commands: readonly Command[]): string {
+  return `#compdef kvdrive
+# Load with: source <(kvdrive completions zsh)
+_kvdrive() {
+  local cur="\${words[CURRENT]}" prev="\${words[CURRENT - 1]}"
+  local first="\${words[2]}" second="\${words[3]}" position=$CURRENT
+  local words=""
+${valueCases(commands, "_files")}
+  if [ "$position" -eq 2 ]; then
+    words="${firstWords(commands).join(" ")}"
+  elif [ "$position" -eq 3 ]; then
+${groupCases(commands, "$first")}
+  fi
+  case "$cur" in -*)
+${optionCases(commands, "$first $second")} ;;
+  esac
+  if [ -n "$words" ]; then compadd -- \${=words}; else _files; fi
+}
+compdef _kvdrive kvdrive
+`;
+}
+
+function fishScript(commands: readonly Command[]): string {
+  const lines = [
+    "# Load with: kvdrive completions fish | source",
+    "function __kvdrive_is",
+    "  set -l words (commandline -opc)[2..-1]",
+    "  set -l command $words[1..(count $argv)]",
+    '  test "$command" = "$argv"',
+    "end",
+    "function __kvdrive_at",
+    "  set -l words (commandline -opc)[2..-1]",
+    '  test "$words" = "$argv"',
+    "end",
+  ];
+  for (const first of firstWords(commands)) {
+    const summary = commands.find(({ name }) => name === first)?.summary ?? `${first} commands`;
+    lines.push(`complete -c kvdrive -n __kvdrive_at -f -a ${first} -d ${quoted(summary)}`);
+  }
+  for (const { name, summary, options } of commands) {
+    const [first = "", second] = name.split(" ");
+    if (second !== undefined) {
+      const at = quoted(`__kvdrive_at ${first}`);
+      lines.push(`complete -c kvdrive -n ${at} -f -a ${second} -d ${quoted(summary)}`);
+    }
+    for (const option of options) lines.push(fishOption(name, option));
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function fishOption(command: string, { name, short, value, help }: OptionSpec): string {
+  const letter = short === undefined ? "" : ` -s ${short}`;
+  const argument = value === undefined ? "" : takesPath(value) ? " -rF" : " -x";
+  const when = quoted(`__kvdrive_is ${command}`);
+  return `complete -c kvdrive -n ${when} -l ${name}${letter}${argument} -d ${quoted(help)}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+function takesPath(value: string): boolean {
+  return value === "FILE" || value === "DIR";
+}
+
+/** Returns the words that may follow `kvdrive`. */
+function firstWords(commands: readonly Command[]): string[] {
+  return [...new Set([...commands.map(({ name }) => name.split(" ")[0] ?? ""), "help"])];
+}
+
+/** Returns a case of the previous word: after an option with a value, complete paths or nothing. */
+function valueCases(commands: readonly Command[], completePaths: string): string {
+  const options = commands.flatMap(({ options }) => options);
+  const patterns = (isPath: boolean) => {
+    const wanted = options.filter(({ value }) =>
+      value !== undefined && takesPath(value) === isPath
+    );
+    const names = wanted.flatMap(({ name, short }) =>
+      short ? [`--${name}`, `-${short}`] : `--${name}`
+    );
+    return [...new Set(names)].join("|");
+  };
+  return `  case "$prev" in
+    ${patterns(true)}) ${completePaths}; return ;;
+    ${patterns(false)}) return ;;
+  esac`;
+}
+
+/** Returns a case of the first word that sets the words of a group. */
+function groupCases(commands: readonly Command[], first: string): string {
+  const groups = Map.groupBy(
+    commands.filter(({ name }) => name.includes(" ")),
+    ({ name }) => name.split(" ")[0] ?? "",
+  );
+  const cases = [...groups].map(([group, members]) =>
+    `      ${group}) words="${members.map(({ name }) => name.split(" ")[1]).join(" ")}" ;;`
+  );
+  return [`    case "${first}" in`, ...cases, "    esac"].join("\n");
+}
+
+/** Returns a case of the first two words that sets the options of a command. */
+function optionCases(commands: readonly Command[], firstTwo: string): string {
+  const cases = commands.filter(({ options }) => options.length > 0).map(({ name, options }) => {
+    const pattern = name.includes(" ") ? `"${name}"` : `"${name} "*`;
+    return `      ${pattern}) words="${options.map(({ name }) => `--${name}`).join(" ")}" ;;`;
+  });
+  return [`    case "${firstTwo}" in`, ...cases, "    esac"].join("\n");
+}

@@ -1,0 +1,160 @@
+import type { OptionSpec } from "./arguments.ts";
+
+/**
+ * The options of `kvdrive serve`. Each is also an environment variable: `--upload-ttl` and `KVDRIVE_UPLOAD_TTL`. The help,
+ * the shell completions and docs/configuration.md are generated from this table.
+ */
+export const SERVE_OPTIONS: readonly OptionSpec[] = [
+  { name: "hostname", value: "HOST", help: "address to listen on", default: "127.0.0.1" },
+  { name: "port", value: "PORT", help: "port to listen on; 0 picks a free one", default: "8000" },
+  {
+    name: "apps-port",
+    value: "PORT",
+    help: "port of the gate; 0 turns it off, auto picks a free one",
+    unset: "8001, if it is free",
+  },
+  {
+    name: "apps-host",
+    value: "HOST",
+    help: "further host names of the gate, comma-separated",
+    unset: "none",
+  },
+  {
+    name: "allow-upstream",
+    value: "HOST",
+    help: "link-local or own addresses that applications may have, comma-separated",
+    unset: "none",
+  },
+  {
+    name: "apps-timeout",
+    value: "TIME",
+    help: "time for an application to start its answer",
+    default: "60s",
+  },
+  {
+    name: "public-url",
+    value: "URL",
+    help: "address that clients use, such as https://files.example.com",
+    unset: "none",
+  },
+  {
+    name: "data",
+    value: "DIR",
+    help: "folder of the store, created if needed",
+    default: "./data",
+  },
+  {
+    name: "kv",
+    value: "URL",
+    help: "shared store in place of DIR; token in DENO_KV_ACCESS_TOKEN",
+    unset: "none",
+  },
+  { name: "tls-cert", value: "FILE", help: "certificate chain for HTTPS, in PEM", unset: "HTTP" },
+  { name: "tls-key", value: "FILE", help: "private key of the certificate, in PEM", unset: "none" },
+  {
+    name: "cors-origin",
+    value: "ORIGIN",
+    help: "origins whose pages may call the API, comma-separated",
+    default: "*",
+  },
+  {
+    name: "trusted-proxy",
+    value: "NETWORK",
+    help: "proxies whose X-Forwarded-For is trusted, comma-separated",
+    unset: "none",
+  },
+  { name: "upload-ttl", value: "TIME", help: "lifetime of a multipart upload", default: "24h" },
+  {
+    name: "failed-reasons",
+    help: 'return "failed" of a delete as {name: reason}, for the Go client',
+    unset: "off",
+  },
+  {
+    name: "idle-timeout",
+    value: "TIME",
+    help: "time without a byte after which an upload ends; a download, ten times",
+    default: "60s",
+  },
+  { name: "max-uploads", value: "N", help: "concurrent uploads; more of them wait", default: "64" },
+  {
+    name: "memory-budget",
+    value: "SIZE",
+    help: "memory for transfers and caches",
+    unset: "a share of the machine's",
+  },
+  {
+    name: "max-open-uploads",
+    value: "N",
+    help: "open multipart uploads per project",
+    default: "1000",
+  },
+  {
+    name: "min-upload-rate",
+    value: "SIZE",
+    help: "least average rate of an upload per second; 0 for none",
+    default: "1KiB",
+  },
+  {
+    name: "disk-reserve",
+    value: "SIZE",
+    help: "disk space that uploads leave free",
+    default: "64MiB",
+  },
+  {
+    name: "shutdown-timeout",
+    value: "TIME",
+    help: "time for running transfers at shutdown",
+    default: "10s",
+  },
+  {
+    name: "log",
+    value: "FORM",
+    help: "request log: text, json or off",
+    unset: "text on a terminal, else json",
+  },
+  {
+    name: "metrics-token",
+    value: "TOKEN",
+    isSecret: true,
+    help: "token for /metrics; better given as a variable",
+    unset: "none",
+  },
+  { name: "backup-dir", value: "DIR", help: "folder for scheduled backups", unset: "none" },
+  { name: "every", value: "TIME", help: "time between two backups", default: "24h" },
+  { name: "keep", value: "N", help: "backups to keep; older ones are removed", default: "7" },
+  {
+    name: "scrub-every",
+    value: "TIME",
+    help: "time between two checks of all files, or off",
+    unset: "30d; with --kv off",
+  },
+];
+
+/** An environment variable without an option of the same meaning. */
+export interface VariableSpec {
+  name: string;
+  help: string;
+}
+
+/** Secrets that the server takes from the environment only: other users can read command lines. */
+export const SERVER_SECRETS: readonly VariableSpec[] = [
+  {
+    name: "KVDRIVE_PROJECT_KEY",
+    help: "<project id>_<secret>: create this project and key if needed",
+  },
+  { name: "KVDRIVE_ADMIN_TOKEN", help: "set the administrator's token" },
+];
+
+/** Further variables that the program, or the runtime below it, reads. */
+export const OTHER_VARIABLES: readonly VariableSpec[] = [
+  { name: "KVDRIVE_KEY", help: "project key of put, get, ls, rm, stat, export and import" },
+  { name: "DENO_KV_ACCESS_TOKEN", help: "access token of the store of --kv" },
+  { name: "DENO_CERT", help: "further authorities to trust, in PEM, for every command" },
+  {
+    name: "DENO_TLS_CA_STORE",
+    help: "authorities to trust: mozilla, system or both, comma-separated",
+  },
+  { name: "NO_COLOR", help: "any value turns off bold headings" },
+  { name: "XDG_STATE_HOME", help: "folder of the state of interrupted uploads (~/.local/state)" },
+  { name: "KVDRIVE_RUNTIME_DIR", help: "folder that a packed kvdrive unpacks its runtime to" },
+];

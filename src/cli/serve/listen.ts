@@ -1,0 +1,123 @@
+import { Gate } from "../../gate/gate.ts";
+import { errors, type HttpError, renderError } from "../../http/http_error.ts";
+import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
+import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
+import { NO_ROUTE } from "../../http/request_context.ts";
+import { READER_PATIENCE } from "../../http/response_stream.ts";
+import type { ConnectionTable } from "../../http1/connection_table.ts";
+import { type Handler, HttpServer } from "../../http1/server.ts";
+import type { HostRules } from "../../rules/hosts.ts";
+import { failureReason } from "../../rules/system_error.ts";
+import type { Store } from "../../store/store.ts";
+import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.ts";
+import { StartError } from "../terminal/errors.ts";
+import { printError } from "../terminal/output.ts";
+import { outOfDescriptorsText } from "./machine.ts";
+import type { Observation } from "./observation.ts";
+import type { TlsFiles } from "./tls_files.ts";
+
+/** Listens for the API and the dashboard. @throws {StartError} if that fails. */
+export function listen(
+  { hostname, port, idleTimeout }: ServeOptions,
+  tls: TlsFiles | undefined,
+  { app, connections, observation: { watch, onError } }: {
+    app: Handler;
+    connections: ConnectionTable;
+    observation: Observation;
+  },
+): HttpServer {
+  const refuse = (error: HttpError): Response => {
+    const visit = watch.begin(crypto.randomUUID(), "");
+    const response = renderError(error);
+    response.headers.set("X-Request-Id", visit.id);
+    watch.route(visit, NO_ROUTE, "other");
+    visit.status = response.status;
+    watch.end(visit);
+    return response;
+  };
+  try {
+    return new HttpServer({ hostname, port, tls }, {
+      connections,
+      writeTimeout: idleTimeout * READER_PATIENCE,
+      handler: app,
+      respondMalformed: ({ status, message }) =>
+        refuse(errors.malformed(status === 431 ? 431 : 400, message)),
+      respondFull: () => refuse(errors.serverFull()),
+      onError,
+      onExhausted,
+    });
+  } catch (error) {
+    throw cannotListen(hostname, port, error);
+  }
+}
+
+/**
+ * Opens the gate to applications; `undefined` if it is off, or if no port was chosen and the default one is taken.
+ *
+ * @throws {StartError} if the chosen port cannot be used.
+ */
+export function openGate(
+  options: ServeOptions,
+  tls: TlsFiles | undefined,
+  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
+    store: Store;
+    wrongKeys: WrongKeyLimiter;
+    observation: Observation;
+    connections: ConnectionTable;
+    policy: { hosts: HostRules; upstreamRules: UpstreamRules };
+  },
+): Gate | undefined {
+  const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
+  if (appsPort === "off") return undefined;
+  const port = appsPort ?? DEFAULT_APPS_PORT;
+  const patience = { trustedProxies, idleTimeout, appsTimeout };
+  const deps = { store, wrongKeys, ...policy, ...patience, observer: watch, onError, onExhausted };
+  try {
+    return new Gate(deps, connections, { hostname, port, tls });
+  } catch (error) {
+    const failure = cannotListen(hostname, port, error);
+    // The port was not chosen, and the gate is not needed to store files.
+    if (appsPort !== undefined) throw failure;
+    printError(`Warning: ${failure.message}. The gate to applications is off: see --apps-port.\n`);
+    return undefined;
+  }
+}
+
+/** Returns the URL of an address that the server listens on. */
+export function urlOf({ hostname, port }: Deno.NetAddr, scheme: string): string {
+  return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
+function cannotListen(hostname: string, port: number, error: unknown): StartError {
+  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+  const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
+  return new StartError(advice === undefined ? message : `${message}. ${advice}`, { cause: error });
+}
+
+/** Returns why listening failed, and what to do about it; `undefined` for an unknown error. */
+function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+  if (error instanceof Deno.errors.AddrInUse) {
+    return ["another program uses the port", "Stop it, or choose another port with --port"];
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return ["only root may use ports below 1024", "Choose another port, or see kvdrive install"];
+  }
+  if (error instanceof Deno.errors.AddrNotAvailable) {
+    return ["this machine does not have that address", "Choose one of its own with --hostname"];
+  }
+  const reason = failureReason(error);
+  if (/failed to lookup address/.test(reason)) {
+    return ["there is no host of that name", "Choose an address of this machine with --hostname"];
+  }
+  if (/KeyMismatch/.test(reason)) {
+    return ["the key does not belong to the certificate", "Check --tls-cert and --tls-key"];
+  }
+  if (/certificate|BadEncoding|private key/i.test(reason)) {
+    return ["the certificate or its key cannot be read", "Check --tls-cert and --tls-key"];
+  }
+  return undefined;
+}
+
+function onExhausted(): void {
+  printError(`${outOfDescriptorsText()}\n`);
+}

@@ -1,0 +1,173 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { MIN_PART } from "../../rules/payloads.ts";
+import type { Outcome } from "../engine/commits.ts";
+import { Database } from "../engine/database.ts";
+import { Operation } from "../engine/operation.ts";
+import { CHUNK_SIZE } from "../engine/records.ts";
+import { GARBAGE_GRACE } from "../files/garbage.ts";
+import { ChunkWriter } from "../files/receive.ts";
+import { newVersion, OpenVersions } from "../files/versions.ts";
+import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
+import { bytes, place } from "../testing/bodies.ts";
+import { assertKeys, keyKinds } from "../testing/entries.ts";
+import { put, read, upload } from "../testing/files.ts";
+import { sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { withClock } from "../testing/time.ts";
+import { SWEEP_INTERVAL } from "./clocks.ts";
+import { GarbageCollector } from "./garbage_collector.ts";
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+testOnAll(
+  "The bytes of a dead writer are deleted when its lease ends",
+  async (bench) => {
+    const writer = new ChunkWriter(bench.db, place("a"), newVersion(), 160);
+    for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
+    (await writer.finish("A".repeat(43) + "=")).end();
+    await bench.store.sweeper.sweep();
+    assertEquals(await keyKinds(bench), { chunk: 30, pending: 1, lease: 1 });
+    await sweepLater(bench);
+    await assertKeys(bench, {});
+  },
+);
+
+testOnAll("An entry that cannot be deleted does not hold up the others", async (bench) => {
+  await upload(bench, place("a"), [2 * CHUNK_SIZE]);
+  await put(bench, "b", bytes(3 * CHUNK_SIZE));
+  await bench.store.files.delete(place("b"));
+  const end = () => Promise.reject(new TypeError("database disk image is malformed"));
+  const collector = new GarbageCollector(bench.db, new OpenVersions(), end, {});
+  await assertRejects(() => collector.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
+  assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
+  await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
+  await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll("Concurrent sweeps are harmless", async (bench) => {
+  await put(bench, "a", bytes(20 * CHUNK_SIZE));
+  await put(bench, "a", bytes(30 * CHUNK_SIZE, 2));
+  await put(bench, "b", bytes(20 * CHUNK_SIZE));
+  await bench.store.files.delete(place("b"));
+  await Promise.all([sweepLater(bench), sweepLater(bench), sweepLater(bench)]);
+  assertEquals(await read(bench, "a"), bytes(30 * CHUNK_SIZE, 2));
+  await assertKeys(bench, { file: 1, chunk: 30, "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll("Replaced bytes stay for a while for readers in other processes", async (bench) => {
+  await put(bench, "a", bytes(2 * CHUNK_SIZE));
+  await put(bench, "a", bytes(3 * CHUNK_SIZE));
+  await bench.store.sweeper.sweep();
+  const counters = { file: 1, "usage files": 1, "usage bytes": 1 };
+  await assertKeys(bench, { ...counters, chunk: 5, garbage: 1 });
+  await sweepLater(bench);
+  await assertKeys(bench, { ...counters, chunk: 3 });
+});
+
+testOnAll(
+  "A jump of the clock does not delete replaced bytes early",
+  async (bench) => {
+    const swept = { file: 1, "usage files": 1, "usage bytes": 1 };
+    const held = { ...swept, chunk: 5, garbage: 1 };
+    const { sweeper } = bench.store;
+    const sweepFor = async (forward: (ms: number) => void, time: number) => {
+      for (let passed = 0; passed < time; passed += SWEEP_INTERVAL) {
+        forward(SWEEP_INTERVAL);
+        await sweeper.sweep();
+      }
+    };
+    await withClock(async (forward, set) => {
+      await sweeper.sweep();
+      await put(bench, "a", bytes(2 * CHUNK_SIZE));
+      await put(bench, "a", bytes(3 * CHUNK_SIZE));
+      set(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE - SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      await sweepFor(forward, 2 * SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+      // From then on the clock is trusted.
+      await put(bench, "a", bytes(2 * CHUNK_SIZE));
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 2 });
+      // If it is set back, bytes are only deleted later.
+      await put(bench, "a", bytes(3 * CHUNK_SIZE));
+      set(-3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, held);
+      forward(3_600_000);
+      await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
+      await assertKeys(bench, { ...swept, chunk: 3 });
+    });
+  },
+);
+
+/** A database that counts the bulk commits of background work. */
+class Counted extends Database {
+  background = 0;
+  /** Called before each of them. */
+  onBackground = (): void => {};
+
+  override commitBulk(
+    operation: Operation,
+    kind?: "upload" | "background",
+  ): ReturnType<Database["commit"]> {
+    if (kind === "background") {
+      this.background++;
+      this.onBackground();
+    }
+    return super.commitBulk(operation, kind);
+  }
+}
+
+function counted({ db: { reader, commits } }: TestStore): TestStore & { db: Counted } {
+  const db = new Counted(reader, commits);
+  return { db, store: new Store(db, { onError: fail }) };
+}
+
+testOnAll("Many replaced versions are deleted in few commits", async (bench) => {
+  for (let i = 0; i < 101; i++) await put(bench, "a", bytes(2 * CHUNK_SIZE, i));
+  const sweeping = counted(bench);
+  await sweepLater(sweeping);
+  await assertKeys(bench, { file: 1, chunk: 2, "usage files": 1, "usage bytes": 1 });
+  assert(sweeping.db.background <= 5, `${sweeping.db.background} commits`);
+});
+
+testOnAll("Garbage collection does not wait for uploads", async (bench) => {
+  await put(bench, "a", bytes(20 * CHUNK_SIZE));
+  await bench.store.files.delete(place("a"));
+  const gate = Promise.withResolvers<void>();
+  const hold = async (operation: Operation): Promise<Outcome> => {
+    if (operation.touched.has(JSON.stringify(["upload"]))) await gate.promise;
+    return await bench.db.commits.once(operation);
+  };
+  const commits = { ...bench.db.commits, once: hold, again: hold };
+  const db = new Database(bench.db.reader, commits);
+  const uploads = Array.from({ length: 50 }, () => {
+    return db.commitBulk(new Operation().set(["upload"], 1));
+  });
+  await sweepLater({ db, store: new Store(db, { onError: fail }) });
+  gate.resolve();
+  await Promise.all(uploads);
+  await assertKeys(bench, { upload: 1, "usage files": 1, "usage bytes": 1 });
+});
+
+testOnAll(
+  "A sweep stops after its current batch, even within a file",
+  async (bench) => {
+    const id = await upload(bench, place("a"), [MIN_PART, MIN_PART, MIN_PART]);
+    await bench.store.uploads.complete(place("a"), id, () => true);
+    await bench.store.files.delete(place("a"));
+    const stopping = counted(bench);
+    let stopped: Promise<void> | undefined;
+    stopping.db.onBackground = () => void (stopped ??= stopping.store.sweeper.stop());
+    await sweepLater(stopping);
+    await stopped;
+    assertEquals(stopping.db.background, 1);
+    const { chunk = 0, manifest } = await keyKinds(bench);
+    assert(chunk > 100, `${chunk} chunks are left`);
+    assertEquals(manifest, 1);
+    await sweepLater(bench);
+    await assertKeys(bench, { completed_upload: 1, "usage files": 1, "usage bytes": 1 });
+  },
+);
