@@ -56,8 +56,8 @@ async function openForgetfulDatabase(): Promise<Database> {
 }
 
 /**
- * Makes a handle behave like a remote one that loses answers: the client sends the operation again and returns the second
- * outcome.
+ * Makes a handle behave like a remote one that loses answers: the client sends the operation again and returns the
+ * second outcome.
  */
 export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
   const atomic = kv.atomic.bind(kv);

@@ -2,8 +2,8 @@ import { delay } from "@std/async/delay";
 import { SECOND } from "../../rules/units.ts";
 
 /**
- * Runs a test with stopped clocks. `forward` advances both the monotonic and the system clock, `set` only the system clock,
- * in milliseconds.
+ * Runs a test with stopped clocks. `forward` advances both the monotonic and the system clock, `set` only the system
+ * clock, in milliseconds.
  */
 export async function withClock(
   test: (forward: (ms: number) => void, set: (ms: number) => void) => Promise<void>,
