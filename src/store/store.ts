@@ -1,4 +1,4 @@
-import { MINUTE } from "../rules/units.ts";
+import { DAY, MINUTE } from "../rules/units.ts";
 import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
@@ -32,7 +32,7 @@ import { UploadStore } from "./uploads/upload_store.ts";
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
 
 /** Default life of an upload session. */
-export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
+export const DEFAULT_UPLOAD_TTL = DAY;
 
 export interface StoreOptions {
   /** Life of an upload session, in milliseconds. */

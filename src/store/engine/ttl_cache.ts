@@ -22,8 +22,8 @@ interface Options<T> {
 /**
  * Cache of store lookups; entries live for `KEY_CACHE_TTL`. Concurrent lookups of a key share one read.
  *
- * `forget` and `clear` take effect at once, also for a read that is in flight: it is repeated. That is why this is not
- * `lru-cache`, whose `fetchMethod` resolves with the value of the read that a `delete` has made outdated.
+ * `forget` and `clear` take effect at once, also for a read that is in flight: it is repeated. (Own code, because
+ * `lru-cache` rejects such a lookup with "deleted" instead.)
  */
 export class TtlCache<T> {
   readonly #read: (key: string) => Promise<T | undefined>;

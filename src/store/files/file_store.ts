@@ -1,7 +1,7 @@
 /**
  * Files: the commit path of a write and the read path of a download.
  *
- * **Write** (`put`): reserve quota and memory, `receive` the body (small ones in memory, large ones in chunks under a fresh
+ * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a fresh
  * version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the caller's
  * condition, and commits one operation that checks the record and the project, sets the new record, adjusts the counters
  * and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read. Completing an upload

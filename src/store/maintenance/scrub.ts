@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, MINUTE, SECOND } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
@@ -11,7 +11,7 @@ import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";
 
 /** The time between the starts of two passes, unless configured: damage is found within a month. */
-export const DEFAULT_SCRUB_EVERY = 30 * 24 * 60 * MINUTE;
+export const DEFAULT_SCRUB_EVERY = 30 * DAY;
 
 /** How long after the start of the server no pass begins, so that users have the disk to themselves. */
 export const SCRUB_START_DELAY = MINUTE;
