@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from "../rules/units.ts";
+import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
 import { Deletions } from "./accounts/deletions.ts";
@@ -66,6 +67,7 @@ export interface Integrity extends ScrubState {
 export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
+  readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
   readonly keys: ProjectKeyStore;
   readonly apps: AppStore;
@@ -122,6 +124,7 @@ export class Store {
       meter,
     });
     const wake = () => this.sweeper.wake();
+    this.adminToken = new AdminToken(db, revocations);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations);
     this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
