@@ -101,12 +101,12 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   const { headers, method } = request;
   assertHost(headers);
   const { route, params } = findRoute(routes, target.segments);
+  const endpoint = findEndpoint(route, method);
+  deps.observer.route(context, route.name, endpoint?.kind ?? "other");
   if (method === "OPTIONS") {
-    deps.observer.route(context, route.name, "other");
     return optionsResponse(allowsCors(target) ? headers : new Headers(), allowedMethods(route));
   }
-  const endpoint = findEndpoint(route, method);
-  deps.observer.route(context, route.name, endpoint.kind ?? "other");
+  if (endpoint === undefined) throw errors.methodNotAllowed(method, allowedMethods(route));
   if (deps.isDraining() && !endpoint.duringShutdown) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, headers, deps.trustedProxies);
   const { query } = target;

@@ -13,7 +13,7 @@ import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** The largest body: 1000 names of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
-export const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
+const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
 
 const names = { maxItems: MAX_DELETE_NAMES, uniqueItems: true };
 

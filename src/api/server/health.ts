@@ -7,10 +7,10 @@ import { closed } from "../../openapi/schemas.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 /** "503 … when the store does not answer within 1 s", in milliseconds. */
-export const READY_TIMEOUT = 1000;
+const READY_TIMEOUT = 1000;
 
 /** How long the result of a check is reused, in milliseconds. */
-export const READY_TTL = 1000;
+const READY_TTL = 1000;
 
 /** `GET /healthz`: 200 while the process answers, also during shutdown; performs no checks. */
 export const showHealth: Endpoint = {
