@@ -37,13 +37,7 @@ import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./
 import { discardContent } from "./garbage.ts";
 import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
-import {
-  abandon,
-  type DiscardedBytes,
-  receiveAndPublish,
-  type Received,
-  reserveUpload,
-} from "./receive.ts";
+import { abandon, type BodyReceiver, type Received } from "./receive.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "./versions.ts";
 
@@ -79,23 +73,22 @@ export class FileStore {
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #openVersions: OpenVersions;
-  readonly #discarded: DiscardedBytes;
+  readonly #bodies: BodyReceiver;
   readonly #locks = new KeyedMutex();
   readonly #recentDeletions = new RecentDeletions();
   readonly #newNames = new NewNames();
   readonly #smallFiles: SmallFileCache;
-  readonly #memory: MemoryBudget;
   readonly #readAheads: ReadAheads;
   readonly #onDamage: OnDamage;
 
   constructor(
     db: Database,
-    { projects, quotas, openVersions, memory, discarded, onDamage = () => {} }: {
+    { projects, quotas, openVersions, memory, bodies, onDamage = () => {} }: {
       projects: ProjectCache;
       quotas: Quotas;
       openVersions: OpenVersions;
       memory: MemoryBudget;
-      discarded: DiscardedBytes;
+      bodies: BodyReceiver;
       onDamage?: OnDamage;
     },
   ) {
@@ -104,9 +97,8 @@ export class FileStore {
     this.#projects = projects;
     this.#quotas = quotas;
     this.#openVersions = openVersions;
-    this.#discarded = discarded;
+    this.#bodies = bodies;
     this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
-    this.#memory = memory;
     this.#readAheads = new ReadAheads(memory.downloads);
   }
 
@@ -132,22 +124,12 @@ export class FileStore {
     },
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.requireWritable(place);
-    using room = await this.#quotas.reserve(begun, place, keys.file(place), announced);
-    using memory = await reserveUpload(this.#memory.uploads, place, announced);
-    const options = { announced, memory, discarded: this.#discarded };
-    return await receiveAndPublish(
-      this.#db,
-      place,
-      room.track(body),
-      options,
-      async (received) => {
-        await accept(received);
-        room.release();
-        const record = await this.#publishReceived(place, received, { type, condition, begun });
-        if (record === "refused") await abandon(received);
-        return record;
-      },
-    );
+    const write = { begun, replaced: keys.file(place), announced, accept };
+    return await this.#bodies.receive(place, write, body, async (received) => {
+      const record = await this.#publishReceived(place, received, { type, condition, begun });
+      if (record === "refused") await abandon(received);
+      return record;
+    });
   }
 
   async #publishReceived(
