@@ -28,7 +28,7 @@ class RouteCounts {
 }
 
 /**
- * The metrics of requests. `prom-client` is not used: it takes 45 ms to load, half as long as the server's start, and leaves
+ * The metrics of requests. A client library for Prometheus took 45 ms to load, half as long as the server's start, and left
  * this code to be written all the same.
  */
 export class HttpMetrics implements RequestMeter {
