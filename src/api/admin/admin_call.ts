@@ -40,6 +40,7 @@ const ADMINISTRATOR_ACCESS: Access = {
   },
 };
 
+/** Describes the 404 of an operation on a project. */
 export const NO_PROJECT = "The project does not exist.";
 
 const PROJECT_ACCESS: Access = {
