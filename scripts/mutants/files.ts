@@ -25,17 +25,13 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     },
     { find: "return isExact ?", replace: "return isExact || this.#size > 1 ?" },
   ]),
-  ...mutantsOf("src/store/files/file_record.ts", ["src/store/files/file_record_test.ts"], [
+  ...mutantsOf("src/store/files/file_record.ts", ["src/store/files/file_store_test.ts"], [
     { find: "lead <= 0 || lead > MAX_CLOCK_LEAD", replace: "lead <= 0 || lead <= MAX_CLOCK_LEAD" },
-    {
-      find: "created: current?.created ?? modified,",
-      replace: "created: modified,",
-      tests: ["src/store/files/file_store_test.ts"],
-    },
+    { find: "created: current?.created ?? modified,", replace: "created: modified," },
     {
       find: "return { etag: version, modified, dateIsStrong: sameSecond === undefined };",
-      replace: "return { etag: version, modified, dateIsStrong: sameSecond !== false };",
-      tests: ["src/store/files/file_store_test.ts"],
+      replace:
+        'return { etag: version, modified, dateIsStrong: sameSecond === undefined || version !== "" };',
     },
   ]),
   ...mutantsOf("src/store/files/file_store.ts", ["src/store/files/file_store_test.ts"], [
