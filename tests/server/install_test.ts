@@ -32,7 +32,10 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   const toFile = [...args, token, "--path", path];
   const { code, stdout, stderr } = await runCommand(toFile);
   assertEquals([code, stdout], [0, ""], stderr);
-  assertMatch(stderr, /KVDRIVE_METRICS_TOKEN was written to \S+etc\/env, which only its owner can read/);
+  assertMatch(
+    stderr,
+    /KVDRIVE_METRICS_TOKEN was written to \S+etc\/env, which only its owner can read/,
+  );
   const unit = await Deno.readTextFile(path);
   assert(unit.includes(`EnvironmentFile=-${file}\n`), unit);
   const line = 'KVDRIVE_METRICS_TOKEN="metrics-\\"\\$\\`\\\\-0123456789abcdef"\n';
@@ -50,7 +53,11 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   assertEquals(names, ["env"]);
 
   await Deno.chmod(file, 0o640);
-  assertRefused(await runCommand([...other, "--force"]), 1, /Other users can read the file .*chmod 600/);
+  assertRefused(
+    await runCommand([...other, "--force"]),
+    1,
+    /Other users can read the file .*chmod 600/,
+  );
 
   const printed = await runCommand([...args, token]);
   assertEquals(printed.code, 0);

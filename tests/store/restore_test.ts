@@ -164,7 +164,10 @@ Deno.test("A backup with a damaged file is restored with --force.", async () => 
   const commands = new StoreCommands(damaged);
   const refused = await commands.run("restore", copy);
   assertEquals(refused.code, 1);
-  assertMatch(refused.stderr, /"small".*its content is missing[^]*has 1 problem\. To restore .*--damaged/);
+  assertMatch(
+    refused.stderr,
+    /"small".*its content is missing[^]*has 1 problem\. To restore .*--damaged/,
+  );
   assert(!await stock.has("damaged/kvdrive.db"));
   assertEquals((await commands.run("restore", copy, "--damaged")).code, 0);
   await using server = await TestServer.start({ data: damaged });
