@@ -7,38 +7,38 @@
 
 import { fromFileUrl, join } from "@std/path";
 import { Denokv, DENOKV_TOKEN } from "../tests/support/store/denokv.ts";
+import { blackBoxTests, runTests, testFiles } from "./test/runner.ts";
 
 const ROOT = fromFileUrl(new URL("../", import.meta.url));
 
 /** Black-box tests that say nothing of a shared store, and why. */
 const LEFT_OUT = new Map([
-  ["dashboard_test.ts", "the page does not know where the store is"],
-  ["tls_test.ts", "nor do certificates"],
-  ["gate_smuggling_test.ts", "nor does the gate's reading of HTTP"],
-  ["gate_limits_test.ts", "the same"],
-  ["gate_nginx_test.ts", "the same"],
-  ["first_start_test.ts", "is about the data folder"],
-  ["admin_commands_test.ts", "is about the data folder"],
-  ["terminal_commands_test.ts", "is about the data folder"],
-  ["backup_test.ts", "is about the store's file"],
-  ["backup_damage_test.ts", "the same"],
-  ["scrub_test.ts", "the same"],
-  ["private_files_test.ts", "the same"],
-  ["restore_test.ts", "the same"],
-  ["verify_test.ts", "the same"],
-  ["health_test.ts", "holds the lock of the store's file"],
-  ["metrics_test.ts", "tells how large that file is"],
-  ["docs_test.ts", "is about the data folder"],
-  ["export_import_test.ts", "works on the data folder, beside the wire"],
-  ["progress_bar_terminal_test.ts", "is about the terminal"],
-  ["deploy_test.ts", "starts the program on a store of its own"],
-  ["deploy_gate_test.ts", "the same"],
-  ["openapi_test.ts", "is about the description"],
-  ["api_coverage_test.ts", "is about the tests themselves"],
+  ["tests/server/dashboard_test.ts", "the page does not know where the store is"],
+  ["tests/server/tls_test.ts", "nor do certificates"],
+  ["tests/gate/smuggling_test.ts", "nor does the gate's reading of HTTP"],
+  ["tests/gate/limits_test.ts", "the same"],
+  ["tests/server/first_start_test.ts", "is about the data folder"],
+  ["tests/cli/admin_commands_test.ts", "is about the data folder"],
+  ["tests/cli/terminal_commands_test.ts", "is about the data folder"],
+  ["tests/store/backup_test.ts", "is about the store's file"],
+  ["tests/store/backup_damage_test.ts", "the same"],
+  ["tests/store/scrub_test.ts", "the same"],
+  ["tests/server/private_files_test.ts", "the same"],
+  ["tests/store/restore_test.ts", "the same"],
+  ["tests/store/verify_test.ts", "the same"],
+  ["tests/server/health_test.ts", "holds the lock of the store's file"],
+  ["tests/server/metrics_test.ts", "tells how large that file is"],
+  ["tests/cli/export_import_test.ts", "works on the data folder, beside the wire"],
+  ["tests/cli/progress_bar_test.ts", "is about the terminal"],
+  ["tests/server/deploy_test.ts", "starts the program on a store of its own"],
+  ["tests/gate/deploy_test.ts", "the same"],
+  ["tests/api/openapi_test.ts", "is about the description"],
+  ["tests/api/api_coverage_test.ts", "is about the tests themselves"],
+  ["tests/docs_test.ts", "is about the data folder"],
 ]);
 
 /** The tests of faults that a shared store has too. The others fill, break or lock the file. */
-const FAULTS = ["model_test.ts", "processes_test.ts", "removal_test.ts"];
+const FAULTS = ["tests/faults/removal_test.ts", "tests/faults/model_test.ts"];
 
 async function run(args: readonly string[], env: Record<string, string>): Promise<void> {
   await say(Deno.stdout, `deno test ${args.join(" ").slice(0, 150)}`);
@@ -92,8 +92,8 @@ try {
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
-const names = [...Deno.readDirSync(join(ROOT, "tests"))].map(({ name }) => name).sort();
-const tests = names.filter((name) => name.endsWith("_test.ts") && !LEFT_OUT.has(name));
-await run(["--parallel", ...tests.map((name) => `tests/${name}`)], env);
-await run(FAULTS.map((name) => `tests/faults/${name}`), env);
-await run(["tests/remote"], env);
+const tests = (await blackBoxTests()).filter((file) => !LEFT_OUT.has(file));
+Deno.exit(
+  await runTests({ files: tests, env }) || await runTests({ files: FAULTS, jobs: 1, env }) ||
+    await runTests({ files: await testFiles(["tests/remote"]), jobs: 1, env }),
+);

@@ -3,6 +3,8 @@
 # first start, into KVDRIVE_RUNTIME_DIR or the cache of the user who starts it, and checked and used there afterwards.
 set -eu
 
+if [ -n "${ZSH_VERSION:-}" ]; then emulate sh; fi
+
 archive=@SHA256@
 sums=@SUMS_SHA256@
 
@@ -11,7 +13,7 @@ fail() {
   exit 1
 }
 
-# Sets "self": where this file lies, whichever way it was called.
+# Sets "self" to the path of this file.
 find_self() {
   case $0 in
     /*) self=$0 ;;
@@ -128,7 +130,7 @@ sha256() {
 # changed since are not read again.
 is_whole() {
   [ -x "$1/deno" ] || return 1
-  changed=$(cd "$1" && find . -path ./cache -prune -o -newer .checked -print 2>&1) || changed=all
+  changed=$( (cd "$1" && find . -path ./cache -prune -o -newer .checked -print) 2>&1) || changed=all
   [ -n "$changed" ] || return 0
   [ -f "$1/SHA256SUMS" ] || return 1
   found=$(sha256 < "$1/SHA256SUMS")
@@ -198,8 +200,8 @@ unpack() {
   is_whole "$new/$archive" || fail "The files that were written to $base are not those of the archive: check its disk"
   # The name comes after the bytes, also when the power fails.
   sync
-  # An incomplete one is removed; another process may have replaced it already.
-  is_whole "$room" || mv "$room" "$new/damaged" 2> /dev/null || :
+  # Only a damaged one is removed: a missing one may be created by another start at this moment.
+  [ ! -d "$room" ] || is_whole "$room" || mv "$room" "$new/damaged" 2> /dev/null || :
   mv "$new/$archive" "$base/" 2> /dev/null || is_whole "$room" ||
     fail "Cannot write to the folder $base: name another one with KVDRIVE_RUNTIME_DIR"
   rm -rf "$new"

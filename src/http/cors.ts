@@ -28,8 +28,11 @@ export function answerOptions(request: Headers, allow: string): Response {
   const headers = new Headers({ Allow: allow });
   if (request.has("access-control-request-method")) {
     headers.set("Access-Control-Allow-Methods", allow);
-    const asked = request.get("access-control-request-headers");
-    headers.set("Access-Control-Allow-Headers", asked === null ? ALLOWED : `${ALLOWED}, ${asked}`);
+    const requested = request.get("access-control-request-headers");
+    headers.set(
+      "Access-Control-Allow-Headers",
+      requested === null ? ALLOWED : `${ALLOWED}, ${requested}`,
+    );
     headers.set("Access-Control-Max-Age", String(PREFLIGHT_MAX_AGE));
     headers.append("Vary", "Access-Control-Request-Headers");
   }

@@ -10,7 +10,7 @@ function corsHeaders(allowed: CorsOrigins, origin: string | undefined): Record<s
   return Object.fromEntries(response);
 }
 
-/** The names in a header's list, in lower case. */
+/** The names that a header lists, in lower case. */
 function listed(headers: Headers, name: string): string[] {
   return (headers.get(name) ?? "").toLowerCase().split(",").map((one) => one.trim());
 }

@@ -1,8 +1,8 @@
 /**
  * What files, drives, projects, applications and keys may be called, and the order of file names.
  *
- * A function `…Problem` returns what is wrong with a name as the end of a sentence that starts with the thing, such as "The
- * file name …", or `undefined` for a valid name.
+ * A function `…Problem` returns what is wrong with a name as the end of a sentence that starts with the thing, such as
+ * "The file name …", or `undefined` for a valid name.
  *
  * @module
  */
@@ -106,8 +106,8 @@ function lengthProblem(text: string, limit: number): string | undefined {
 }
 
 /**
- * Compares two names by their UTF-8 bytes, which is the order of the store and of listings. JavaScript's `<` compares UTF-16
- * units, which puts U+1F600 before U+FFFD.
+ * Compares two names by their UTF-8 bytes, which is the order of the store and of listings. JavaScript's `<` compares
+ * UTF-16 units, which puts U+1F600 before U+FFFD.
  *
  * @returns A negative number, zero or a positive number, as `Array.sort` wants it.
  */
@@ -132,8 +132,8 @@ export function nameAfter(name: string): string {
 }
 
 /**
- * Returns the smallest string that is greater than `text` as far as valid names can tell, and that fits into a store key.
- * No name has a NUL or more than 1024 bytes, so the rest of `text` after either decides nothing.
+ * Returns the smallest string that is greater than `text` as far as valid names can tell, and that fits into a store
+ * key. No name has a NUL or more than 1024 bytes, so the rest of `text` after either decides nothing.
  */
 export function boundaryAfter(text: string): string {
   const [head = ""] = text.split("\0", 1);

@@ -26,7 +26,8 @@ export interface PartSize {
 }
 
 /**
- * Checks that parts make a file. "Parts must be 1…n without a gap, all but the last of the minimum size" (wire contract).
+ * Checks that parts make a file. "Parts must be 1…n without a gap, all but the last of the minimum size" (wire
+ * contract).
  *
  * @param parts In ascending order. None at all make an empty file.
  * @returns A sentence for the caller that names the offending parts; `undefined` if the upload can be completed.

@@ -5,8 +5,8 @@ const SYSTEM_FOLDERS = /^\/(proc|sys|dev|etc)(?=\/|$)/;
 const MISSING_PERMISSION = /^Requires (\w+) access to (.+?)(?:, run again .*)?$/s;
 
 /**
- * Returns why a system call failed, as the end of a sentence such as "Cannot read a.txt: …". It is the runtime's message
- * without the call, its path, the error number and the advice for programmers.
+ * Returns why a system call failed, as the end of a sentence such as "Cannot read a.txt: …". It is the runtime's
+ * message without the call, its path, the error number and the advice for programmers.
  */
 export function failureReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

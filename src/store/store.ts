@@ -1,4 +1,4 @@
-import { MINUTE } from "../rules/units.ts";
+import { DAY, MINUTE } from "../rules/units.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
 import { Deletions } from "./accounts/deletions.ts";
@@ -15,7 +15,7 @@ import type { Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { FileStore } from "./files/file_store.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./files/listing.ts";
-import { DiscardedBytes } from "./files/receive.ts";
+import { BodyReceiver, DiscardedBytes } from "./files/receive.ts";
 import { OpenVersions } from "./files/versions.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
@@ -31,7 +31,7 @@ import { UploadStore } from "./uploads/upload_store.ts";
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
 
 /** Default life of an upload session. */
-export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
+export const DEFAULT_UPLOAD_TTL = DAY;
 
 export interface StoreOptions {
   /** Life of an upload session, in milliseconds. */
@@ -104,15 +104,16 @@ export class Store {
         if (isNew) this.scrub.wake();
       }).catch(onError);
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
-    const shared = { projects: projectCache, quotas, openVersions, memory, discarded };
+    const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
+    const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
     this.files = new FileStore(db, { ...shared, onDamage });
     this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
     const end = uploadEnder(db, projectCache, quotas);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
       limit: this.#openUploads,
       end,
+      bodies,
       discarded,
-      memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });

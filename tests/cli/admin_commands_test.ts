@@ -158,7 +158,7 @@ Deno.test("The permissions that the tasks grant are enough for every command.", 
   const [, options] = /deno run (.*) main\.ts$/.exec(tasks.kvdrive.command) ?? [];
   assert(options !== undefined && !/-A|--allow-all/.test(options), tasks.kvdrive.command);
   const runtime = options.split(" ");
-  await using shop = await ShopStore.make();
+  await using shop = await ShopStore.make(await Folder.makeOnDisk());
   await shop.text("app", "create", "shop", "wiki", "--upstream", "http://127.0.0.1:3000");
   const outfile = ["auth", "create-api-key", "shop", "blog", "-n", "b", "-o"];
   const calls = [

@@ -19,7 +19,7 @@ const RIGHTS = [
 const RAW = /os error|ENOENT|--allow-|statfs|readfile|\bat .*\.ts:/;
 
 Deno.test("A place that the server cannot use is told with what helps.", async () => {
-  await using folder = await Folder.make();
+  await using folder = await Folder.makeOnDisk();
   const file = await folder.write("file", "");
   await Deno.mkdir(folder.at("damaged"));
   await folder.write("damaged/kvdrive.db", crypto.getRandomValues(new Uint8Array(20_000)));

@@ -206,7 +206,7 @@ Deno.test("Over https the server's authority has to be one that is believed.", a
 });
 
 Deno.test("The permissions of the task that runs commands are enough.", async () => {
-  await using desk = await ClientWorkspace.open();
+  await using desk = await ClientWorkspace.open(await Folder.makeOnDisk());
   await desk.folder.write("a", someBytes(11_000_000));
   const config = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
   const task = (config as { tasks: { kvdrive: { command: string } } }).tasks.kvdrive.command;

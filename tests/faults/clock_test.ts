@@ -10,7 +10,7 @@ import { auditStore } from "./support/audit/store_audit.ts";
 import { ClockedServer, FakeClock, HOUR } from "./support/clock.ts";
 import { sweepStore } from "./support/crash.ts";
 import { TRAFFIC, WRITES } from "./support/model/client.ts";
-import { assertCounts, makeSpots, readAll, runClients } from "./support/model/run.ts";
+import { assertCounts, makeFileRefs, readAll, runClients } from "./support/model/run.ts";
 import { World } from "./support/model/world.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
@@ -107,7 +107,7 @@ Deno.test("Clock changes by hours do not affect responses.", async () => {
   const random = new Random(seed);
   await using clock = await FakeClock.make();
   await using folder = await Folder.make();
-  const world = new World(makeSpots());
+  const world = new World(makeFileRefs());
   for (const mix of [TRAFFIC, WRITES]) {
     // Every start sweeps at once, with the current clock.
     await using server = await TestServer.start({ data: folder.path, env: clock.env });
@@ -136,7 +136,7 @@ Deno.test("A second server with a wrong clock keeps writes that the first acknow
   const random = new Random(seed);
   await using clock = await FakeClock.make();
   await using folder = await Folder.make();
-  const world = new World(makeSpots());
+  const world = new World(makeFileRefs());
   await using server = await TestServer.start({ data: folder.path });
   world.servers = [server];
   // A running upload may be aborted with 503. Acknowledged writes must stay.

@@ -145,7 +145,11 @@ Deno.test("The permissions that the start task grants are enough.", async () => 
   const config = JSON.parse(text) as { tasks: { start: { command: string } } };
   const [, options] = /deno run (.*) main\.ts serve$/.exec(config.tasks.start.command) ?? [];
   assert(options !== undefined && !/-A|--allow-all/.test(options), config.tasks.start.command);
-  await using server = await TestServer.start({ runtime: options.split(" ") });
+  await using folder = await Folder.makeOnDisk();
+  await using server = await TestServer.start({
+    runtime: options.split(" "),
+    data: folder.at("data"),
+  });
   const uploaded = await server.fetch("drive", "/files?name=a", { method: "POST", body: "a" });
   assertEquals(uploaded.status, 201, await uploaded.text());
   assertEquals((await server.stop("SIGTERM")).code, 0);

@@ -109,7 +109,7 @@ Deno.test("A store without a server is backed up, and what is there is not overw
 });
 
 Deno.test("The permissions that the tasks grant are enough.", async () => {
-  await using stock = await makeStock();
+  await using stock = await makeStock(await Folder.makeOnDisk());
   const runtime = ["--no-prompt", "--allow-net", "--allow-read", "--allow-write", "--allow-env"];
   const data = ["--data", stock.at("data")];
   const calls = [["backup", stock.at("b.db")], ["restore", stock.at("b.db"), "--force"], [

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { fromFileUrl } from "@std/path";
+import { type CommandResult, endHosted, runHosted } from "./command_hosts.ts";
 
 /** Where the sources begin, for those who start them in another way. */
 export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));
@@ -31,11 +32,7 @@ export function programCommand(
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
 
-export interface CommandResult {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+export type { CommandResult };
 
 /** Starts the program with exactly these arguments; none of our settings are inherited. */
 export function spawnProgram(
@@ -55,7 +52,8 @@ export function spawnProgram(
 }
 
 /**
- * Runs the program with exactly these arguments until it ends; none of our settings are inherited.
+ * Runs the program with exactly these arguments until it ends; none of our settings are inherited. The sources run in one
+ * process for all commands of a test file; an executable, or the sources with options of the runtime, in one of its own.
  *
  * @param runtime The runtime's options, which grant all permissions unless given.
  */
@@ -64,6 +62,9 @@ export async function runCommand(
   env: Record<string, string> = {},
   runtime?: readonly string[],
 ): Promise<CommandResult> {
+  if (EXECUTABLE === undefined && runtime === undefined) {
+    return await runHostedInTime(args, env);
+  }
   const process = spawnProgram(args, env, runtime);
   const output = process.output();
   try {
@@ -74,6 +75,18 @@ export async function runCommand(
     const { stdout, stderr } = await output;
     const text = `The program did not end by itself: ${decode(stdout)}${decode(stderr)}`;
     throw new Error(text, { cause: error });
+  }
+}
+
+async function runHostedInTime(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<CommandResult> {
+  try {
+    return await deadline(runHosted(args, environment(env)), PATIENCE);
+  } catch (error) {
+    await endHosted();
+    throw new Error(`The command did not end by itself: ${args.join(" ")}`, { cause: error });
   }
 }
 
@@ -93,6 +106,13 @@ export class Folder implements AsyncDisposable {
 
   static async make(): Promise<Folder> {
     return new Folder(await Deno.makeTempDir({ prefix: "kvdrive-test-" }));
+  }
+
+  /** A folder outside of `/dev`, where the runner keeps other folders: the runtime grants nothing there but everything. */
+  static async makeOnDisk(): Promise<Folder> {
+    const dir = Deno.env.get("KVDRIVE_TEST_DISK");
+    const options = { prefix: "kvdrive-test-", ...(dir === undefined ? {} : { dir }) };
+    return new Folder(await Deno.makeTempDir(options));
   }
 
   at(name: string): string {

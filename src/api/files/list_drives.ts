@@ -1,8 +1,8 @@
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { boundedJson } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
+import { jsonAnswer } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
-import { boundedJson } from "../../http/json_response.ts";
 import { driveEndpoint } from "../drive_call.ts";
 
 /** `GET /v1/{project_id}`: the drives of a project with their usage. */

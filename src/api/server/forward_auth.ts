@@ -67,7 +67,7 @@ async function answer(
 }
 
 /**
- * Whether session cookies are accepted, as at the gate. The proxy may not pass the method and removes `Upgrade`, but
+ * Whether session cookies are accepted, as at the gate. The proxy need not pass the method and removes `Upgrade`, but
  * browsers send `Origin` with every unsafe request and every WebSocket.
  */
 function acceptsSession(

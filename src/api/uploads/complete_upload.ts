@@ -27,11 +27,11 @@ export const completeUpload = driveEndpoint({
   },
 }, async (call, { store }) => {
   const place = placeOf(call);
-  const asked = preconditionsOf(call);
+  const conditions = preconditionsOf(call);
   const outcome = await store.uploads.complete(
     place,
     call.id,
-    (current) => allowsWrite(asked, current),
+    (current) => allowsWrite(conditions, current),
     call.reauthorize,
   );
   if (outcome === "refused") throw errors.preconditionFailed();

@@ -1,4 +1,3 @@
-import { announcedSize, assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
@@ -12,7 +11,9 @@ import {
   type DriveCall,
   driveEndpoint,
   placeOf,
+  storeBody,
   typeOf,
+  uploadBody,
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
@@ -54,26 +55,20 @@ export const putPart = driveEndpoint(
   "upload",
 );
 
-async function receivePart(
-  call: DriveCall,
-  { store, slots, idleTimeout, uploadPace }: Deps,
-): Promise<Response> {
-  const { id, request, context } = call;
+async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
+  const { id } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
-  const digest = expectedDigest(request.headers);
-  const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
-  const body = readBody(request, limits);
-  const accept = async ({ sha256 }: { sha256: string }) => {
-    assertDigest(digest, sha256);
-    await call.reauthorize();
-  };
-  await slots.run(place.project, async () => {
-    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
-    await store.uploads.putPart(place, { id, part, type, announced }, body, accept);
-  });
+  const body = uploadBody(call, deps);
+  const { bytes, announced, accept } = body;
+  const { uploads } = deps.store;
+  await storeBody(
+    call,
+    deps,
+    body,
+    () => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
+  );
   return json(200, { ...uploadAnswer(place, id), part });
 }
 

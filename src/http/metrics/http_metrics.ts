@@ -1,4 +1,4 @@
-import type { RequestContext, RequestKind } from "../request_context.ts";
+import type { RequestContext, RequestKind, RequestMeter } from "../request_context.ts";
 import { type Exposition, Histogram, type Sample } from "./exposition.ts";
 
 /** Bounds in seconds: from an answer out of memory to a large transfer over a slow line. */
@@ -31,7 +31,7 @@ class RouteCounts {
  * The metrics of requests. `prom-client` is not used: it takes 45 ms to load, half as long as the server's start, and leaves
  * this code to be written all the same.
  */
-export class HttpMetrics {
+export class HttpMetrics implements RequestMeter {
   readonly #routes = new Map<string, RouteCounts>();
   readonly #running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();

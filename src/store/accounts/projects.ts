@@ -45,7 +45,7 @@ export class ProjectStore {
   readonly #wake: () => void;
   readonly #adminToken: TtlCache<string>;
 
-  /** @param wake Called when a deletion has begun that the sweeper is to finish. */
+  /** @param wake Wakes the sweeper, which finishes deletions. */
   constructor(
     db: Database,
     cache: ProjectCache,

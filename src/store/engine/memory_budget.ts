@@ -1,6 +1,5 @@
+import { MIB } from "../../rules/units.ts";
 import { MemoryExhausted } from "./errors.ts";
-
-const MIB = 2 ** 20;
 
 /** Smallest budget in bytes: an eighth of it, the part for JSON, holds the largest JSON body. */
 export const MIN_MEMORY_BUDGET = 64 * MIB;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Validators } from "../../rules/preconditions.ts";
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, SECOND } from "../../rules/units.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { newVersion } from "./versions.ts";
 
@@ -42,7 +42,7 @@ export function newRecord(
 }
 
 /** A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored. */
-const MAX_CLOCK_LEAD = 24 * 60 * MINUTE;
+const MAX_CLOCK_LEAD = DAY;
 
 /**
  * Returns the modification time of a new version, in milliseconds since 1970: never before that of the version it

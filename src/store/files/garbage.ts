@@ -1,6 +1,6 @@
 /**
- * The garbage journal: what no file refers to any more, and from when on it may be deleted. Whoever replaces or deletes
- * something adds an entry in the same operation; `GarbageCollector` deletes what the entries name.
+ * The garbage journal: what no file refers to any more, and when it may be deleted. The operation that replaces or deletes
+ * something adds an entry; `GarbageCollector` deletes what the entries name.
  *
  * @module
  */

@@ -1,10 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { SECOND } from "../../rules/units.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { withKv } from "../testing/stores.ts";
 import { Reachability, REMOTE_READS } from "./reachability.ts";
 import { remoteReader } from "./remote_connection.ts";
-
-const SECOND = 1000;
 
 /** Never resolves. */
 const silence = () => new Promise<never>(() => {});

@@ -1,5 +1,5 @@
 import { monotonicUlid } from "@std/ulid";
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, MINUTE, SECOND } from "../../rules/units.ts";
 import type { Commit, Commits, Outcome } from "../engine/commits.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -30,7 +30,7 @@ const REMOTE_COMMIT_TIMEOUT = 10 * SECOND;
 const COMMIT_MARKER_TTL = 10 * MINUTE;
 
 /** How long an unconfirmed commit may still be on its way: a dead connection is noticed after a quarter of an hour. */
-const LATE_COMMIT_TIME = 24 * 60 * MINUTE;
+const LATE_COMMIT_TIME = DAY;
 
 /** Unconfirmed commits that are remembered until the store is back: more than can be in flight at once. */
 const MAX_UNCONFIRMED_COMMITS = 100;

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { SECOND } from "../../rules/units.ts";
 import type { Commits } from "../engine/commits.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { GroupCommitter } from "../engine/group_commit.ts";
@@ -6,8 +7,6 @@ import { Operation } from "../engine/operation.ts";
 import { loseAnswers, withKv } from "../testing/stores.ts";
 import { Reachability } from "./reachability.ts";
 import { REMOTE_OWN_CHECKS, remoteCommits } from "./remote_commits.ts";
-
-const SECOND = 1000;
 
 /** Runs a test with commits to a store that loses answers. */
 async function withCommits(

@@ -209,7 +209,10 @@ function* unusedNumbers(snapshot: Snapshot): Generator<Problem> {
   }
 }
 
-/** Yields a problem if an upload's counter differs from the bytes of its parts, which its end subtracts from the drive's. */
+/**
+ * Yields a problem if an upload's counter differs from the bytes of its parts, which its end subtracts from the
+ * drive's.
+ */
 function* uploadCounterProblems(
   snapshot: Snapshot,
   session: Session,

@@ -44,7 +44,9 @@ export class ClockedServer implements AsyncDisposable {
     return new ClockedServer(server, folder, file);
   }
 
-  /** Sets the server's clock to `offset` milliseconds after this machine's, and waits until new files have that date. */
+  /**
+   * Sets the server's clock to `offset` milliseconds after this machine's, and waits until new files have that date.
+   */
   async setClock(offset: number): Promise<void> {
     // Replaced atomically: the library reads it whenever the server reads the clock.
     await Deno.writeTextFile(`${this.file}.new`, `${offset < 0 ? "" : "+"}${offset / 1000}\n`);
@@ -56,7 +58,10 @@ export class ClockedServer implements AsyncDisposable {
     }
   }
 
-  /** Returns how far the server's clock is ahead of this machine's, in milliseconds. (Its header `Date` never goes back.) */
+  /**
+   * Returns how far the server's clock is ahead of this machine's, in milliseconds. (Its header `Date` never goes
+   * back.)
+   */
   private async offset(): Promise<number> {
     const probe = new Drive(this.server, "clock-probe");
     const name = `${this.probes++}`;

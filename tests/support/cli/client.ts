@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
-import { type CommandResult, environment, Folder, programCommand } from "../command.ts";
+import { type CommandResult, environment, EXECUTABLE, Folder, programCommand } from "../command.ts";
+import { endHosted, runHosted } from "../command_hosts.ts";
 import { PROJECT_KEY, TestServer } from "../server.ts";
 
 /** How long a command may take that is expected to end by itself. */
@@ -11,9 +12,11 @@ const PATIENCE = 90_000;
 export class ClientWorkspace implements AsyncDisposable {
   private constructor(readonly server: TestServer, readonly folder: Folder) {}
 
-  static async open(): Promise<ClientWorkspace> {
-    const folder = await Folder.make();
-    return new ClientWorkspace(await TestServer.start(), folder);
+  static async open(folder?: Folder): Promise<ClientWorkspace> {
+    if (folder === undefined) {
+      return new ClientWorkspace(await TestServer.start(), await Folder.make());
+    }
+    return new ClientWorkspace(await TestServer.start({ data: folder.at("server") }), folder);
   }
 
   /** What the commands find in the environment. */
@@ -27,7 +30,12 @@ export class ClientWorkspace implements AsyncDisposable {
 
   /** Runs a command to its end in the folder. */
   async run(args: readonly string[], options: StartOptions = {}): Promise<CommandResult> {
-    return await this.start(args, options).finished();
+    const { url, input, env = {} } = options;
+    if (EXECUTABLE !== undefined || input !== undefined) {
+      return await this.start(args, options).finished();
+    }
+    const settings = environment({ ...this.env(url), ...env });
+    return await deadline(runHosted(args, settings, this.folder.path), PATIENCE);
   }
 
   /** Runs a command that has to succeed, and gives what it printed. */
@@ -66,6 +74,7 @@ export class ClientWorkspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await endHosted(this.folder.path);
     await this.server[Symbol.asyncDispose]();
     await this.folder[Symbol.asyncDispose]();
   }

@@ -55,8 +55,8 @@ export class ShopStore extends StoreCommands implements AsyncDisposable {
     super(folder.at("data"));
   }
 
-  static async make(): Promise<ShopStore> {
-    const folder = await Folder.make();
+  static async make(folder?: Folder): Promise<ShopStore> {
+    folder ??= await Folder.make();
     const args = ["project", "create", "--id", "shop", "--data", folder.at("data"), "--json"];
     const { stdout } = await runCommand(args);
     return new ShopStore(folder, (JSON.parse(stdout) as { project_key: string }).project_key);

@@ -14,8 +14,8 @@ export const FILES = {
 const HALF = 5_000_001;
 
 /** A store with files of each kind, an open upload, an application with a key; no server runs on it. */
-export async function makeStock(): Promise<Folder> {
-  const folder = await Folder.make();
+export async function makeStock(folder?: Folder): Promise<Folder> {
+  folder ??= await Folder.make();
   await using server = await TestServer.start({ data: folder.at("data") });
   const drive = new Drive(server, DRIVE);
   await drive.put("small", FILES.small);

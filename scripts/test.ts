@@ -1,0 +1,79 @@
+/**
+ * Runs tests and prints one line a file: `deno task test --help`.
+ *
+ * @module
+ */
+import { parseArgs } from "node:util";
+import { print } from "./package/command_line.ts";
+import { runTests, testFiles } from "./test/runner.ts";
+
+const HELP = `Usage: deno task test [OPTIONS] [FILE_OR_FOLDER ...] [-- OPTIONS OF deno test]
+
+Runs each test file in a process of its own and prints one line for it; a file that fails is followed by its whole output.
+Without a file or folder: all tests that need nothing but Deno and take seconds.
+
+  --jobs N          how many files run at the same time (one more than the machine has cores)
+  --time-limit S    seconds after which a file is ended (600)
+  --filter TEXT     only tests whose name has this text
+  -h, --help        print this
+`;
+
+interface Options {
+  places: string[];
+  jobs: number;
+  timeLimit: number;
+  args: string[];
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
+
+async function main(args: string[]): Promise<number> {
+  const options = readOptions(args);
+  if (typeof options === "number") return options;
+  const files = await testFiles(options.places);
+  if (files.length === 0) {
+    print(`No test files in ${options.places.join(", ")}\n`);
+    return 2;
+  }
+  return await runTests({ ...options, files });
+}
+
+function readOptions(args: string[]): Options | number {
+  const end = args.indexOf("--");
+  const own = end === -1 ? args : args.slice(0, end);
+  try {
+    const { values, positionals } = parseArgs({
+      args: own,
+      allowPositionals: true,
+      options: {
+        jobs: { type: "string", default: String(navigator.hardwareConcurrency + 1) },
+        "time-limit": { type: "string", default: "600" },
+        filter: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.help) {
+      print(HELP);
+      return 0;
+    }
+    return {
+      places: positionals,
+      jobs: positive(values.jobs, "--jobs"),
+      timeLimit: positive(values["time-limit"], "--time-limit"),
+      args: [
+        ...values.filter === undefined ? [] : [`--filter=${values.filter}`],
+        ...end === -1 ? [] : args.slice(end + 1),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    print(`${error.message}\n\n${HELP}`);
+    return 2;
+  }
+}
+
+function positive(text: string, option: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new TypeError(`${option} needs a whole number`);
+  return value;
+}

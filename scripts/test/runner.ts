@@ -1,0 +1,137 @@
+import { statfs } from "node:fs/promises";
+import { print } from "../package/command_line.ts";
+import { filesBelow, ROOT } from "../package/parts.ts";
+import { type FileResult, type RunOptions, runTestFile } from "./test_file.ts";
+
+/** Folders in `tests/` whose tests need other programs, or minutes. Each has a task of its own in deno.json. */
+const OTHER_TASKS = ["browser", "faults", "proxy", "remote", "slow", "soak"];
+
+/** A file system in memory, and what it needs free to hold the stores of the tests, in bytes. */
+const MEMORY_DISK = "/dev/shm";
+const MEMORY_DISK_FREE = 4e9;
+
+export interface TestRun {
+  files: readonly string[];
+  /** How many files run at the same time; by default one more than the machine has cores. */
+  jobs?: number;
+  /** Seconds after which a file is ended. */
+  timeLimit?: number;
+  /** More arguments of `deno test`. */
+  args?: readonly string[];
+  env?: Record<string, string>;
+}
+
+/** Runs test files and prints a line for each, and a summary. @returns the exit status. */
+export async function runTests(run: TestRun): Promise<number> {
+  const folder = await Deno.makeTempDir({ ...await memoryDisk(), prefix: "kvdrive-tests-" });
+  const ended = new AbortController();
+  const status = endOnSignal(ended);
+  const started = performance.now();
+  try {
+    const results = await runAll(run, folder, ended.signal);
+    return status() ?? summarize(results, (performance.now() - started) / 1000);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/**
+ * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
+ * which take the longest, come first.
+ */
+export async function testFiles(places: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const place of places.length > 0 ? places : ["tests", "scripts", "src"]) {
+    const path = place.replace(/^\.\//, "").replace(/\/$/, "");
+    if ((await Deno.stat(`${ROOT}${path}`)).isFile) files.push(path);
+    else files.push(...(await filesBelow(ROOT, path)).filter(isTest));
+  }
+  if (places.length > 0) return files;
+  const others = OTHER_TASKS.map((folder) => `tests/${folder}/`);
+  return files.filter((file) => !others.some((folder) => file.startsWith(folder)));
+}
+
+/** The black-box tests: those in `tests/` that `deno task test` runs. */
+export async function blackBoxTests(): Promise<string[]> {
+  const files = await testFiles([]);
+  return files.filter((file) => file.startsWith("tests/") && !file.startsWith("tests/support/"));
+}
+
+function isTest(path: string): boolean {
+  return /_test\.(ts|js)$/.test(path);
+}
+
+/** Where temporary folders are made: in memory where there is room, because each server writes and syncs 16 MiB at its start. */
+async function memoryDisk(): Promise<{ dir?: string }> {
+  try {
+    const { bavail, bsize } = await statfs(MEMORY_DISK);
+    return bavail * bsize >= MEMORY_DISK_FREE ? { dir: MEMORY_DISK } : {};
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw error;
+  }
+}
+
+async function runAll(
+  { files, jobs = navigator.hardwareConcurrency + 1, timeLimit = 600, args = [], env = {} }:
+    TestRun,
+  folder: string,
+  signal: AbortSignal,
+): Promise<FileResult[]> {
+  const disk = Deno.env.get("TMPDIR") ?? "/tmp";
+  const own = { TMPDIR: folder, KVDRIVE_TEST_DISK: disk };
+  const options: RunOptions = { args, env: { ...own, ...env }, folder, timeLimit, signal };
+  const results: FileResult[] = [];
+  const waiting = [...files];
+  const work = async (): Promise<void> => {
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      if (signal.aborted) return;
+      const result = await runTestFile(path, options);
+      results.push(result);
+      if (!signal.aborted) print(lineOf(result));
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return results;
+}
+
+function lineOf({ path, passed, failed, ignored, isOk, seconds, output }: FileResult): string {
+  const counts = [
+    `${passed} passed`,
+    ...failed > 0 ? [`${failed} failed`] : [],
+    ...ignored > 0 ? [`${ignored} ignored`] : [],
+  ].join(", ");
+  const line = `${isOk ? "ok    " : "FAILED"} ${
+    seconds.toFixed(1).padStart(6)
+  } s  ${path}: ${counts}\n`;
+  return isOk ? line : `${line}\n${output}\n`;
+}
+
+/** Prints the totals. @returns the exit status. */
+function summarize(results: readonly FileResult[], time: number): number {
+  const sum = (count: (result: FileResult) => number) =>
+    results.reduce((total, result) => total + count(result), 0);
+  const failed = results.filter(({ isOk }) => !isOk);
+  const seconds = Math.round(time);
+  print(
+    `\n${results.length} files, ${sum(({ passed }) => passed)} tests and steps passed, ` +
+      `${sum((result) => result.failed)} failed, ${sum(({ ignored }) => ignored)} ignored, ` +
+      `in ${Math.floor(seconds / 60)} min ${seconds % 60} s\n`,
+  );
+  if (failed.length === 0) return 0;
+  print(`Files that failed:\n${failed.map(({ path }) => `  ${path}\n`).join("")}`);
+  return 1;
+}
+
+/** Ends the running tests on Ctrl-C. @returns a function that returns the exit status of a signal that came. */
+function endOnSignal(ended: AbortController): () => number | undefined {
+  const statuses = { SIGINT: 130, SIGTERM: 143 } as const;
+  let status: number | undefined;
+  for (const [signal, own] of Object.entries(statuses)) {
+    Deno.addSignalListener(signal as keyof typeof statuses, () => {
+      status = own;
+      ended.abort();
+    });
+  }
+  return () => status;
+}
