@@ -80,9 +80,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
         isDraining: () => draining,
       }));
       const { trustedProxies, idleTimeout, appsTimeout } = options;
-      const patience = { trustedProxies, idleTimeout, appsTimeout };
+      const timeouts = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
-      const gate = new FetchGate({ ...shared, ...patience, observer: watch, onError });
+      const gate = new FetchGate({ ...shared, ...timeouts, observer: watch, onError });
       return async (request, info) => {
         const answer = draining ? undefined : await gate.respond(request, info);
         return answer ?? await app(request, info);

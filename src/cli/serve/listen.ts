@@ -70,8 +70,8 @@ export function openGate(
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...policy, ...patience, observer: watch, onError, onExhausted };
+  const timeouts = { trustedProxies, idleTimeout, appsTimeout };
+  const deps = { store, wrongKeys, ...policy, ...timeouts, observer: watch, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
