@@ -1,4 +1,3 @@
-import { formatBytes } from "../../rules/units.ts";
 import { resolve } from "@std/path";
 import { exportDrives } from "../../client/archive/export.ts";
 import { FolderSource, FolderTarget } from "../../client/archive/folder.ts";
@@ -10,6 +9,7 @@ import { ClientError } from "../../client/errors.ts";
 import { LOCAL_FILE_SYSTEM } from "../../client/local_paths.ts";
 import { TransferReport } from "../../client/transfers.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { formatBytes } from "../../rules/units.ts";
 import type { OptionSpec } from "../options/arguments.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
