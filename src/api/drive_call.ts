@@ -4,6 +4,7 @@ import {
   reauthenticate,
   requireProjectKey,
 } from "../http/authentication.ts";
+import { announcedSize, assertDigest, expectedDigest, readBody } from "../http/body.ts";
 import { errors } from "../http/http_error.ts";
 import type { RequestContext, RequestKind } from "../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../http/request_target.ts";
@@ -36,6 +37,7 @@ export interface DriveCall {
   reauthorize: () => Promise<void>;
 }
 
+/** Handles a request whose sender is authorized. */
 export type DriveHandler = (call: DriveCall, deps: Deps) => Promise<Response>;
 
 const DRIVE_ACCESS: Access = {
@@ -44,7 +46,7 @@ const DRIVE_ACCESS: Access = {
   failures: {
     Unauthorized: "The key is missing or unknown.",
     Forbidden: "The key is of another project.",
-    NotFound: "The project does not exist (only the administrator gets this answer).",
+    NotFound: "The project does not exist (only the administrator gets this response).",
     TooManyWrongKeys: "Too many wrong keys came from this network.",
   },
 };
@@ -81,7 +83,7 @@ function authorized(handler: DriveHandler): Handler {
     try {
       return await handler(driveCallOf(routed, project, reauthorize), deps);
     } catch (error) {
-      // The owner of a project that was just deleted gets the answer to an unknown key.
+      // The owner of a project that was just deleted gets the response to an unknown key.
       throw isAdministrator && error instanceof NoSuchProject
         ? errors.projectNotFound(project)
         : error;
@@ -106,10 +108,10 @@ async function authorize(
     const reauthorize = () => reauthenticate(headers, project, auth);
     return { isAdministrator: false, reauthorize };
   }
-  await authenticateCaller(headers, store.projects, auth);
+  await authenticateCaller(headers, store.adminToken, auth);
   const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
   if (!exists) throw errors.projectNotFound(project);
-  const reauthorize = async () => void await authenticateCaller(headers, store.projects, auth);
+  const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);
   return { isAdministrator: true, reauthorize };
 }
 
@@ -146,6 +148,56 @@ export function typeOf({ request }: DriveCall): string | undefined {
     throw errors.badContentType(MAX_CONTENT_TYPE);
   }
   return type;
+}
+
+/** The body of a request that is to be stored. */
+export interface UploadBody {
+  bytes: AsyncIterable<Uint8Array>;
+  /** `Content-Length`, if there is one. */
+  announced: number | undefined;
+  /**
+   * To be called with the SHA-256 of the received bytes right before they are published.
+   *
+   * @throws {HttpError} 400 if `Content-Digest` does not match, 401 if the sender's key was revoked.
+   */
+  accept: (received: { sha256: string }) => Promise<void>;
+}
+
+/**
+ * Checks the headers of a body that is to be stored. Nothing is read before its bytes are iterated.
+ *
+ * @throws {HttpError} 400 if `Content-Digest` is malformed, 413 if the body is announced too large.
+ */
+export function uploadBody(
+  { request, context, reauthorize }: DriveCall,
+  { idleTimeout, uploadPace }: Deps,
+): UploadBody {
+  const digest = expectedDigest(request.headers);
+  const announced = announcedSize(request.headers, MAX_PAYLOAD);
+  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
+  const accept = async ({ sha256 }: { sha256: string }) => {
+    assertDigest(digest, sha256);
+    await reauthorize();
+  };
+  return { bytes: readBody(request, limits), announced, accept };
+}
+
+/**
+ * Stores a body: waits for an upload slot of the project and reserves space on the disk for the body first.
+ *
+ * @throws {HttpError} 503 if no slot becomes free in time.
+ * @throws {StoreFull} if the disk has not enough space.
+ */
+export async function storeBody<T>(
+  { project }: DriveCall,
+  { store, slots }: Deps,
+  { announced }: UploadBody,
+  work: () => Promise<T>,
+): Promise<T> {
+  return await slots.run(project, async () => {
+    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
+    return await work();
+  });
 }
 
 /** The conditional headers of a request. */

@@ -3,7 +3,7 @@ import { StoreFull } from "../store/disk/disk_space.ts";
 import {
   AccessIsOff,
   AlreadyExists,
-  BackupRuns,
+  BackupInProgress,
   BeingDeleted,
   CannotBackUp,
   CannotOpenStore,
@@ -37,7 +37,7 @@ const FAILURES = [
   ClientError,
   CannotOpenStore,
   CannotBackUp,
-  BackupRuns,
+  BackupInProgress,
   CannotRestore,
   StoreUnavailable,
   StoreFull,

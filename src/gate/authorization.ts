@@ -26,8 +26,8 @@ import {
 import type { Upstream } from "./upstreams.ts";
 
 /**
- * How often a running request is authorized again, in milliseconds. With the lifetime of cached keys, one that was revoked
- * in another process stops working within 6 s.
+ * How often a running request is authorized again, in milliseconds. With the lifetime of cached keys, one that was
+ * revoked in another process stops working within 6 s.
  */
 export const REAUTHORIZE_INTERVAL = 1000;
 
@@ -113,8 +113,8 @@ export async function isStillAuthorized(
 
 /**
  * Decides about access to an application: "While access control is off, everyone gets in. While it is on: a key of the
- * application in `X-API-Key`, or the owner: the project key in that header, or a browser that signed in with it." Keys are
- * looked up by SHA-256, so that the time of a lookup reveals nothing about a stored key.
+ * application in `X-API-Key`, or the owner: the project key in that header, or a browser that signed in with it." Keys
+ * are looked up by SHA-256, so that the time of a lookup reveals nothing about a stored key.
  */
 export async function authorize(
   store: AccessStore,

@@ -225,7 +225,9 @@ function forwardedResponse(
   return new Response(observed(response.body, onPiece, stop), { status, statusText, headers });
 }
 
-/** Returns the same stream. Calls `onPiece` for every piece, and `onEnd` when the stream ends, fails or is cancelled. */
+/**
+ * Returns the same stream. Calls `onPiece` for every piece, and `onEnd` when the stream ends, fails or is cancelled.
+ */
 function observed(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   onPiece: (size: number) => void,

@@ -52,7 +52,9 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** The headers of a request that are not forwarded: hop-by-hop headers, the gate's key, and those that the gate sets. */
+/**
+ * The headers of a request that are not forwarded: hop-by-hop headers, the gate's key, and those that the gate sets.
+ */
 const REQUEST_DROPPED = new Set([
   ...HOP_BY_HOP,
   "proxy-authorization",
@@ -228,8 +230,8 @@ export function serializeUpgrade({ reason, headers }: ResponseHead): string {
 }
 
 /**
- * Whether an application's header is forwarded to the client. Drops hop-by-hop headers, session cookies of the gate, and
- * `Service-Worker-Allowed`, which would give one application's service worker the paths of others.
+ * Whether an application's header is forwarded to the client. Drops hop-by-hop headers, session cookies of the gate,
+ * and `Service-Worker-Allowed`, which would give one application's service worker the paths of others.
  *
  * @param connection The options in the header Connection.
  */

@@ -33,7 +33,9 @@ const MAX_INTERIM_RESPONSES = 16;
 /** Idle time up to which a connection is reused for a request that cannot be repeated, in milliseconds. */
 const FRESH_TIME = 1000;
 
-/** How long the second direction of an upgraded connection may stay open after the first was closed, in milliseconds. */
+/**
+ * How long the second direction of an upgraded connection may stay open after the first was closed, in milliseconds.
+ */
 const HALF_CLOSE_TIME = 10_000;
 
 /** Idempotent methods, which can be repeated "if the underlying connection is closed" (RFC 9110, 9.2.2). */
@@ -362,7 +364,9 @@ function isReusable({ minor, headers }: ResponseHead): boolean {
   return !headers.some(({ lower, value }) => lower === "connection" && /\bclose\b/i.test(value));
 }
 
-/** Reads a connection to its end, and forwards every piece before the next read. @throws {ConnectionLost} if it breaks. */
+/**
+ * Reads a connection to its end, and forwards every piece before the next read. @throws {ConnectionLost} if it breaks.
+ */
 async function pump(
   from: Connection,
   forward: (piece: Uint8Array) => Promise<void>,

@@ -7,8 +7,8 @@ import type { AppInfo, AppStore } from "../store/accounts/apps.ts";
 export interface Route {
   app: AppInfo;
   /**
-   * Whether the application exists. A missing one is treated like a protected one until the client has shown a key of the
-   * project, so that others cannot find out which applications exist.
+   * Whether the application exists. A missing one is treated like a protected one until the client has shown a key of
+   * the project, so that others cannot find out which applications exist.
    */
   exists: boolean;
   /** The path in front of the application's own: `/project/app`, or nothing if it has a host name. */
@@ -27,7 +27,8 @@ export interface AppDirectory {
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\;]|%2f|%5c|%3b|$)/i;
 
 /**
- * Finds the application of a request: by host name, or under the gate's own names by the first two segments of the path.
+ * Finds the application of a request: by host name, or under the gate's own names by the first two segments of the
+ * path.
  *
  * @throws {HttpError} 404 if no application can have this address, 400 if the path could lead out of the application.
  */
@@ -55,8 +56,8 @@ export async function findRoute(
 }
 
 /**
- * Returns the application with a host name. Checks again whether the name can be claimed, as the application may be older
- * than the server's settings.
+ * Returns the application with a host name. Checks again whether the name can be claimed, as the application may be
+ * older than the server's settings.
  */
 export async function findByHost(
   { apps, hosts }: AppDirectory,

@@ -88,8 +88,8 @@ export function mayUseSession(
 }
 
 /**
- * Whether a browser sent the request from a page of the same origin, according to `Sec-Fetch-Site`, or to `Origin` in older
- * browsers and without TLS. Browsers send one of them with every unsafe request, and pages cannot set either.
+ * Whether a browser sent the request from a page of the same origin, according to `Sec-Fetch-Site`, or to `Origin` in
+ * older browsers and without TLS. Browsers send one of them with every unsafe request, and pages cannot set either.
  *
  * @param host The requested host, with its port.
  */

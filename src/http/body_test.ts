@@ -10,16 +10,16 @@ import {
 } from "./body.ts";
 import { HttpError } from "./http_error.ts";
 
-/** Long enough that no test meets it. */
+/** An idle time that no test reaches. */
 const IDLE = 60_000;
 
-/** A body that is given by hand, and says how it was left. */
+/** A body whose pieces a test controls, and that records how it was cancelled. */
 class TestBody {
   pulls = 0;
   readonly cancelled: Promise<unknown>;
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
 
-  /** @param next What a pull does; without it, nothing ever comes. */
+  /** @param next Called for each pull; without it, no bytes ever arrive. */
   constructor(
     next: (controller: ReadableStreamDefaultController, pull: number) => void = () => {},
   ) {
@@ -150,7 +150,7 @@ Deno.test("the announced size is Content-Length", () => {
   }
 });
 
-/** A body of single bytes, each some milliseconds after the reader asks for it. */
+/** A body of single bytes, each some milliseconds after the reader wants it. */
 function trickling(count: number, pause: number): TestBody {
   let sent = 0;
   return new TestBody(async (controller) => {
@@ -191,7 +191,7 @@ Deno.test("a process that was busy checks for arrived bytes before it gives up",
   const body = new TestBody((controller, pull) => {
     if (pull > 1) return controller.close();
     setTimeout(() => controller.enqueue(new Uint8Array(1)), 20);
-    // Everything of this process stands still for longer than the sender may.
+    // Blocks this process for longer than the idle time.
     const until = performance.now() + 500;
     setTimeout(() => {
       while (performance.now() < until);
@@ -201,7 +201,7 @@ Deno.test("a process that was busy checks for arrived bytes before it gives up",
   assertEquals(pieces.length, 1);
 });
 
-/** The SHA-256 of nothing, and of "abc". */
+/** The SHA-256 of an empty body, and of "abc". */
 const EMPTY = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
 const ABC = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 

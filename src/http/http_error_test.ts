@@ -3,7 +3,7 @@ import { StoreFull } from "../store/disk/disk_space.ts";
 import { StoreDamaged, StoreUnavailable, UploadRefused } from "../store/engine/errors.ts";
 import { errors, HttpError, renderError, toHttpError } from "./http_error.ts";
 
-/** A word that no answer may have in it. */
+/** A word that no answer may contain. */
 const SECRET = "drizzle";
 
 const inner = new TypeError(`database ${SECRET} is locked at /srv/${SECRET}`);

@@ -9,21 +9,21 @@ import { someContext } from "./test_support.ts";
 const LIMIT = 100 * CHUNK_SIZE;
 const REPEATABLE = { isRepeatable: true };
 
-/** A server with memory for answers, and how often one was made. */
+/** A server with memory for answers, and the number of answers that it built. */
 class TestServer {
   readonly json: MemoryPart;
-  made = 0;
+  built = 0;
 
   constructor(patience = 60_000) {
     this.json = new MemoryPart("json", LIMIT, patience);
   }
 
-  /** Answers a project with so many bytes of text. */
+  /** Answers a project with a text of this size. */
   async answer(size: number, project = "p", method = "GET"): Promise<Response> {
     const request = new Request("http://kv.example/", { method });
     const deps = { store: { memory: { json: this.json } }, idleTimeout: 60_000 };
     return await boundedJson({ project, request, context: someContext() }, deps, REPEATABLE, () => {
-      this.made++;
+      this.built++;
       return Promise.resolve("x".repeat(size));
     });
   }
@@ -39,7 +39,7 @@ Deno.test("a large answer holds memory until it is read, a small one does not", 
   assertEquals(large.headers.get("Content-Length"), String(size + 2));
   assertEquals(server.json.used, size + 2);
   assertEquals((await large.json()).length, size);
-  assertEquals([server.json.used, server.made], [0, 2]);
+  assertEquals([server.json.used, server.built], [0, 2]);
 });
 
 Deno.test("a large answer releases its memory if the reader disconnects or the method is HEAD", async () => {
@@ -57,15 +57,15 @@ Deno.test("an answer without memory is built again when memory is available", as
   const first = await server.answer(40 * CHUNK_SIZE);
   const second = server.answer(30 * CHUNK_SIZE);
   await delay(5);
-  assertEquals([server.made, server.json.used], [2, 40 * CHUNK_SIZE + 2]);
-  // Others are answered meanwhile.
+  assertEquals([server.built, server.json.used], [2, 40 * CHUNK_SIZE + 2]);
+  // A smaller answer to another project is not blocked.
   assertEquals(
     (await (await server.answer(20 * CHUNK_SIZE, "other")).json()).length,
     20 * CHUNK_SIZE,
   );
   await first.body?.cancel();
   assertEquals((await (await second).json()).length, 30 * CHUNK_SIZE);
-  assertEquals([server.made, server.json.used], [4, 0]);
+  assertEquals([server.built, server.json.used], [4, 0]);
 });
 
 Deno.test("an answer larger than the budget counts as half of it and is sent", async () => {

@@ -1,4 +1,4 @@
-import { NO_ROUTE, type RequestContext } from "./request_context.ts";
+import { NO_ROUTE, type RequestContext, type RequestRecorder } from "./request_context.ts";
 
 /** The format of the log's lines. */
 export type LogFormat = "text" | "json";
@@ -10,7 +10,7 @@ const PROBES = new Set(["/healthz", "/readyz"]);
  * Writes one line for each request. Of the text that a caller sent it contains only the request id, which has no characters
  * that a terminal or a parser would interpret.
  */
-export class RequestLog {
+export class RequestLog implements RequestRecorder {
   readonly #write: (line: string) => void;
   readonly #format: (context: RequestContext, time: string, milliseconds: string) => string;
   #second = -1;

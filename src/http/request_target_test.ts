@@ -9,7 +9,7 @@ import {
   type RequestTarget,
 } from "./request_target.ts";
 
-/** A request as the server gives it: its address is what was sent, where a constructor would tidy it up. */
+/** A request as the server passes it on: its URL is unchanged, whereas the constructor of `Request` would normalise it. */
 function requestTo(url: string): Request {
   return Object.defineProperty(new Request("http://kv.example/"), "url", { value: url });
 }
@@ -86,8 +86,8 @@ Deno.test("a malformed Host header is 400", () => {
     "<a>",
   ];
   for (const host of hosts) {
-    const judge = () => assertHost(new Headers({ host }));
-    assertEquals(assertThrows(judge, HttpError, "The Host header").status, 400, host);
+    const check = () => assertHost(new Headers({ host }));
+    assertEquals(assertThrows(check, HttpError, "The Host header").status, 400, host);
   }
 });
 

@@ -3,7 +3,7 @@ import { streamPieces } from "./response_stream.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
 
-/** What happened to a stream, in order. */
+/** The events of a stream, in order. */
 function watched(
   pieces: AsyncIterable<Piece>,
   idle = 60_000,
@@ -65,7 +65,7 @@ Deno.test("a reader that disconnects before the first piece ends the pieces", as
   let returned = false;
   const { stream, log } = watched({
     [Symbol.asyncIterator]: () => ({
-      next: () => Promise.reject(new Error("nobody asked")),
+      next: () => Promise.reject(new Error("not requested")),
       return: () => {
         returned = true;
         return Promise.resolve({ done: true, value: undefined });
@@ -76,7 +76,7 @@ Deno.test("a reader that disconnects before the first piece ends the pieces", as
   assertEquals([returned, log], [true, ["end"]]);
 });
 
-/** A first piece that is on its way from `started` on until `waiting` ends; `cleaned` is told when all is over. */
+/** A first piece that is read from `started` until `waiting` ends; `cleaned` resolves at the end. */
 async function* slowPiece(
   started: PromiseWithResolvers<void>,
   waiting: Promise<void>,

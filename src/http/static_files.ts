@@ -55,16 +55,16 @@ export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): Static
   return { type, etag, bytes };
 }
 
-/** The answer with a file: 304 if the caller has it, compressed if the caller accepts that. */
+/** The response with a file: 304 if the caller has it, compressed if the caller accepts that. */
 export function sendStatic(
-  { headers: asked }: Request,
+  { headers: requested }: Request,
   file: StaticFile,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const zipped = acceptsGzip(asked.get("accept-encoding") ?? "") ? file.zipped : undefined;
+  const zipped = acceptsGzip(requested.get("accept-encoding") ?? "") ? file.zipped : undefined;
   const etag = zipped === undefined ? file.etag : `${file.etag}-gzip`;
   const common = { ...headers, ETag: `"${etag}"` };
-  if (isCurrent(asked.get("if-none-match"), file)) {
+  if (isCurrent(requested.get("if-none-match"), file)) {
     return new Response(null, { status: 304, headers: common });
   }
   const bytes = zipped ?? file.bytes;
@@ -86,9 +86,9 @@ function acceptsGzip(accepted: string): boolean {
   });
 }
 
-/** Whether the caller has the file, plain or compressed. */
+/** Whether the caller has the file, plain or compressed: "weak comparison" (RFC 9110, 13.1.2). */
 function isCurrent(ifNoneMatch: string | null, { etag }: StaticFile): boolean {
-  return [etag, `${etag}-gzip`].some((etag) => listsEtag(ifNoneMatch, etag, "weak"));
+  return [etag, `${etag}-gzip`].some((tag) => listsEtag(ifNoneMatch, tag, "weak"));
 }
 
 async function pathsIn(folder: URL, prefix = ""): Promise<string[]> {

@@ -4,7 +4,7 @@ import { RunningUploads, UploadSlots } from "./upload_slots.ts";
 
 const LONG = 60_000;
 
-/** An upload that runs until it is told to end. */
+/** An upload that runs until a test ends it. */
 class Upload {
   readonly #gate = Promise.withResolvers<void>();
   readonly ended: Promise<void>;
@@ -25,7 +25,7 @@ class Upload {
   }
 }
 
-/** Begins uploads of a project, as many as run at once and those that wait. */
+/** Starts uploads of a project; some run, the others wait. */
 async function begin(slots: UploadSlots, project: string, count: number): Promise<Upload[]> {
   const uploads = Array.from({ length: count }, () => new Upload(slots, project));
   await Promise.resolve();

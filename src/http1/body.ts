@@ -94,7 +94,9 @@ export function bodyReader(reader: ByteReader, framing: Framing): BodyReader {
   return new BodyOfLength(reader, framing.length);
 }
 
-/** Whether the rest of a body has arrived, so that the next request can follow on the connection. Consumes that rest. */
+/**
+ * Whether the rest of a body has arrived, so that the next request can follow on the connection. Consumes that rest.
+ */
 export function isFullyReceived(body: BodyReader): boolean {
   try {
     body.take();

@@ -23,8 +23,8 @@ export interface ClientOptions {
 }
 
 /**
- * A client's connection with its deadlines: `HEAD_TIMEOUT` for a head, `KEEP_ALIVE_TIMEOUT` for the next request, and the
- * write timeout for accepting a response.
+ * A client's connection with its deadlines: `HEAD_TIMEOUT` for a head, `KEEP_ALIVE_TIMEOUT` for the next request, and
+ * the write timeout for accepting a response.
  */
 export class ClientConnection implements TrackedConnection {
   readonly connection: Connection;
@@ -109,8 +109,8 @@ export class ClientConnection implements TrackedConnection {
   }
 
   /**
-   * Closes the sending direction, then reads and discards for `LINGER_TIME`. If unread bytes were left at the close, the
-   * system would reset the connection, and the client could miss the response.
+   * Closes the sending direction, then reads and discards for `LINGER_TIME`. If unread bytes were left at the close,
+   * the system would reset the connection, and the client could miss the response.
    */
   async linger(): Promise<void> {
     const { reader } = this.connection;

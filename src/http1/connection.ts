@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Bounds of a connection's read buffer, in bytes: the first while it is idle, the second while a body or long head arrives. */
+/** Bounds of a read buffer, in bytes: the first while idle, the second while a body or a long head arrives. */
 export const MIN_READ_BUFFER = 8192;
 export const MAX_READ_BUFFER = 65_536;
 
@@ -225,7 +225,9 @@ export class ByteReader {
     this.#start = this.#end = 0;
   }
 
-  /** Waits for more bytes; resolves to `false` at the end of the stream. Must not be called while the buffer is full. */
+  /**
+   * Waits for more bytes; resolves to `false` at the end of the stream. Must not be called while the buffer is full.
+   */
   fill(): Promise<boolean> {
     this.#filling ??= this.#read();
     return this.#filling;
@@ -275,7 +277,9 @@ export function closeQuietly(connection: Pick<Transport, "close">): void {
 
 const encoder = new TextEncoder();
 
-/** Writes one byte per character and returns the count. `encodeInto` is ten times as fast, but correct for ASCII only. */
+/**
+ * Writes one byte per character and returns the count. `encodeInto` is ten times as fast, but correct for ASCII only.
+ */
 function writeText(out: Buffer, text: string, at: number): number {
   const { read, written } = encoder.encodeInto(text, at === 0 ? out : out.subarray(at));
   if (read === text.length && written === text.length) return written;

@@ -97,7 +97,9 @@ export class ConnectionTable {
     this.#maxSockets = Math.max(descriptors - RESERVED_DESCRIPTORS, MIN_SOCKETS);
   }
 
-  /** Adds an idle connection, and closes another one if a limit is reached. Returns `false` if all others are in use. */
+  /**
+   * Adds an idle connection, and closes another one if a limit is reached. Returns `false` if all others are in use.
+   */
   add(connection: TrackedConnection, address: string): boolean {
     const network = this.#limits.networkOf(address);
     const isNetworkFull = network !== undefined &&
@@ -158,8 +160,8 @@ export class ConnectionTable {
   }
 
   /**
-   * Connections without a network come last: a proxy may be sending a request over a connection that is idle here, and its
-   * client would get an error.
+   * Connections without a network come last: a proxy may be sending a request over a connection that is idle here, and
+   * its client would get an error.
    */
   #longestIdle(network: string | undefined): TrackedConnection | undefined {
     let shared: TrackedConnection | undefined;

@@ -46,7 +46,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Returns the value of a header that may occur once, or `undefined` if it is absent. @throws {MalformedMessage} if repeated. */
+/** Returns the value of a header, or `undefined` if it is absent. @throws {MalformedMessage} if it is repeated. */
 export function singleHeader(headers: readonly Header[], lower: string): string | undefined {
   let found: string | undefined;
   for (const header of headers) {

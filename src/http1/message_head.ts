@@ -62,9 +62,9 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * Reads the head of a message without its empty line, one character per byte. Returns `undefined` if the connection ends
- * before the first byte. Skips one empty line before the head: "a server … SHOULD ignore at least one empty line (CRLF)
- * received prior to the request-line" (RFC 9112, 2.2).
+ * Reads the head of a message without its empty line, one character per byte. Returns `undefined` if the connection
+ * ends before the first byte. Skips one empty line before the head: "a server … SHOULD ignore at least one empty line
+ * (CRLF) received prior to the request-line" (RFC 9112, 2.2).
  *
  * @throws {MalformedMessage} if the head has control characters, is too long, or is incomplete.
  */
@@ -140,8 +140,8 @@ const DELETE = 127;
  * Returns the end of the head that begins at `start`, or -1 if it is not before `end`. Bytes before `from` were scanned
  * earlier.
  *
- * "A recipient of such a bare CR MUST consider that element to be invalid" (RFC 9112, 2.2). A bare LF is rejected too: an
- * application behind the gate must not see two lines where the gate sees one.
+ * "A recipient of such a bare CR MUST consider that element to be invalid" (RFC 9112, 2.2). A bare LF is rejected too:
+ * an application behind the gate must not see two lines where the gate sees one.
  */
 function findHeadEnd(bytes: Uint8Array, start: number, from: number, end: number): number {
   for (let at = from; at < end; at++) {

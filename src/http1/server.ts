@@ -42,8 +42,8 @@ export class HttpServer {
   }
 
   /**
-   * Closes idle connections, and waits for running requests. New connections are accepted until then, so that the handler
-   * can reject their requests; each of them closes after its response.
+   * Closes idle connections, and waits for running requests. New connections are accepted until then, so that the
+   * handler can reject their requests; each of them closes after its response.
    */
   async drain(): Promise<void> {
     this.#isDraining = true;

@@ -7,8 +7,8 @@ export interface ByteRange {
 /**
  * Parses a `Range` header (RFC 9110, 14.1.2 and 14.2) for a file of `size` bytes.
  *
- * @returns The range, cut to the file's end; `"unsatisfiable"` if the file has none of its bytes (416); `undefined` if the
- * header is absent or to be ignored: another unit, several ranges, or malformed.
+ * @returns The range, cut to the file's end; `"unsatisfiable"` if the file has none of its bytes (416); `undefined` if
+ * the header is absent or to be ignored: another unit, several ranges, or malformed.
  *
  * @example
  * ```ts
@@ -27,14 +27,18 @@ export function parseRange(
   if (match === null) return undefined;
   const [, first = "", last = ""] = match;
   if (first === "") return last === "" ? undefined : suffixRange(Number(last), size);
-  // "An int-range is invalid if the last-pos value is present and less than first-pos." Doubles would round long numbers.
+  // "An int-range is invalid if the last-pos value is present and less than first-pos." Doubles would round long
+  // numbers.
   if (last !== "" && BigInt(last) < BigInt(first)) return undefined;
   const start = Number(first);
   if (start >= size) return "unsatisfiable";
   return { start, end: last === "" ? size : Math.min(Number(last) + 1, size) };
 }
 
-/** `bytes=-500`: "If the selected representation is shorter than the specified suffix-length, the entire representation is used." */
+/**
+ * `bytes=-500`: "If the selected representation is shorter than the specified suffix-length, the entire representation
+ * is used."
+ */
 function suffixRange(length: number, size: number): ByteRange | "unsatisfiable" | undefined {
   if (length === 0) return "unsatisfiable";
   // `Content-Range` cannot express the whole of an empty file, so the header is ignored and the answer is 200.

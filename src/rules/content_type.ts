@@ -1,6 +1,8 @@
 import { typeByExtension } from "@std/media-types/type-by-extension";
 
-/** A content type that is stored with a file, in characters: two names of 127 characters (RFC 6838, 4.2) and a slash. */
+/**
+ * A content type that is stored with a file, in characters: two names of 127 characters (RFC 6838, 4.2) and a slash.
+ */
 export const MAX_CONTENT_TYPE = 255;
 
 /** "When it cannot be derived, it defaults to `application/octet-stream`." */
@@ -12,7 +14,10 @@ const FILLER = "binary/octet-stream";
 /** Characters of a refused content type that a message quotes. */
 const MAX_QUOTED = 100;
 
-/** Returns the content type in a request's header; `undefined` if it is absent, empty, or the filler of a client library. */
+/**
+ * Returns the content type in a request's header; `undefined` if it is absent, empty, or the filler of a client
+ * library.
+ */
 export function namedContentType(header: string | null): string | undefined {
   const type = header?.trim() ?? "";
   return type === "" || type.toLowerCase() === FILLER ? undefined : type;
@@ -21,7 +26,8 @@ export function namedContentType(header: string | null): string | undefined {
 /**
  * Checks a content type before it is stored.
  *
- * @returns What is wrong with it, as the end of a sentence that starts with "The content type"; `undefined` for a valid one.
+ * @returns What is wrong with it, as the end of a sentence that starts with "The content type"; `undefined` for a valid
+ * one.
  */
 export function contentTypeProblem(type: string): string | undefined {
   // The characters of a header field (RFC 9110, 5.5): downloads send the type back.
@@ -34,7 +40,8 @@ export function contentTypeProblem(type: string): string | undefined {
 }
 
 /**
- * Returns the content type of a file whose upload names none. "When absent, the content type is derived from the file name."
+ * Returns the content type of a file whose upload names none. "When absent, the content type is derived from the file
+ * name."
  *
  * @example
  * ```ts

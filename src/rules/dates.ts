@@ -9,7 +9,9 @@ const DAY_NAME = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
 const LONG_DAY_NAME = "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day";
 const TIME_OF_DAY = "(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})";
 
-/** The three forms of RFC 9110, 5.6.7: IMF-fixdate, and the obsolete RFC 850 and asctime, which a server must accept. */
+/**
+ * The three forms of RFC 9110, 5.6.7: IMF-fixdate, and the obsolete RFC 850 and asctime, which a server must accept.
+ */
 const HTTP_DATES = [
   new RegExp(`^${DAY_NAME}, (?<day>\\d{2}) (?<month>\\w{3}) (?<year>\\d{4}) ${TIME_OF_DAY} GMT$`),
   new RegExp(
@@ -19,10 +21,11 @@ const HTTP_DATES = [
 ];
 
 /**
- * Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`. `Date.parse` is no substitute: it also accepts local times,
- * other formats and 31 February.
+ * Parses an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`. `Date.parse` is no substitute: it also accepts local
+ * times, other formats and 31 February.
  *
- * @returns Seconds since 1970, or `undefined` if the text has none of the three forms or names a time that does not exist.
+ * @returns Seconds since 1970, or `undefined` if the text has none of the three forms or names a time that does not
+ * exist.
  */
 export function parseHttpDate(text: string): number | undefined {
   for (const form of HTTP_DATES) {
@@ -47,8 +50,8 @@ function secondsOf(fields: Record<string, string>): number | undefined {
 
 /**
  * "Recipients of a timestamp value in rfc850-date format, which uses a two-digit year, MUST interpret a timestamp that
- * appears to be more than 50 years in the future as representing the most recent year in the past that had the same last two
- * digits" (RFC 9110, 5.6.7).
+ * appears to be more than 50 years in the future as representing the most recent year in the past that had the same
+ * last two digits" (RFC 9110, 5.6.7).
  */
 function fullYearOf(lastTwoDigits: number): number {
   const now = new Date().getUTCFullYear();

@@ -49,7 +49,10 @@ export function hostProblem(text: string): string | undefined {
   return isCanonicalIdn(text) ? undefined : 'has a label "xn--…" that no browser writes so';
 }
 
-/** Returns whether the internationalized labels of a name have the form that browsers send (URL standard, "domain to ASCII"). */
+/**
+ * Returns whether the internationalized labels of a name have the form that browsers send (URL standard, "domain to
+ * ASCII").
+ */
 function isCanonicalIdn(name: string): boolean {
   if (!name.includes("xn--")) return true;
   const url = `http://${name}`;
@@ -117,8 +120,8 @@ export class HostRules {
   }
 
   /**
-   * Checks a name, in lower case, as the host of an application or as the suffix of such hosts. "IP addresses, `localhost`,
-   * public suffixes, and the server's own names … can never be claimed" (wire contract).
+   * Checks a name, in lower case, as the host of an application or as the suffix of such hosts. "IP addresses,
+   * `localhost`, public suffixes, and the server's own names … can never be claimed" (wire contract).
    *
    * @returns What is wrong with it, as the end of a sentence; `undefined` for a name that can be claimed.
    */

@@ -1,8 +1,8 @@
 /**
  * What files, drives, projects, applications and keys may be called, and the order of file names.
  *
- * A function `…Problem` returns what is wrong with a name as the end of a sentence that starts with the thing, such as "The
- * file name …", or `undefined` for a valid name.
+ * A function `…Problem` returns what is wrong with a name as the end of a sentence that starts with the thing, such as
+ * "The file name …", or `undefined` for a valid name.
  *
  * @module
  */
@@ -53,7 +53,7 @@ export function fileNameProblem(name: string): string | undefined {
   if (name === "") return "is empty: it needs 1 to 1024 bytes";
   if (name.trim() === "") return "is blank: it needs a character other than white space";
   // "Must not end with `/`."
-  if (name.endsWith("/")) return 'ends with "/": name the file behind the last slash';
+  if (name.endsWith("/")) return 'ends with "/": add a file name after the last slash';
   if (name.includes("\0")) return "has a NUL character: leave it out";
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
@@ -106,8 +106,8 @@ function lengthProblem(text: string, limit: number): string | undefined {
 }
 
 /**
- * Compares two names by their UTF-8 bytes, which is the order of the store and of listings. JavaScript's `<` compares UTF-16
- * units, which puts U+1F600 before U+FFFD.
+ * Compares two names by their UTF-8 bytes, which is the order of the store and of listings. JavaScript's `<` compares
+ * UTF-16 units, which puts U+1F600 before U+FFFD.
  *
  * @returns A negative number, zero or a positive number, as `Array.sort` wants it.
  */
@@ -132,8 +132,9 @@ export function nameAfter(name: string): string {
 }
 
 /**
- * Returns the smallest string that is greater than `text` as far as valid names can tell, and that fits into a store key.
- * No name has a NUL or more than 1024 bytes, so the rest of `text` after either decides nothing.
+ * Returns a boundary that fits into a store key and divides valid names as `text` does: a name is at least the boundary
+ * if and only if it is greater than `text`. No name has a NUL or more than 1024 bytes, so the rest of `text` after either
+ * has no effect.
  */
 export function boundaryAfter(text: string): string {
   const [head = ""] = text.split("\0", 1);

@@ -1,6 +1,6 @@
 /**
- * Conditional requests (RFC 9110, 13). `@std/http/etag` covers neither dates nor entity tags without quotes, and splits tags
- * at commas inside the quotes.
+ * Conditional requests (RFC 9110, 13). `@std/http/etag` covers neither dates nor entity tags without quotes, and splits
+ * tags at commas inside the quotes.
  *
  * @module
  */
@@ -12,7 +12,9 @@ export interface Validators {
   etag: string;
   /** Milliseconds since 1970. */
   modified: number;
-  /** Whether no other version was stored in the same second, so that the date is a strong validator (RFC 9110, 8.8.2.2). */
+  /**
+   * Whether no other version was stored in the same second, so that the date is a strong validator (RFC 9110, 8.8.2.2).
+   */
   dateIsStrong: boolean;
 }
 

@@ -15,7 +15,10 @@ export const KEY_PREFIX_LENGTH = 8;
 /** The shortest secret whose first characters are shown: 128 random bits stay hidden. */
 export const MIN_SHOWN_SECRET_LENGTH = MIN_SECRET_LENGTH + KEY_PREFIX_LENGTH;
 
-/** "A key's prefix has 8 characters and its secret 32, all `A-Z a-z 0-9`" (wire contract): 32 characters are 190 random bits. */
+/**
+ * "A key's prefix has 8 characters and its secret 32, all `A-Z a-z 0-9`" (wire contract): 32 characters are 190 random
+ * bits.
+ */
 export const APP_KEY_PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 32;
 
@@ -56,8 +59,8 @@ export function newProjectKey(project = randomText(ID_LENGTH).toLowerCase()): Pr
 }
 
 /**
- * Returns the prefix under which lists show a project key: the first characters of its secret, or of its hash if the secret
- * is short, because someone chose it.
+ * Returns the prefix under which lists show a project key: the first characters of its secret, or of its hash if the
+ * secret is short, because someone chose it.
  */
 export function keyPrefix({ secret, text }: ProjectKey): string {
   return (secret.length >= MIN_SHOWN_SECRET_LENGTH ? secret : hashSecret(text))

@@ -5,8 +5,8 @@ const SYSTEM_FOLDERS = /^\/(proc|sys|dev|etc)(?=\/|$)/;
 const MISSING_PERMISSION = /^Requires (\w+) access to (.+?)(?:, run again .*)?$/s;
 
 /**
- * Returns why a system call failed, as the end of a sentence such as "Cannot read a.txt: …". It is the runtime's message
- * without the call, its path, the error number and the advice for programmers.
+ * Returns why a system call failed, as the end of a sentence such as "Cannot read a.txt: …". It is the runtime's
+ * message without the call, its path, the error number and the advice for programmers.
  */
 export function failureReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -14,8 +14,8 @@ export function failureReason(error: unknown): string {
   if (permission !== undefined) {
     const [folder] = SYSTEM_FOLDERS.exec(path.replaceAll('"', "")) ?? [];
     return folder === undefined
-      ? `kvdrive was started without the right to ${permission} ${path}`
-      : `${folder} is no place for files: name one outside of it`;
+      ? `kvdrive was started without permission to ${permission} ${path}`
+      : `${folder} cannot hold files: choose another folder`;
   }
   return message
     .replace(/^E[A-Z]{2,}: (.)/, (_, first: string) => first.toUpperCase())

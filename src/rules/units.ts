@@ -1,6 +1,6 @@
 /**
- * Byte sizes and durations: the units the code counts in, and how people write and read them. Every size is in bytes and
- * every duration in milliseconds unless a name says otherwise.
+ * Byte sizes and durations: the units the code counts in, and how people write and read them. Every size is in bytes
+ * and every duration in milliseconds unless a name says otherwise.
  *
  * @module
  */
@@ -63,6 +63,8 @@ export function parseByteSize(text: string, min = 1): number | undefined {
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([a-z]*)$/i.exec(text.trim()) ?? [];
   const factor = BYTES_PER_UNIT.get(unit.toLowerCase());
   if (number === undefined || factor === undefined) return undefined;
+  // There is no half byte.
+  if (factor === 1 && number.includes(".")) return undefined;
   const bytes = Math.round(Number(number) * factor);
   return bytes >= min && Number.isSafeInteger(bytes) ? bytes : undefined;
 }

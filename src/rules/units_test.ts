@@ -30,7 +30,19 @@ Deno.test("A size is a number of bytes or of a unit", () => {
 
 Deno.test("A text that is no size, zero or more than 2^53 - 1 bytes is no size", () => {
   const texts = ["", " ", "0", "0.0GB", "0.2", "-1", "+1", "1e9", "GB", "10G", "10 G B", "10GBs"];
-  const more = ["1,5GB", "1.GB", ".5GB", "0x10", "ten", "NaN", "9007199254740992", "9PiB", "none"];
+  const more = [
+    "1.5",
+    "2.0B",
+    "1,5GB",
+    "1.GB",
+    ".5GB",
+    "0x10",
+    "ten",
+    "NaN",
+    "9007199254740992",
+    "9PiB",
+    "none",
+  ];
   const names = ["1constructor", "1toString", "1 __proto__"];
   for (const text of [...texts, ...more, ...names]) {
     assertEquals(parseByteSize(text), undefined, text);

@@ -1,4 +1,5 @@
-import { MINUTE } from "../rules/units.ts";
+import { DAY, MINUTE } from "../rules/units.ts";
+import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
 import { Deletions } from "./accounts/deletions.ts";
@@ -15,7 +16,7 @@ import type { Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { FileStore } from "./files/file_store.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./files/listing.ts";
-import { DiscardedBytes } from "./files/receive.ts";
+import { BodyReceiver, DiscardedBytes } from "./files/receive.ts";
 import { OpenVersions } from "./files/versions.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
@@ -31,7 +32,7 @@ import { UploadStore } from "./uploads/upload_store.ts";
 export const DEFAULT_IDLE_TIMEOUT = MINUTE;
 
 /** Default life of an upload session. */
-export const DEFAULT_UPLOAD_TTL = 24 * 60 * MINUTE;
+export const DEFAULT_UPLOAD_TTL = DAY;
 
 export interface StoreOptions {
   /** Life of an upload session, in milliseconds. */
@@ -60,12 +61,13 @@ export interface Integrity extends ScrubState {
 }
 
 /**
- * The store: everything that kvdrive keeps, on one database. It connects the parts below `store/` and runs their background
- * work (sweeper, scrub). The rest of the program uses the store through this class.
+ * The store: everything that kvdrive keeps, on one database. It connects the parts below `store/` and runs their
+ * background work (sweeper, scrub). The rest of the program uses the store through this class.
  */
 export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
+  readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
   readonly keys: ProjectKeyStore;
   readonly apps: AppStore;
@@ -79,7 +81,6 @@ export class Store {
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
-  readonly #openUploads: OpenUploadLimit;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
@@ -104,15 +105,15 @@ export class Store {
         if (isNew) this.scrub.wake();
       }).catch(onError);
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
-    const shared = { projects: projectCache, quotas, openVersions, memory, discarded };
+    const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
+    const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
     this.files = new FileStore(db, { ...shared, onDamage });
-    this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
     const end = uploadEnder(db, projectCache, quotas);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
-      limit: this.#openUploads,
+      limit: new OpenUploadLimit(db, maxOpenUploads),
       end,
+      bodies,
       discarded,
-      memory: memory.uploads,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
@@ -123,6 +124,7 @@ export class Store {
       meter,
     });
     const wake = () => this.sweeper.wake();
+    this.adminToken = new AdminToken(db, revocations);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations);
     this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
@@ -130,7 +132,9 @@ export class Store {
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }
 
-  /** Returns a page of a drive's files: all of them if `recursive`, otherwise files and directories under the prefix. */
+  /**
+   * Returns a page of a drive's files: all of them if `recursive`, otherwise files and directories under the prefix.
+   */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);

@@ -1,4 +1,5 @@
-// The package of the `@std` modules has no types. The functions that the project uses are declared here, under the names
+// The package of the `@std` modules has no types. The functions that the project uses are declared here, under the
+// names
 // that `deno.json` maps, so that wrong calls do not compile.
 
 declare module "@std/assert" {

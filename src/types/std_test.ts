@@ -1,6 +1,6 @@
 /**
- * The `@std` modules come without types, and `std.d.ts` declares them. Each call below is wrong: without a declaration the
- * module would be `any`, the call would compile, and the type check would report the unused `@ts-expect-error`.
+ * The `@std` modules come without types, and `std.d.ts` declares them. Each call below is wrong: without a declaration
+ * the module would be `any`, the call would compile, and the type check would report the unused `@ts-expect-error`.
  *
  * @module
  */

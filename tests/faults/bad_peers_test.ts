@@ -183,7 +183,7 @@ Deno.test("A slow but steady sender is served and does not block others.", async
 const FULL = Deno.env.get("KVDRIVE_FAULTS") === "full";
 /** Buffering the whole file for 20 of them would take 500 MiB. */
 const READERS = FULL ? 60 : 20;
-const MAX_GROWTH = READERS * 6 * MIB;
+const MAX_GROWTH = READERS * 8 * MIB;
 
 Deno.test(`${READERS} stalled readers use little memory and are disconnected.`, async () => {
   // A reader may stall ten times as long as a sender.

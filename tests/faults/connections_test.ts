@@ -31,8 +31,8 @@ async function crowd(port: number, count: number): Promise<Disposable> {
 }
 
 /**
- * Asserts that a new client gets a response in time. The server may close its connection to make room for others before it
- * reads the request: then the client connects again, as HTTP clients do.
+ * Asserts that a new client gets a response in time. The server may close its connection to make room for others before
+ * it reads the request: then the client connects again, as HTTP clients do.
  */
 async function assertAnswered(port: number, request: string, status = 200): Promise<void> {
   const end = performance.now() + LIMIT;

@@ -10,7 +10,7 @@ import {
   LIMITED,
   limitProject,
   LIMITS,
-  makeSpots,
+  makeFileRefs,
   readAll,
   runClients,
 } from "./support/model/run.ts";
@@ -31,7 +31,7 @@ Deno.test("After a kill under load every write is stored completely or not store
   const seed = announceSeed();
   await using folder = await Folder.make();
   const random = new Random(seed);
-  const world = new World(makeSpots());
+  const world = new World(makeFileRefs());
   world.refusals = LIMITS;
   for (let round = 1; round <= ROUNDS; round++) {
     await killUnderLoad(world, folder.path, {

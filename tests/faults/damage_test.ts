@@ -53,7 +53,9 @@ async function assertRepairable(drive: Drive, name: string): Promise<void> {
   assertEquals(await drive.usage(), { files: 2, bytes: SMALL.length + LARGE.length });
 }
 
-/** Downloads a damaged file. Returns the bytes that arrived: fewer than Content-Length, and none after a status of 500. */
+/**
+ * Downloads a damaged file. Returns the bytes that arrived: fewer than Content-Length, and none after a status of 500.
+ */
 async function readBroken(
   drive: Drive,
   name: string,

@@ -2,10 +2,11 @@ import { assert, assertEquals, assertNotMatch } from "@std/assert";
 import type { Answer } from "../support/answer.ts";
 import { checkRawAnswer } from "../support/openapi/watch.ts";
 import { TestServer } from "../support/server.ts";
-import { chooseSeed, Random } from "./support/fuzz/random.ts";
+import { FuzzRandom } from "./support/fuzz/random.ts";
 import { type FuzzRequest, makeRequest } from "./support/fuzz/request.ts";
 import { assertCorrect, FuzzWorld } from "./support/fuzz/world.ts";
 import { Connection } from "./support/peers/connection.ts";
+import { chooseSeed } from "./support/random.ts";
 
 const REQUESTS = Deno.env.get("KVDRIVE_FAULTS") === "full" ? 20_000 : 3000;
 /** The share of writes for which the state is compared before and after a rejection. */
@@ -20,7 +21,7 @@ Deno.test(`${REQUESTS} generated requests get correct responses, seed ${seed}.`,
   await t.step("Every request is answered, and a rejected one changes nothing.", async () => {
     using client = new ReconnectingClient(server.port);
     for (let index = 0; index < REQUESTS; index++) {
-      const random = new Random(seed + index * 7919);
+      const random = new FuzzRandom(seed + index * 7919);
       const request = await makeRequest(random, world.known);
       try {
         await sendOnce(client, world, request, random.chance(COMPARED_SHARE));

@@ -10,7 +10,7 @@ import { auditStore } from "./support/audit/store_audit.ts";
 import { sweepStore } from "./support/crash.ts";
 import { canInject, FailingDisk, IO_FAULTS, type IoFault } from "./support/io_faults.ts";
 import { TRAFFIC, WRITES } from "./support/model/client.ts";
-import { assertCounts, makeSpots, readAll, runClients } from "./support/model/run.ts";
+import { assertCounts, makeFileRefs, readAll, runClients } from "./support/model/run.ts";
 import { World } from "./support/model/world.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
@@ -30,7 +30,7 @@ Deno.test("A failing disk loses no acknowledged write.", async (t) => {
   const seed = announceSeed();
   const random = new Random(seed);
   await using folder = await Folder.make();
-  const world = new World(makeSpots());
+  const world = new World(makeFileRefs());
   for (let round = 1; round <= ROUNDS; round++) {
     for (const [i, fault] of IO_FAULTS.entries()) {
       const passed = await t.step(

@@ -17,7 +17,7 @@ Deno.test("A unit for systemd goes to standard output, or into a file that is no
   assertEquals(await Deno.readTextFile(path), stdout);
 
   await Deno.writeTextFile(path, "mine");
-  assertRefused(await runCommand(args), 1, /already.*--force/);
+  assertRefused(await runCommand(args), 1, /exists.*--force/);
   assertEquals(await Deno.readTextFile(path), "mine");
   assertEquals((await runCommand([...args, "--force"])).code, 0);
   assertEquals(await Deno.readTextFile(path), stdout);
@@ -32,7 +32,10 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   const toFile = [...args, token, "--path", path];
   const { code, stdout, stderr } = await runCommand(toFile);
   assertEquals([code, stdout], [0, ""], stderr);
-  assertMatch(stderr, /KVDRIVE_METRICS_TOKEN is in \S+etc\/env, which only its owner reads/);
+  assertMatch(
+    stderr,
+    /KVDRIVE_METRICS_TOKEN was written to \S+etc\/env, which only its owner can read/,
+  );
   const unit = await Deno.readTextFile(path);
   assert(unit.includes(`EnvironmentFile=-${file}\n`), unit);
   const line = 'KVDRIVE_METRICS_TOKEN="metrics-\\"\\$\\`\\\\-0123456789abcdef"\n';
@@ -50,11 +53,15 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   assertEquals(names, ["env"]);
 
   await Deno.chmod(file, 0o640);
-  assertRefused(await runCommand([...other, "--force"]), 1, /Others may read the file .*chmod 600/);
+  assertRefused(
+    await runCommand([...other, "--force"]),
+    1,
+    /Other users can read the file .*chmod 600/,
+  );
 
   const printed = await runCommand([...args, token]);
   assertEquals(printed.code, 0);
-  assertMatch(printed.stderr, /put KVDRIVE_METRICS_TOKEN into \S+etc\/env, .*mode 600/);
+  assertMatch(printed.stderr, /Add KVDRIVE_METRICS_TOKEN to \S+etc\/env, .*mode 600/);
   for (const text of [stderr, unit, printed.stdout, printed.stderr]) {
     assert(!text.includes("0123456789abcdef"), text);
   }

@@ -101,7 +101,7 @@ Deno.test("A store without a server is backed up, and what is there is not overw
     stock.at("data/kvdrive.db"),
     "--force",
   );
-  await commands.refused(1, /Cannot make the backup/, "backup", stock.at("nowhere/copy.db"));
+  await commands.refused(1, /Cannot create the backup/, "backup", stock.at("nowhere/copy.db"));
   await commands.refused(2, /FILE is missing/, "backup");
   const none = new StoreCommands(stock.at("none"));
   await none.refused(1, /There is no store/, "backup", stock.at("other.db"));
@@ -339,8 +339,8 @@ Deno.test("What cannot be meant is refused at the start.", async () => {
   await using folder = await Folder.make();
   const serve = (...args: string[]) =>
     runCommand(["serve", "--port", "0", "--data", folder.at("data"), ...args]);
-  assertRefused(await serve("--every", "1h"), 2, /--every is for backups.*--backup-dir/);
-  assertRefused(await serve("--keep", "3"), 2, /--keep is for backups.*--backup-dir/);
+  assertRefused(await serve("--every", "1h"), 2, /--every needs a backup folder.*--backup-dir/);
+  assertRefused(await serve("--keep", "3"), 2, /--keep needs a backup folder.*--backup-dir/);
   const dir = ["--backup-dir", folder.at("backups")];
   assertRefused(await serve(...dir, "--every", "soon"), 2, /--every/);
   assertRefused(await serve(...dir, "--every", "10ms"), 2, /--every/);

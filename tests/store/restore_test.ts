@@ -122,11 +122,11 @@ Deno.test("What is no whole backup is refused, and nothing changes.", async () =
     assert(!/\bat (file|async|ext):/.test(stderr), stderr);
     assertEquals(await namesIn(data), before);
   };
-  await refuse(/is no backup of a store/, stock.at("text.db"));
-  await refuse(/is no backup of a store/, stock.at("empty.db"));
+  await refuse(/is not a backup of a store/, stock.at("text.db"));
+  await refuse(/is not a backup of a store/, stock.at("empty.db"));
   await refuse(/not a backup of a store|is damaged/, stock.at("short.db"));
   await refuse(/not a backup of a store|is damaged/, stock.at("damaged.db"));
-  await refuse(/damaged|no backup|not whole/, stock.at("damaged.db"), "--damaged");
+  await refuse(/damaged|not a backup/, stock.at("damaged.db"), "--damaged");
   await refuse(/not complete without .*logged\.db-wal/, stock.at("logged.db"));
   await refuse(/There is no backup/, stock.at("none.db"));
   const elsewhere = new StoreCommands(stock.at("elsewhere"));
@@ -164,7 +164,10 @@ Deno.test("A backup with a damaged file is restored with --force.", async () => 
   const commands = new StoreCommands(damaged);
   const refused = await commands.run("restore", copy);
   assertEquals(refused.code, 1);
-  assertMatch(refused.stderr, /"small".*its content is missing[^]*has 1 problems; --damaged/);
+  assertMatch(
+    refused.stderr,
+    /"small".*its content is missing[^]*has 1 problem\. To restore .*--damaged/,
+  );
   assert(!await stock.has("damaged/kvdrive.db"));
   assertEquals((await commands.run("restore", copy, "--damaged")).code, 0);
   await using server = await TestServer.start({ data: damaged });

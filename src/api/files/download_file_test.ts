@@ -15,7 +15,7 @@ import { download } from "./download_file.ts";
 const PLACE: Place = { project: "p", drive: "d", name: "a.bin" };
 const SIZE = 20 * CHUNK_SIZE;
 
-/** A server with one file of some chunks. */
+/** A server with one file of several chunks. */
 interface Scene {
   db: Database;
   store: Store;
@@ -33,7 +33,7 @@ async function put(store: Store, byte: number, size = SIZE): Promise<FileRecord>
     condition: () => true,
     accept: () => {},
   });
-  if (record === "refused") throw new Error("Nothing was asked for");
+  if (record === "refused") throw new Error("There is no condition");
   return record;
 }
 
@@ -55,7 +55,7 @@ async function withFile(test: (scene: Scene) => Promise<void>): Promise<void> {
   }
 }
 
-/** How many chunks there are when all that is due was removed. */
+/** The number of chunks after a sweep. */
 async function chunksAfterSweep({ db, store }: Scene): Promise<number> {
   await store.sweeper.sweep(Date.now() + GARBAGE_GRACE + 1);
   return (await Array.fromAsync(db.reader.list({ prefix: ["chunk"] }))).length;
@@ -100,7 +100,7 @@ Deno.test("a download that has started gets its version to the end", async () =>
   });
 });
 
-/** Removes a chunk of a file behind the server's back. */
+/** Removes a chunk of a file directly from the database. */
 async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
   const version = layout.kind === "chunks" ? layout.version : "";
   await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));

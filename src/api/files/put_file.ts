@@ -1,14 +1,13 @@
-import { announcedSize, assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
-import { allowsWrite } from "../../rules/preconditions.ts";
+import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import { validators } from "../../store/files/file_record.ts";
 import {
   bodyFailures,
@@ -16,7 +15,9 @@ import {
   driveEndpoint,
   placeOf,
   preconditionsOf,
+  storeBody,
   typeOf,
+  uploadBody,
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
@@ -34,7 +35,7 @@ export const putFile = driveEndpoint(
     body: bytesBody(
       `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
     ),
-    success: { 201: jsonAnswer("The file is on disk.", "StoredFile") },
+    success: { 201: jsonResponse("The file is on disk.", "StoredFile") },
     failures: {
       ...writeFailures,
       ...bodyFailures,
@@ -54,35 +55,25 @@ export const putFile = driveEndpoint(
   "upload",
 );
 
-async function put(
-  call: DriveCall,
-  { store, slots, idleTimeout, uploadPace }: Deps,
-): Promise<Response> {
-  const { request, context } = call;
+async function put(call: DriveCall, deps: Deps): Promise<Response> {
+  const { files } = deps.store;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
-  const digest = expectedDigest(request.headers);
-  const asked = preconditionsOf(call);
-  const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  if (asked.ifMatch !== null || asked.ifNoneMatch !== null) {
+  const conditions = preconditionsOf(call);
+  const body = uploadBody(call, deps);
+  if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
     // The write checks the condition atomically. Checking it here first avoids receiving a body in vain.
-    const current = await store.files.stat(place);
-    if (!allowsWrite(asked, current && validators(current))) throw errors.preconditionFailed();
+    const current = await files.stat(place);
+    if (!allowsWrite(conditions, current && validators(current))) throw errors.preconditionFailed();
   }
-  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
-  const body = readBody(request, limits);
-  const stored = await slots.run(place.project, async () => {
-    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
-    return await store.files.put(place, body, {
-      type,
-      announced,
-      condition: (current) => allowsWrite(asked, current),
-      accept: async ({ sha256 }) => {
-        assertDigest(digest, sha256);
-        await call.reauthorize();
-      },
-    });
-  });
+  const { bytes, announced, accept } = body;
+  const condition = (current: Validators | undefined) => allowsWrite(conditions, current);
+  const stored = await storeBody(
+    call,
+    deps,
+    body,
+    () => files.put(place, bytes, { type, announced, condition, accept }),
+  );
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;
   return json(201, { name, project_id: project, drive_name: drive });

@@ -6,7 +6,7 @@ import { showDashboard, showDashboardFile } from "./dashboard.ts";
 
 const FOLDER = new URL("../../dashboard/", import.meta.url);
 
-/** What a browser may load for the sign-in, in bytes as they are sent. */
+/** The most that a browser may load for the sign-in, in bytes on the wire. */
 const FIRST_PAGE = 60_000;
 
 const dashboard = await StaticFiles.load(FOLDER);
@@ -119,7 +119,7 @@ Deno.test("only the page's own files are served, by their exact names", async ()
   }
 });
 
-/** The modules that a module loads before it runs, and itself. */
+/** The modules that a module imports statically, directly or indirectly, and itself. */
 function modulesOf(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -141,7 +141,7 @@ Deno.test("the files loaded before the sign-in are small", async () => {
   for (const path of paths) {
     const file = dashboard.find(path);
     assert(file !== undefined, path);
-    // Some 500 bytes of headers each.
+    // Each file also has some 500 bytes of headers.
     bytes += (file.zipped ?? file.bytes).byteLength + 500;
   }
   assert(bytes < FIRST_PAGE, `${bytes} bytes`);
@@ -149,8 +149,8 @@ Deno.test("the files loaded before the sign-in are small", async () => {
 
 Deno.test("the page preloads every module that the sign-in needs", async () => {
   const html = await (await get("/")).text();
-  const asked = [...html.matchAll(/rel="modulepreload" href="\/dashboard\/([^"]+)"/g)];
+  const preloaded = [...html.matchAll(/rel="modulepreload" href="\/dashboard\/([^"]+)"/g)];
   const needed = modulesOf("core/main.js");
   needed.delete("core/main.js");
-  assertEquals(asked.map(([, path = ""]) => path).toSorted(), [...needed].toSorted());
+  assertEquals(preloaded.map(([, path = ""]) => path).toSorted(), [...needed].toSorted());
 });

@@ -1,9 +1,8 @@
-import { announcedSize, assertDigest, expectedDigest, readBody } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
@@ -12,11 +11,13 @@ import {
   type DriveCall,
   driveEndpoint,
   placeOf,
+  storeBody,
   typeOf,
+  uploadBody,
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
-import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
+import { uploadFailures, uploadJson } from "./upload_json.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
 export const putPart = driveEndpoint(
@@ -28,7 +29,7 @@ export const putPart = driveEndpoint(
     body: bytesBody(
       `The bytes of the part: ${MIN_PART} to ${MAX_PAYLOAD}. The last part may have fewer.`,
     ),
-    success: { 200: jsonAnswer("The part is on disk.", "ReceivedPart") },
+    success: { 200: jsonResponse("The part is on disk.", "ReceivedPart") },
     failures: {
       ...bodyFailures,
       ...writeFailures,
@@ -54,27 +55,21 @@ export const putPart = driveEndpoint(
   "upload",
 );
 
-async function receivePart(
-  call: DriveCall,
-  { store, slots, idleTimeout, uploadPace }: Deps,
-): Promise<Response> {
-  const { id, request, context } = call;
+async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
+  const { id } = call;
   const place = placeOf(call);
   const part = partOf(call);
   const type = typeOf(call);
-  const digest = expectedDigest(request.headers);
-  const announced = announcedSize(request.headers, MAX_PAYLOAD);
-  const limits = { limit: MAX_PAYLOAD, idle: idleTimeout, pace: uploadPace, context };
-  const body = readBody(request, limits);
-  const accept = async ({ sha256 }: { sha256: string }) => {
-    assertDigest(digest, sha256);
-    await call.reauthorize();
-  };
-  await slots.run(place.project, async () => {
-    using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
-    await store.uploads.putPart(place, { id, part, type, announced }, body, accept);
-  });
-  return json(200, { ...uploadAnswer(place, id), part });
+  const body = uploadBody(call, deps);
+  const { bytes, announced, accept } = body;
+  const { uploads } = deps.store;
+  await storeBody(
+    call,
+    deps,
+    body,
+    () => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
+  );
+  return json(200, { ...uploadJson(place, id), part });
 }
 
 /** The part's number. @throws {HttpError} 400 if it is not one of 1 to `MAX_PARTS`. */

@@ -133,8 +133,7 @@ function jsonOf({ repair, ...problem }: Problem): Record<string, unknown> {
 function summaryOf({ problems, more }: VerifyReport, isRepaired: boolean): string {
   const count = more ? `${problems.length} or more problems` : plural(problems.length, "problem");
   const repairable = problems.filter(({ repair }) => repair !== undefined).length;
-  const advice = repairable > 0 && !isRepaired
-    ? `kvdrive verify --repair corrects ${repairable} of them`
-    : "they cannot be repaired automatically";
-  return `The store has ${count}: ${advice}`;
+  return repairable > 0 && !isRepaired
+    ? `The store has ${count}: kvdrive verify --repair corrects ${repairable}`
+    : `The store has ${count} that --repair cannot correct`;
 }

@@ -58,13 +58,13 @@ export const COUNT: ValueType<number> = {
 
 /** Bytes; 0 is allowed. */
 export const SIZE: ValueType<number> = {
-  parse: parseSize,
+  parse: (text) => parseByteSize(text, 0),
   expected: "a size like 65536, 500kB, 64MiB or 1GB",
 };
 
 /** Bytes. */
 export const MEMORY: ValueType<number> = {
-  parse: parseMemory,
+  parse: (text) => parseByteSize(text, MIN_MEMORY_BUDGET),
   expected: `a size of at least ${MIN_MEMORY_BUDGET / 2 ** 20}MiB, like 256MiB or 1GB`,
 };
 
@@ -133,16 +133,6 @@ function parseBackupInterval(text: string): number | undefined {
 function parseInteger(text: string): number | undefined {
   const number = Number(text);
   return /^\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
-}
-
-/** Parses a size; a bare number has to be whole. */
-function parseSize(text: string): number | undefined {
-  return /^[\d.]*$/.test(text) ? parseInteger(text) : parseByteSize(text);
-}
-
-function parseMemory(text: string): number | undefined {
-  const bytes = parseByteSize(text);
-  return bytes !== undefined && bytes >= MIN_MEMORY_BUDGET ? bytes : undefined;
 }
 
 const SWITCHES = new Map([["1", true], ["true", true], ["0", false], ["false", false]]);

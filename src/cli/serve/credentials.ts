@@ -7,7 +7,7 @@ import {
   parseProjectKey,
   type ProjectKey,
 } from "../../rules/secrets.ts";
-import type { ProjectStore } from "../../store/accounts/projects.ts";
+import type { Store } from "../../store/store.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 /** The credentials of the environment. */
@@ -75,7 +75,7 @@ function requireSendable(token: string): void {
  * none.
  */
 export async function applyCredentials(
-  projects: ProjectStore,
+  { projects, adminToken }: Pick<Store, "projects" | "adminToken">,
   given: ConfiguredCredentials,
 ): Promise<NewCredentials> {
   const made: NewCredentials = {};
@@ -86,11 +86,11 @@ export async function applyCredentials(
     await projects.ensure(made.projectKey.project, made.projectKey);
   }
   if (given.adminToken !== undefined) {
-    await projects.setAdminToken(hashSecret(given.adminToken));
+    await adminToken.set(hashSecret(given.adminToken));
   } else {
     const token = newSecret();
     // If several servers start on a new store, one of them creates the token.
-    if (await projects.setFirstAdminToken(hashSecret(token))) made.adminToken = token;
+    if (await adminToken.setFirst(hashSecret(token))) made.adminToken = token;
   }
   return made;
 }

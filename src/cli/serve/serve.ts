@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions, given: ConfiguredCredentials)
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
       // Last, so that no failure can keep new secrets from being shown.
-      const made = await applyCredentials(store.projects, given);
+      const made = await applyCredentials(store, given);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       announce(startMessage(made, address, curlFlags));
       if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);

@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { crc32 } from "node:zlib";
+import { GIB } from "../../rules/units.ts";
 import { writeAll } from "../local_files.ts";
 import { ZipSource } from "./zip_import.ts";
 import { centralHeader, endRecords, localHeader } from "./zip_writer.ts";
-
-const GIB = 2 ** 30;
 
 /** Writes an archive of these entries; large ones are a hole in the file. */
 async function makeArchive(

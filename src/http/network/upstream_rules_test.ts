@@ -102,7 +102,7 @@ Deno.test("upstreams that are allowed by name, address or network are not refuse
 });
 
 Deno.test("a connection is checked by its addresses, not by its name", () => {
-  const judge = (remote: string, local: string, port: number, allowed?: string) => {
+  const allows = (remote: string, local: string, port: number, allowed?: string) => {
     const end = (hostname: string, at: number): Deno.Addr => ({
       transport: "tcp",
       hostname,
@@ -111,15 +111,15 @@ Deno.test("a connection is checked by its addresses, not by its name", () => {
     const ends = { remoteAddr: end(remote, port), localAddr: end(local, 50_000) };
     return rules(allowed).allows({ hostname: "app.example.com", port }, ends);
   };
-  assertEquals(judge("169.254.169.254", "169.254.1.1", 80), false);
-  assertEquals(judge("fe80::1%2", "fe80::2", 80), false);
-  assertEquals(judge("::ffff:169.254.169.254", "::1", 80), false);
-  assertEquals(judge("127.0.0.2", "127.0.0.1", 8000), false);
-  assertEquals(judge("::1", "::1", 8001), false);
-  assertEquals(judge("192.168.1.5", "192.168.1.5", 8000), false);
-  assertEquals(judge("192.168.1.6", "192.168.1.5", 8000), true);
-  assertEquals(judge("127.0.0.1", "127.0.0.1", 3000), true);
-  assertEquals(judge("127.0.0.1", "127.0.0.1", 8000, "app.example.com"), true);
-  assertEquals(judge("127.0.0.1", "127.0.0.1", 8000, "127.0.0.1:8000"), true);
-  assertEquals(judge("127.0.0.1", "127.0.0.1", 8000, "127.0.0.1:8001"), false);
+  assertEquals(allows("169.254.169.254", "169.254.1.1", 80), false);
+  assertEquals(allows("fe80::1%2", "fe80::2", 80), false);
+  assertEquals(allows("::ffff:169.254.169.254", "::1", 80), false);
+  assertEquals(allows("127.0.0.2", "127.0.0.1", 8000), false);
+  assertEquals(allows("::1", "::1", 8001), false);
+  assertEquals(allows("192.168.1.5", "192.168.1.5", 8000), false);
+  assertEquals(allows("192.168.1.6", "192.168.1.5", 8000), true);
+  assertEquals(allows("127.0.0.1", "127.0.0.1", 3000), true);
+  assertEquals(allows("127.0.0.1", "127.0.0.1", 8000, "app.example.com"), true);
+  assertEquals(allows("127.0.0.1", "127.0.0.1", 8000, "127.0.0.1:8000"), true);
+  assertEquals(allows("127.0.0.1", "127.0.0.1", 8000, "127.0.0.1:8001"), false);
 });

@@ -9,12 +9,12 @@ import {
 
 const FIRST_WAIT = WRONG_KEY_FIRST_WAIT / 1000;
 
-/** Sends the wrong keys that a network is free to send. */
+/** Sends all wrong keys that a network may send without a wait. */
 function useUp(keys: WrongKeyLimiter, address: string, now = 0): void {
   for (let i = 0; i < MAX_WRONG_KEYS; i++) assertEquals(keys.record(address, now), undefined);
 }
 
-/** The wrong keys that are answered when one is sent every second. */
+/** The number of wrong keys that are accepted if one is sent every second. */
 function answered(keys: WrongKeyLimiter, address: string, seconds: number, from = 0): number {
   let count = 0;
   for (let second = 0; second < seconds; second++) {

@@ -36,7 +36,7 @@ export interface AppChanges {
   access?: boolean | undefined;
 }
 
-/** An application with the host that its record claims, whether or not it counts. */
+/** An application with the host of its record, even if that does not count. */
 type CachedApp = Owned & { info: AppInfo };
 
 /** The applications of all projects. */
@@ -49,7 +49,7 @@ export class AppStore {
   readonly #apps: TtlCache<CachedApp>;
   readonly #hosts: TtlCache<AppHostRecord>;
 
-  /** @param wake Called when a deletion has begun that the sweeper is to finish. */
+  /** @param wake Wakes the sweeper, which finishes deletions. */
   constructor(
     db: Database,
     projects: ProjectCache,

@@ -122,7 +122,7 @@ export class Deletions {
     let steps = 0;
     let isLast = true;
     const { checks } = this.#db.commits;
-    // Every batch lists from the start: what earlier batches deleted is not listed any more.
+    // Every batch lists from the start, as earlier batches have deleted what they listed.
     const list = listUntil(this.#db.reader, () => this.#isStopped);
     for await (const step of deletionSteps(list, marker)) {
       if (steps >= DELETION_BATCH || !batch.hasRoomFor(step, MAX_COMMIT_BYTES, checks)) {

@@ -1,5 +1,5 @@
 import { hashSecret, newSecret } from "../../rules/secrets.ts";
-import { MINUTE } from "../../rules/units.ts";
+import { DAY } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { NoSuchApp, NoSuchProject } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -18,7 +18,7 @@ import type { ProjectKeyStore } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** How long a browser stays signed in to an application, in milliseconds. */
-export const SESSION_TIME = 24 * 60 * MINUTE;
+export const SESSION_TIME = DAY;
 
 /** The sessions of browsers in which the owner of an application signed in. Only the SHA-256 of a token is stored. */
 export class SessionStore {
@@ -45,7 +45,7 @@ export class SessionStore {
    * Starts a session. Returns its token, which cannot be read again, and its end in milliseconds since 1970.
    *
    * @param projectKey The SHA-256 of the project key that starts it, in hexadecimal.
-   * @throws {NoSuchProject} if that key does not open the project (any more).
+   * @throws {NoSuchProject} if that key does not open the project.
    * @throws {NoSuchApp}
    */
   async start(

@@ -1,13 +1,12 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { hashSecret } from "../../rules/secrets.ts";
+import { HOUR } from "../../rules/units.ts";
 import { NoSuchApp, NoSuchProject } from "../engine/errors.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
 import { countReads, entriesWith } from "../testing/entries.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { SESSION_TIME } from "./sessions.ts";
-
-const HOUR = 3_600_000;
 
 interface SignedIn {
   hash: string;

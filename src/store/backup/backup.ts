@@ -4,7 +4,7 @@ import { formatBytes } from "../../rules/units.ts";
 import { exists, fileSize, syncFile, TemporaryFile } from "../disk/durable_file.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
-import { BackupRuns, CannotBackUp, DamagedBackup } from "../engine/errors.ts";
+import { BackupInProgress, CannotBackUp, DamagedBackup } from "../engine/errors.ts";
 import { type BackupTask, DONE, newBackupState, STOP, TOTAL } from "./backup_task.ts";
 
 /** Milliseconds between two reports of the progress. */
@@ -37,8 +37,8 @@ export function temporaryNameOf(target: string): string {
 }
 
 /**
- * One backup: a copy of the store at one moment, made while others read and write. It gets its name once it is on the disk
- * and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
+ * One backup: a copy of the store at one moment, made while others read and write. It gets its name once it is on the
+ * disk and all its bytes match their checksums. The copy of a damaged store gets another name and replaces no backup.
  */
 export class Backup {
   readonly #options: BackupOptions;
@@ -54,7 +54,7 @@ export class Backup {
    * @returns Its size in bytes; `undefined` if it was stopped or is not wanted any more, and then no file is left.
    * @throws {DamagedBackup} if the store is damaged: the copy is under its other name.
    * @throws {CannotBackUp} for any other failure: no file is left.
-   * @throws {BackupRuns} if another process makes a backup under the same temporary name.
+   * @throws {BackupInProgress} if another process makes a backup under the same temporary name.
    */
   async run(): Promise<number | undefined> {
     const { target, temporary = temporaryNameOf(target), overwrites = false } = this.#options;
@@ -62,7 +62,9 @@ export class Backup {
       if (!overwrites) await requireAbsent(target);
       await this.#requireSpace();
       using claimed = await TemporaryFile.claim(temporary);
-      if (claimed === undefined) throw new BackupRuns(`Another backup is being made: ${temporary}`);
+      if (claimed === undefined) {
+        throw new BackupInProgress(`Another backup is being made: ${temporary}`);
+      }
       try {
         if (await this.#options.isWanted?.() === false) return undefined;
         const damage = await this.#copyTo(temporary);
@@ -80,7 +82,7 @@ export class Backup {
         claimed.remove();
       }
     } catch (error) {
-      if (error instanceof CannotBackUp || error instanceof BackupRuns) throw error;
+      if (error instanceof CannotBackUp || error instanceof BackupInProgress) throw error;
       const reason = failureReason(error);
       throw new CannotBackUp(`Cannot make the backup ${target}: ${reason}`, { cause: error });
     }

@@ -18,7 +18,10 @@ export class BackupFolder {
     this.path = path;
   }
 
-  /** Creates the folder, checks that files can be created in it, and makes its backups private; throws what the system throws. */
+  /**
+   * Creates the folder, checks that files can be created in it, and makes its backups private; throws what the system
+   * throws.
+   */
   async prepare(): Promise<void> {
     await Deno.mkdir(this.path, { recursive: true, mode: 0o700 });
     await Deno.remove(await Deno.makeTempFile({ dir: this.path, prefix: ".kvdrive-" }));
@@ -26,8 +29,8 @@ export class BackupFolder {
   }
 
   /**
-   * Returns the file for a backup that is made now. If the clock was set back and that name is in use, it is the next free
-   * one.
+   * Returns the file for a backup that is made now. If the clock was set back and that name is in use, it is the next
+   * free one.
    *
    * @param now Milliseconds since 1970.
    */
@@ -50,8 +53,8 @@ export class BackupFolder {
   }
 
   /**
-   * Returns when the newest complete backup was made, in milliseconds since 1970; `undefined` if there is none. Files dated
-   * in the future do not count: the clock was wrong when they were made, or is wrong now.
+   * Returns when the newest complete backup was made, in milliseconds since 1970; `undefined` if there is none. Files
+   * dated in the future do not count: the clock was wrong when they were made, or is wrong now.
    *
    * @param now Milliseconds since 1970.
    */
@@ -63,8 +66,8 @@ export class BackupFolder {
   }
 
   /**
-   * Removes the oldest backups until `keep` are left. The newest backup always stays, and so do files dated after it, which
-   * are not counted.
+   * Removes the oldest backups until `keep` are left. The newest backup always stays, and so do files dated after it,
+   * which are not counted.
    *
    * @param newest The file of the backup just made.
    * @returns The names of the removed files.
@@ -88,7 +91,10 @@ export class BackupFolder {
   }
 }
 
-/** Returns whether a file starts as a SQLite database does. That is enough: a backup gets its name only once it is whole. */
+/**
+ * Returns whether a file starts as a SQLite database does. That is enough: a backup gets its name only once it is
+ * whole.
+ */
 async function isDatabase(path: string): Promise<boolean> {
   try {
     using file = await Deno.open(path);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
+import { HOUR } from "../../rules/units.ts";
 import { BackupFolder } from "./backup_folder.ts";
 
-const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 async function withFolder(names: readonly string[], test: (folder: BackupFolder) => Promise<void>) {

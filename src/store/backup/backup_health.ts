@@ -1,11 +1,12 @@
 import { HOUR, MINUTE, SECOND } from "../../rules/units.ts";
-import { type BackupRuns, CannotBackUp } from "../engine/errors.ts";
+import { type BackupInProgress, CannotBackUp } from "../engine/errors.ts";
 
 /** How many times the interval between two backups the newest one may be old. */
 const OVERDUE_FACTOR = 2;
 
 /**
- * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more often.
+ * Milliseconds after which another process's copy that does not grow counts as stuck; less if backups are made more
+ * often.
  */
 const BLOCKED_TIME = 10 * MINUTE;
 
@@ -36,7 +37,7 @@ interface Newest {
 
 /** A copy of another process that keeps this one from making a backup. */
 interface Blocker {
-  error: BackupRuns;
+  error: BackupInProgress;
   /** Changes while the other process writes. */
   progress: string;
   /** Since when `progress` is the same, as `performance.now` counts. */
@@ -44,8 +45,8 @@ interface Blocker {
 }
 
 /**
- * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made the
- * backup, so a wall clock that jumps raises no alarm.
+ * Tracks whether a server's backups are made in time. Ages are measured with the monotonic clock if this process made
+ * the backup, so a wall clock that jumps raises no alarm.
  */
 export class BackupHealth {
   readonly #folder: string;
@@ -91,7 +92,7 @@ export class BackupHealth {
    *
    * @param progress A text that changes while the other process writes.
    */
-  recordBlocked(error: BackupRuns, progress: string): void {
+  recordBlocked(error: BackupInProgress, progress: string): void {
     if (this.#blocker?.progress === progress) return;
     this.#blocker = { error, progress, since: performance.now() };
   }

@@ -1,9 +1,8 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { BackupRuns } from "../engine/errors.ts";
+import { HOUR, MINUTE } from "../../rules/units.ts";
+import { BackupInProgress } from "../engine/errors.ts";
 import { BackupHealth } from "./backup_health.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 /** Runs a test with a monotonic clock that it advances. */
@@ -71,7 +70,7 @@ Deno.test("A failure is counted, and is a problem until a backup succeeds", () =
 Deno.test("Another process blocks backups only if it writes nothing for long", () => {
   withClock((pass) => {
     const health = new BackupHealth("/backups", HOUR);
-    const runs = new BackupRuns("Another backup is being made: /backups/kvdrive-backup.part");
+    const runs = new BackupInProgress("Another backup is being made: /backups/kvdrive-backup.part");
     for (let size = 0; size < 30; size++) {
       health.recordBlocked(runs, String(size));
       assertEquals(health.status().problem, undefined);

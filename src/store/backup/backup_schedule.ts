@@ -1,5 +1,5 @@
 import { MINUTE } from "../../rules/units.ts";
-import { BackupRuns, DamagedBackup } from "../engine/errors.ts";
+import { BackupInProgress, DamagedBackup } from "../engine/errors.ts";
 import { Backup } from "./backup.ts";
 import type { BackupFolder } from "./backup_folder.ts";
 import { BackupHealth, type BackupStatus } from "./backup_health.ts";
@@ -26,9 +26,9 @@ export interface BackupScheduleOptions {
 }
 
 /**
- * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart nor
- * another process on the same store skips or repeats one. Between two backups of this process `every` passes on the monotonic
- * clock, even if the wall clock jumps.
+ * Makes a backup whenever the newest one in a folder is old enough. The folder says when that is, so neither a restart
+ * nor another process on the same store skips or repeats one. Between two backups of this process `every` passes on the
+ * monotonic clock, even if the wall clock jumps.
  */
 export class BackupSchedule {
   readonly #options: BackupScheduleOptions;
@@ -77,7 +77,7 @@ export class BackupSchedule {
     try {
       return await this.#makeIfDue();
     } catch (error) {
-      if (error instanceof BackupRuns) {
+      if (error instanceof BackupInProgress) {
         this.#health.recordBlocked(error, await this.#progressOfOther());
         return Math.min(every, CHECK_INTERVAL);
       }

@@ -4,7 +4,9 @@
  * @module
  */
 
-/** The task of the worker. Its result is the damage found in the copy, one sentence each; `undefined` if it was stopped. */
+/**
+ * The task of the worker. Its result is the damage found in the copy, one sentence each; `undefined` if it was stopped.
+ */
 export interface BackupTask {
   /** The store's file. */
   source: string;

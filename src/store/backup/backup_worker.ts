@@ -1,6 +1,7 @@
 /**
- * The thread that makes a backup: copies the store's file and verifies the copy. One read transaction fixes the state that is
- * copied, so writers continue and the copy is the store of one moment. Pauses between the steps leave the disk to requests.
+ * The thread that makes a backup: copies the store's file and verifies the copy. One read transaction fixes the state
+ * that is copied, so writers continue and the copy is the store of one moment. Pauses between the steps leave the disk
+ * to requests.
  *
  * @module
  */

@@ -44,8 +44,8 @@ const REPLACED = ".replaced-";
 const IN_USE_TIMEOUT = 500;
 
 /**
- * Restores a backup as the store of a folder and keeps the replaced store, complete, beside it. Whenever it is interrupted,
- * the folder has the replaced store or the new one.
+ * Restores a backup as the store of a folder and keeps the replaced store, complete, beside it. Whenever it is
+ * interrupted, the folder has the replaced store or the new one.
  *
  * @returns The file of the replaced store; `undefined` if there was none.
  * @throws {CannotRestore} if the backup cannot be restored: nothing has changed.
@@ -137,8 +137,8 @@ async function copyInto(target: string, { file, onCopied }: RestoreOptions): Pro
 }
 
 /**
- * Gives the current store a second name, so that renaming the copy replaces it in one step, and removes its log: SQLite would
- * apply a log under the old name to the new store.
+ * Gives the current store a second name, so that renaming the copy replaces it in one step, and removes its log: SQLite
+ * would apply a log under the old name to the new store.
  *
  * @returns The second name; `undefined` if there was no store.
  */
@@ -162,7 +162,8 @@ async function keepReplaced(path: string, folder: string): Promise<string | unde
 }
 
 /**
- * Merges the log into the store's file, which is complete without it then; returns `false` if SQLite cannot read the file.
+ * Merges the log into the store's file, which is complete without it then; returns `false` if SQLite cannot read the
+ * file.
  *
  * @throws {CannotRestore} if another process has the store open.
  */

@@ -1,14 +1,14 @@
 import { join } from "@std/path";
 import { KIB, MIB, MINUTE } from "../../rules/units.ts";
 import { fileSize, isOutOfSpace, makePrivate, PRIVATE_MODE } from "./durable_file.ts";
-import { type FreeBytes, freeBytesOf } from "./volume.ts";
+import { freeBytesOf, type FreeBytesQuery } from "./volume.ts";
 
 /** The names of its pieces in the data folder; a number follows. */
 const PIECE_NAME = "kvdrive.ballast-";
 
 /**
- * Bytes of the ballast and of one piece. A deletion adds some 50 KB to the store's log, and without a long read transaction
- * a checkpoint needs some 5 MB for the store's file.
+ * Bytes of the ballast and of one piece. A deletion adds some 50 KB to the store's log, and without a long read
+ * transaction a checkpoint needs some 5 MB for the store's file.
  */
 export const BALLAST_BYTES = 16 * MIB;
 const PIECE_BYTES = 2 * MIB;
@@ -30,13 +30,13 @@ const GROWTH_PAUSE = MINUTE;
 const RANDOM_BYTES = 64 * KIB;
 
 /**
- * Files that occupy space of the store's disk. On a full disk they are given up piece by piece, so that deletions can be
- * committed; each piece also frees an inode. Their bytes are random, because file systems that compress would allocate
- * nothing for zeros.
+ * Files that occupy space of the store's disk. On a full disk they are given up piece by piece, so that deletions can
+ * be committed; each piece also frees an inode. Their bytes are random, because file systems that compress would
+ * allocate nothing for zeros.
  */
 export class Ballast {
   readonly #data: string;
-  readonly #freeBytes: FreeBytes;
+  readonly #freeBytes: FreeBytesQuery;
   #givenUp = 0;
   #isNeeded = false;
   #growthGivenUpAt = -Infinity;
@@ -75,7 +75,7 @@ export class Ballast {
    *
    * @throws for failures of the system other than a full disk.
    */
-  async take(): Promise<void> {
+  async refill(): Promise<void> {
     for (const path of this.#paths()) {
       if (await isWhole(path)) await makePrivate([path]);
       else if (!await writePiece(path)) return;
@@ -111,8 +111,8 @@ export class Ballast {
   }
 
   /**
-   * Gives up one piece; returns `false` if there is none. Synchronous, so that no other program takes the space before the
-   * operation that needs it.
+   * Gives up one piece; returns `false` if there is none. Synchronous, so that no other program takes the space before
+   * the operation that needs it.
    *
    * @param kept How many pieces stay.
    */

@@ -9,7 +9,7 @@ async function withBallast(test: (ballast: Ballast, data: string) => Promise<voi
   const data = await Deno.makeTempDir({ prefix: "kvdrive-ballast-" });
   try {
     const ballast = new Ballast(data);
-    await ballast.take();
+    await ballast.refill();
     await test(ballast, data);
   } finally {
     await Deno.remove(data, { recursive: true });
@@ -73,7 +73,7 @@ Deno.test("Uploads get no ballast, not even pieces given up for deletions", asyn
     await commitsWithBallast(failing(1, full()).commits, ballast).once(deletion());
     await assertRejects(() => uploads.once(upload()), StoreFull);
     assertEquals(first.calls(), 1);
-    await ballast.take();
+    await ballast.refill();
     ballast.forgetNeed();
     assertEquals((await uploads.once(upload())).ok, true);
   });

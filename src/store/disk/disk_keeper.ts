@@ -3,7 +3,7 @@ import { GIB, MIB, SECOND } from "../../rules/units.ts";
 import { type Ballast, BALLAST_BYTES } from "./ballast.ts";
 import type { DiskSpace } from "./disk_space.ts";
 import { runInWorker } from "./sqlite.ts";
-import type { FreeBytes } from "./volume.ts";
+import type { FreeBytesQuery } from "./volume.ts";
 import { LONG_LOG, type WriteAheadLog } from "./write_ahead_log.ts";
 
 /** Milliseconds between two checks, and between two truncations of the log: each of those starts a thread. */
@@ -17,8 +17,8 @@ const LONG_LOG_IF_SHORT = LONG_LOG / 2;
 const MARGIN = 4 * MIB;
 
 /**
- * Space for the next checkpoint is held while less than `NEARLY_FULL` bytes and `GROWTH_SAFETY` times that space are free.
- * Writing gigabytes for it takes time, and no program fills that much of a disk between two checks.
+ * Space for the next checkpoint is held while less than `NEARLY_FULL` bytes and `GROWTH_SAFETY` times that space are
+ * free. Writing gigabytes for it takes time, and no program fills that much of a disk between two checks.
  */
 const NEARLY_FULL = 4 * GIB;
 const GROWTH_SAFETY = 4;
@@ -29,7 +29,7 @@ export interface DiskKeeperOptions {
   ballast: Ballast;
   log: WriteAheadLog;
   disk: DiskSpace;
-  freeBytes: FreeBytes;
+  freeBytes: FreeBytesQuery;
   /** Receives failures; the next check tries again. */
   onError: (error: unknown) => void;
 }
@@ -74,12 +74,15 @@ export class DiskKeeper {
     const free = await freeBytes();
     if (free !== undefined && free >= missing + MARGIN) {
       ballast.forgetNeed();
-      await ballast.take();
+      await ballast.refill();
     }
     this.#reported = "";
   }
 
-  /** Holds the space of the next checkpoint in a file: otherwise another program could take it before the checkpoint begins. */
+  /**
+   * Holds the space of the next checkpoint in a file: otherwise another program could take it before the checkpoint
+   * begins.
+   */
   async #holdGrowth(): Promise<void> {
     const { log, ballast, freeBytes } = this.#options;
     const growth = log.growth();

@@ -1,6 +1,6 @@
 import { KIB, SECOND } from "../../rules/units.ts";
 import type { Ballast } from "./ballast.ts";
-import type { FreeBytes } from "./volume.ts";
+import type { FreeBytesQuery } from "./volume.ts";
 
 /** How long a measurement of the free space is used, less what was promised since, in milliseconds. */
 const DISK_CHECK_INTERVAL = SECOND;
@@ -9,8 +9,8 @@ const DISK_CHECK_INTERVAL = SECOND;
 const DISK_BYTES_PER_STORED_BYTE = 2;
 
 /**
- * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits writes
- * (measured: up to 70 KB on the disk for a file of 100 KB among 64 at once).
+ * Bytes that an upload may store beside its content: pages of indexes, records and counters that each of its commits
+ * writes (measured: up to 70 KB on the disk for a file of 100 KB among 64 at once).
  */
 const UPLOAD_OVERHEAD = 64 * KIB;
 
@@ -28,11 +28,11 @@ export interface DiskNeeds {
 }
 
 /**
- * Admits uploads only while the disk keeps a reserve, because on a full disk the store could not even delete. What the next
- * checkpoint needs stays free as well: without it the log could never be truncated.
+ * Admits uploads only while the disk keeps a reserve, because on a full disk the store could not even delete. What the
+ * next checkpoint needs stays free as well: without it the log could never be truncated.
  */
 export class DiskSpace {
-  readonly #freeBytes: FreeBytes;
+  readonly #freeBytes: FreeBytesQuery;
   readonly #minFree: number;
   readonly #needs: DiskNeeds;
   /** Bytes left for uploads: those free at the last measurement, less those promised since. */
@@ -42,7 +42,7 @@ export class DiskSpace {
   #measuredAt = -Infinity;
 
   /** @param minFree The reserve, in bytes. */
-  constructor(freeBytes: FreeBytes, minFree: number, needs: DiskNeeds = {}) {
+  constructor(freeBytes: FreeBytesQuery, minFree: number, needs: DiskNeeds = {}) {
     this.#freeBytes = freeBytes;
     this.#minFree = minFree;
     this.#needs = needs;

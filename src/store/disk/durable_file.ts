@@ -74,8 +74,8 @@ export function companionsOf(path: string): string[] {
 }
 
 /**
- * Makes files private to their owner, if they exist. It works by name: opening and closing a file of SQLite would end the
- * locks that this process has on it.
+ * Makes files private to their owner, if they exist. It works by name: opening and closing a file of SQLite would end
+ * the locks that this process has on it.
  *
  * @returns The files that could not be changed because they belong to another user of the system.
  */
@@ -96,8 +96,8 @@ export async function makePrivate(paths: readonly string[]): Promise<string[]> {
 }
 
 /**
- * A file under a name that this process has claimed, until it is disposed of. What a crashed process left there is emptied
- * and reused.
+ * A file under a name that this process has claimed, until it is disposed of. What a crashed process left there is
+ * emptied and reused.
  */
 export class TemporaryFile implements Disposable {
   readonly path: string;

@@ -14,9 +14,9 @@ const LOCK_POLL = 20;
 export type LockKind = "shared" | "exclusive";
 
 /**
- * A lock on the folder of a store: shared while a process works on the store, exclusive while one replaces it. The lock is on
- * the folder because a restore replaces the store's file. Windows cannot lock folders: there, only SQLite's own locks protect
- * the store.
+ * A lock on the folder of a store: shared while a process works on the store, exclusive while one replaces it. The lock
+ * is on the folder because a restore replaces the store's file. Windows cannot lock folders: there, only SQLite's own
+ * locks protect the store.
  */
 export class FolderLock implements Disposable {
   readonly #folder: Deno.FsFile | undefined;
@@ -66,7 +66,10 @@ interface Lockable {
   tryLock?(exclusive: boolean): Promise<boolean>;
 }
 
-/** `tryLock` for older versions of Deno, where a pending lock cannot be cancelled: one that comes too late is released at once. */
+/**
+ * `tryLock` for older versions of Deno, where a pending lock cannot be cancelled: one that comes too late is released
+ * at once.
+ */
 async function lockWithPatience(file: Deno.FsFile, isExclusive: boolean): Promise<boolean> {
   let isLate = false;
   const locked = file.lock(isExclusive).catch(() => {}).then(() => {

@@ -19,8 +19,8 @@ export class ChangeProbe implements Disposable {
   }
 
   /**
-   * Returns a number that changes with every commit of any other connection: while it is the same, no entry has changed.
-   * `undefined` if SQLite cannot answer at the moment.
+   * Returns a number that changes with every commit of any other connection: while it is the same, no entry has
+   * changed. `undefined` if SQLite cannot answer at the moment.
    */
   state(): number | undefined {
     try {

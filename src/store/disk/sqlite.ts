@@ -1,6 +1,6 @@
 /**
- * SQLite connections of our own to the store's file, beside those of Deno KV, and the worker threads for long work on them:
- * `node:sqlite` is synchronous and would block the server.
+ * SQLite connections of our own to the store's file, beside those of Deno KV, and the worker threads for long work on
+ * them: `node:sqlite` is synchronous and would block the server.
  *
  * @module
  */
@@ -63,7 +63,10 @@ interface WorkerScope<Task, Result> {
   postMessage(answer: Answer<Result>): void;
 }
 
-/** Makes this thread the worker of one `runInWorker` call: runs `work` on its task and sends the result or the error back. */
+/**
+ * Makes this thread the worker of one `runInWorker` call: runs `work` on its task and sends the result or the error
+ * back.
+ */
 export function serveTask<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
   const scope = globalThis as unknown as WorkerScope<Task, Result>;
   scope.onmessage = async ({ data }) => {

@@ -15,7 +15,7 @@ export interface Volume {
 export type VolumeQuery = () => Promise<Volume | undefined>;
 
 /** The same for its free bytes. */
-export type FreeBytes = () => Promise<number | undefined>;
+export type FreeBytesQuery = () => Promise<number | undefined>;
 
 /** Returns a query of the disk that a folder is on. */
 export function volumeOf(folder: string): VolumeQuery {
@@ -32,7 +32,7 @@ export function volumeOf(folder: string): VolumeQuery {
 }
 
 /** Returns a query of the free bytes of the disk that a folder is on. */
-export function freeBytesOf(folder: string): FreeBytes {
+export function freeBytesOf(folder: string): FreeBytesQuery {
   const query = volumeOf(folder);
   return async () => (await query())?.free;
 }

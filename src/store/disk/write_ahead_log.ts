@@ -1,6 +1,6 @@
 /**
- * The write-ahead log of the store's file: its size on the disk, and checkpoints beside those of Deno KV. A checkpoint copies
- * the log's pages into the store's file (sqlite.org/wal.html).
+ * The write-ahead log of the store's file: its size on the disk, and checkpoints beside those of Deno KV. A checkpoint
+ * copies the log's pages into the store's file (sqlite.org/wal.html).
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { MIB } from "../../rules/units.ts";
 import { LOCKED_RETRY_TIME, unlessLocked, withSqlite } from "./sqlite.ts";
 
 /**
- * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then overwrites it from its start: it grows
- * further only while a read transaction needs its content.
+ * Bytes from which on a log counts as long. SQLite checkpoints it at 4 MB and then overwrites it from its start: it
+ * grows further only while a read transaction needs its content.
  */
 export const LONG_LOG = 16 * MIB;
 
@@ -47,8 +47,8 @@ export class WriteAheadLog implements Disposable {
   }
 
   /**
-   * Returns the bytes by which the next checkpoint will enlarge the store's file, at most. While a long read transaction
-   * blocks checkpoints, uploads add to it.
+   * Returns the bytes by which the next checkpoint will enlarge the store's file, at most. While a long read
+   * transaction blocks checkpoints, uploads add to it.
    */
   growth(): number {
     // `all` runs the statement to its end, and so ends its read transaction; `get` would leave it open.
@@ -62,7 +62,9 @@ export class WriteAheadLog implements Disposable {
   }
 }
 
-/** A page that is free when it is checkpointed leaves a hole in the file: the allocated bytes are less than the size. */
+/**
+ * A page that is free when it is checkpointed leaves a hole in the file: the allocated bytes are less than the size.
+ */
 function statOrZero(path: string): { size: number; allocated: number } {
   try {
     const { size, blocks } = Deno.statSync(path);
@@ -75,7 +77,7 @@ function statOrZero(path: string): { size: number; allocated: number } {
 }
 
 /**
- * Commits a long read transaction and checkpoints the log that grew meanwhile, beside writers. Otherwise the next commit
+ * Ends a long read transaction and checkpoints the log that grew during it, beside writers. Otherwise the next commit
  * would do that, for seconds.
  *
  * @param path The store's file.
@@ -84,7 +86,7 @@ function statOrZero(path: string): { size: number; allocated: number } {
 export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
   withSqlite(path, (writer) => {
     writer.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}`);
-    // Between the end of the transaction and the first checkpoint no writer may commit.
+    // A writer that commits first would checkpoint the log itself, so writers have to wait for the lock.
     const isHeld = unlessLocked(() => writer.exec("BEGIN IMMEDIATE"));
     reader.exec("COMMIT");
     if (isHeld) writer.exec("ROLLBACK");
@@ -101,7 +103,10 @@ export function checkpointAfterRead(path: string, reader: DatabaseSync): void {
   });
 }
 
-/** Checkpoints the log of a store's file, and truncates it if no read transaction needs it. Blocks this thread for seconds. */
+/**
+ * Checkpoints the log of a store's file, and truncates it if no read transaction needs it. Blocks this thread for
+ * seconds.
+ */
 export function checkpointAndTruncate(path: string): void {
   withSqlite(path, (sqlite) => {
     sqlite.exec(`PRAGMA busy_timeout = ${TRUNCATE_TIMEOUT}`);

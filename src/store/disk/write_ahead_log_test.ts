@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
+import { MIB } from "../../rules/units.ts";
 import { databasePath, openDatabase } from "../engine/database_file.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Compactor } from "../maintenance/compactor.ts";
 import { checkpointAfterRead, logSize, LONG_LOG } from "./write_ahead_log.ts";
-
-const MIB = 2 ** 20;
 
 async function withStore(
   test: (db: Awaited<ReturnType<typeof openDatabase>>, path: string) => Promise<void>,

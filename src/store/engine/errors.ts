@@ -20,7 +20,7 @@
  * | The operator is told | that |
  * | --- | --- |
  * | `CannotOpenStore` | the data folder or the store cannot be used |
- * | `CannotBackUp`, `DamagedBackup`, `BackupRuns`, `CannotRestore` | a backup or a restore failed |
+ * | `CannotBackUp`, `DamagedBackup`, `BackupInProgress`, `CannotRestore` | a backup or a restore failed |
  *
  * The message of every refusal and of everything for the operator is a sentence for a person.
  *
@@ -218,8 +218,8 @@ export class DamagedBackup extends CannotBackUp {
 }
 
 /** Another process is making a backup in the same folder. */
-export class BackupRuns extends Error {
-  override readonly name = "BackupRuns";
+export class BackupInProgress extends Error {
+  override readonly name = "BackupInProgress";
 }
 
 /** A backup cannot be restored. */

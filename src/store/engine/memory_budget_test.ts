@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
+import { GIB } from "../../rules/units.ts";
 import { MemoryExhausted } from "./errors.ts";
 import {
   defaultMemoryBudget,
@@ -38,7 +39,6 @@ Deno.test("The parts of a budget add up, and the smallest budget holds the large
 });
 
 Deno.test("The default budget is a quarter of the machine's memory, within limits", () => {
-  const GIB = 2 ** 30;
   assertEquals(defaultMemoryBudget(GIB / 2), GIB / 8);
   assertEquals(defaultMemoryBudget(GIB), GIB / 4);
   assertEquals(defaultMemoryBudget(GIB / 16), MIN_MEMORY_BUDGET);

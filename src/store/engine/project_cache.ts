@@ -7,7 +7,7 @@ import { TtlCache } from "./ttl_cache.ts";
 
 /** The record of a project, as every request needs it. */
 export interface CachedProject {
-  /** Milliseconds since 1970. It tells a project from a later one with the same id. */
+  /** Milliseconds since 1970. A later project with the same id has another time. */
   created: number;
   /** Drives that are being deleted. */
   deleting: readonly string[];
@@ -27,8 +27,9 @@ export interface Owned {
 }
 
 /**
- * The records of projects, cached for a few seconds. Reads use the cached record. Every write checks in its own operation
- * that the record has not changed since, so nothing is published into a project or drive that is being deleted.
+ * The records of projects, cached for a few seconds. Reads use the cached record. Every write checks in its own
+ * operation that the record has not changed since, so nothing is published into a project or drive that is being
+ * deleted.
  */
 export class ProjectCache {
   readonly #db: Database;
@@ -43,7 +44,7 @@ export class ProjectCache {
 
   /** Returns a project, or `undefined` if it does not exist. */
   async find(project: string): Promise<CachedProject | undefined> {
-    // Every request comes here, and `peek` saves a cached record a turn of the event loop.
+    // Every request comes here. For a cached record, `peek` avoids a turn of the event loop.
     return this.#projects.peek(project) ?? await this.#projects.get(project);
   }
 
@@ -57,7 +58,7 @@ export class ProjectCache {
    * Returns the project that a write goes to. The operation that publishes the write must check `unchanged`.
    *
    * @param begun The project when the write began: the write must not end in a later project with the same id.
-   * @throws {NoSuchProject} if the project does not exist any more.
+   * @throws {NoSuchProject} if the project no longer exists.
    * @throws {BeingDeleted} if the drive is being deleted.
    */
   async requireWritable(
@@ -72,7 +73,7 @@ export class ProjectCache {
     return found;
   }
 
-  /** Returns a cached thing and its project, or `undefined` if one of them does not exist any more. */
+  /** Returns a cached thing and its project, or `undefined` if one of them no longer exists. */
   async findOwned<T extends Owned>(
     things: TtlCache<T>,
     key: string,

@@ -22,8 +22,8 @@ interface Options<T> {
 /**
  * Cache of store lookups; entries live for `KEY_CACHE_TTL`. Concurrent lookups of a key share one read.
  *
- * `forget` and `clear` take effect at once, also for a read that is in flight: it is repeated. That is why this is not
- * `lru-cache`, whose `fetchMethod` resolves with the value of the read that a `delete` has made outdated.
+ * `forget` and `clear` take effect at once, also for a read that is in flight: it is repeated. (Own code, because
+ * `lru-cache` rejects such a lookup with "deleted" instead.)
  */
 export class TtlCache<T> {
   readonly #read: (key: string) => Promise<T | undefined>;
@@ -92,14 +92,17 @@ export class TtlCache<T> {
     this.#absent.delete(key);
     const { isCacheable = () => true, cachesAbsence = false } = this.#options;
     if (value === undefined) {
-      if (cachesAbsence) add(this.#absent, key, { value, expires });
-    } else if (isCacheable(value)) add(this.#present, key, { value, expires });
+      if (cachesAbsence) setBounded(this.#absent, KEY_CACHE_SIZE, key, { value, expires });
+    } else if (isCacheable(value)) {
+      setBounded(this.#present, KEY_CACHE_SIZE, key, { value, expires });
+    }
   }
 }
 
-/** Adds an entry and evicts the oldest one if the cache is full. */
-function add<E>(entries: Map<string, E>, key: string, entry: E): void {
-  const [oldest] = entries.size >= KEY_CACHE_SIZE ? entries.keys() : [];
+/** Sets an entry of a map with at most `max` entries. The one that was set first makes room. */
+export function setBounded<E>(entries: Map<string, E>, max: number, key: string, entry: E): void {
+  entries.delete(key);
+  const [oldest] = entries.size >= max ? entries.keys() : [];
   if (oldest !== undefined) entries.delete(oldest);
   entries.set(key, entry);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Validators } from "../../rules/preconditions.ts";
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, SECOND } from "../../rules/units.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { newVersion } from "./versions.ts";
 
@@ -41,8 +41,10 @@ export function newRecord(
   };
 }
 
-/** A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored. */
-const MAX_CLOCK_LEAD = 24 * 60 * MINUTE;
+/**
+ * A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored.
+ */
+const MAX_CLOCK_LEAD = DAY;
 
 /**
  * Returns the modification time of a new version, in milliseconds since 1970: never before that of the version it
@@ -61,8 +63,8 @@ function secondOf(time: number): number {
 }
 
 /**
- * Names that were deleted within the current second. A file that is created again under such a name may get the date of its
- * predecessor, so that the date alone does not distinguish the two (RFC 9110, 8.8.2.2).
+ * Names that were deleted within the current second. A file that is created again under such a name may get the date of
+ * its predecessor, so that the date alone does not distinguish the two (RFC 9110, 8.8.2.2).
  */
 export class RecentDeletions {
   #second = 0;

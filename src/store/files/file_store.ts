@@ -1,15 +1,15 @@
 /**
  * Files: the commit path of a write and the read path of a download.
  *
- * **Write** (`put`): reserve quota and memory, `receive` the body (small ones in memory, large ones in chunks under a fresh
- * version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the caller's
- * condition, and commits one operation that checks the record and the project, sets the new record, adjusts the counters
- * and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read. Completing an upload
- * ends in the same `publish`.
+ * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a
+ * fresh version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the
+ * caller's condition, and commits one operation that checks the record and the project, sets the new record, adjusts
+ * the counters and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read.
+ * Completing an upload ends in the same `publish`.
  *
  * **Read** (`open`): record and content come from `SmallFileCache` or one merged read. A file in chunks is streamed by
- * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No lock
- * is needed, because the bytes of a version never change.
+ * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No
+ * lock is needed, because the bytes of a version never change.
  *
  * @module
  */
@@ -37,15 +37,7 @@ import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./
 import { discardContent } from "./garbage.ts";
 import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
-import {
-  abandon,
-  cleanUpAfter,
-  type DiscardedBytes,
-  receive,
-  type Received,
-  release,
-  reserveUpload,
-} from "./receive.ts";
+import { abandon, type BodyReceiver, type Received } from "./receive.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "./versions.ts";
 
@@ -81,23 +73,22 @@ export class FileStore {
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #openVersions: OpenVersions;
-  readonly #discarded: DiscardedBytes;
+  readonly #bodies: BodyReceiver;
   readonly #locks = new KeyedMutex();
   readonly #recentDeletions = new RecentDeletions();
   readonly #newNames = new NewNames();
   readonly #smallFiles: SmallFileCache;
-  readonly #memory: MemoryBudget;
   readonly #readAheads: ReadAheads;
   readonly #onDamage: OnDamage;
 
   constructor(
     db: Database,
-    { projects, quotas, openVersions, memory, discarded, onDamage = () => {} }: {
+    { projects, quotas, openVersions, memory, bodies, onDamage = () => {} }: {
       projects: ProjectCache;
       quotas: Quotas;
       openVersions: OpenVersions;
       memory: MemoryBudget;
-      discarded: DiscardedBytes;
+      bodies: BodyReceiver;
       onDamage?: OnDamage;
     },
   ) {
@@ -106,9 +97,8 @@ export class FileStore {
     this.#projects = projects;
     this.#quotas = quotas;
     this.#openVersions = openVersions;
-    this.#discarded = discarded;
+    this.#bodies = bodies;
     this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
-    this.#memory = memory;
     this.#readAheads = new ReadAheads(memory.downloads);
   }
 
@@ -134,23 +124,12 @@ export class FileStore {
     },
   ): Promise<FileRecord | "refused"> {
     const begun = await this.#projects.requireWritable(place);
-    using room = await this.#quotas.reserve(begun, place, keys.file(place), announced);
-    using memory = await reserveUpload(this.#memory.uploads, place, announced);
-    let received: Received | undefined;
-    try {
-      received = await receive(this.#db, place, room.track(body), { announced, memory });
-      await accept(received);
-      room.release();
+    const write = { begun, replaced: keys.file(place), announced, accept };
+    return await this.#bodies.receive(place, write, body, async (received) => {
       const record = await this.#publishReceived(place, received, { type, condition, begun });
       if (record === "refused") await abandon(received);
       return record;
-    } catch (error) {
-      this.#discarded.add(announced ?? 0);
-      await cleanUpAfter(error, async () => received && await abandon(received));
-      throw error;
-    } finally {
-      if (received !== undefined) release(received);
-    }
+    });
   }
 
   async #publishReceived(
@@ -178,8 +157,8 @@ export class FileStore {
   }
 
   /**
-   * Makes a draft the current version of a file. The record, the usage counters and the garbage list change in one atomic
-   * operation.
+   * Makes a draft the current version of a file. The record, the usage counters and the garbage list change in one
+   * atomic operation.
    *
    * @param options.begun The project as it was when the write began.
    * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
@@ -229,7 +208,9 @@ export class FileStore {
     return current;
   }
 
-  /** Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not. */
+  /**
+   * Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not.
+   */
   async #isUnchanged(file: Current, { unchanged }: CachedProject): Promise<boolean> {
     const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,

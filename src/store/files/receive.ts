@@ -1,9 +1,9 @@
 /**
  * The write path of bytes: body, chunks, commits.
  *
- * `receive` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it is
- * published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`; publishing
- * it is one atomic commit that refers to the version. Until then no reader can see the bytes.
+ * `BodyReceiver` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it
+ * is published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`;
+ * publishing it is one atomic commit that refers to the version. Until then no reader can see the bytes.
  *
  * @module
  */
@@ -14,7 +14,9 @@ import type { Database } from "../engine/database.ts";
 import { encodedLength, keys } from "../engine/keys.ts";
 import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
+import type { CachedProject } from "../engine/project_cache.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { chunkCount, cutIntoChunks } from "./chunks.ts";
 import { newVersion } from "./versions.ts";
@@ -23,7 +25,7 @@ import { leaseLost, WriteLease } from "./write_lease.ts";
 /** Memory that an upload may always hold: a chunk being filled, and three that wait to be committed together. */
 const UPLOAD_MEMORY = 4 * CHUNK_SIZE;
 
-/** Bytes that belong to nothing yet. The caller publishes or abandons them, and releases them in both cases. */
+/** Bytes that belong to nothing yet. */
 export interface Received {
   size: number;
   /** Base64. */
@@ -33,29 +35,73 @@ export interface Received {
     | { kind: "chunks"; version: string; lease: WriteLease };
 }
 
-/**
- * Reserves the memory to receive a body. How much more a large body takes depends on what is free.
- *
- * @param announced Size of the body, if known.
- * @throws {MemoryExhausted} if none becomes free in time.
- */
-export async function reserveUpload(
-  memory: MemoryPart,
-  { project }: Place,
-  announced = UPLOAD_MEMORY,
-): Promise<MemoryShare> {
-  return await memory.reserve(project, Math.min(announced, UPLOAD_MEMORY));
+/** A write of one body. */
+export interface BodyWrite {
+  /** The project when the write began. */
+  begun: CachedProject;
+  /** The key of the file or the part that is replaced. */
+  replaced: Deno.KvKey;
+  /** Size of the body in bytes, if known. */
+  announced: number | undefined;
+  /** Called with the digest before the bytes are published. If it throws, they are abandoned. */
+  accept: (received: Received) => void | Promise<void>;
+}
+
+/** Receives the bodies of files and parts, within the quota of the project and the memory budget. */
+export class BodyReceiver {
+  readonly #db: Database;
+  readonly #quotas: Quotas;
+  readonly #memory: MemoryPart;
+  readonly #discarded: DiscardedBytes;
+
+  /** @param memory For the bodies. How much more than its share a large one takes depends on what is free. */
+  constructor(db: Database, quotas: Quotas, memory: MemoryPart, discarded: DiscardedBytes) {
+    this.#db = db;
+    this.#quotas = quotas;
+    this.#memory = memory;
+    this.#discarded = discarded;
+  }
+
+  /**
+   * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are
+   * abandoned.
+   *
+   * @param body At most `MAX_PAYLOAD` bytes.
+   * @param publish Must publish or abandon the bytes.
+   * @throws {QuotaExceeded} before the body is read or while it is.
+   * @throws {MemoryExhausted} before the body is read.
+   */
+  async receive<T>(
+    place: Place,
+    { begun, replaced, announced, accept }: BodyWrite,
+    body: AsyncIterable<Uint8Array>,
+    publish: (received: Received) => Promise<T>,
+  ): Promise<T> {
+    using reservation = await this.#quotas.reserve(begun, place, replaced, announced);
+    const share = Math.min(announced ?? UPLOAD_MEMORY, UPLOAD_MEMORY);
+    using memory = await this.#memory.reserve(place.project, share);
+    let received: Received | undefined;
+    try {
+      received = await receive(this.#db, place, reservation.track(body), { announced, memory });
+      await accept(received);
+      reservation.release();
+      return await publish(received);
+    } catch (error) {
+      this.#discarded.add(announced ?? 0);
+      await cleanUpAfter(error, async () => received && await abandon(received));
+      throw error;
+    } finally {
+      // The lease of bytes that could neither be published nor abandoned ends as well: the sweeper takes them over.
+      if (received?.bytes.kind === "chunks") received.bytes.lease.end();
+    }
+  }
 }
 
 /**
- * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the store
- * fails, the bytes are abandoned and the failure is thrown.
- *
- * @param body At most `MAX_PAYLOAD` bytes.
- * @param options.announced Size of the body, if known.
- * @param options.memory Memory from `reserveUpload`.
+ * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the
+ * store fails, the bytes are abandoned and the failure is thrown.
  */
-export async function receive(
+async function receive(
   db: Database,
   place: Place,
   body: AsyncIterable<Uint8Array>,
@@ -111,16 +157,11 @@ export async function abandon({ bytes }: Received): Promise<void> {
   if (bytes.kind === "chunks") await bytes.lease.abandon();
 }
 
-/** Ends the lease on bytes that were published or abandoned, or that could be neither. */
-export function release({ bytes }: Received): void {
-  if (bytes.kind === "chunks") bytes.lease.end();
-}
-
 /**
  * Cleans up after a failure. If that fails too, its error becomes the cause of the first one, and the sweeper cleans up
  * later.
  */
-export async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
+async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promise<void> {
   try {
     await cleanUp();
   } catch (second) {
@@ -144,9 +185,9 @@ interface Entry {
 }
 
 /**
- * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and several
- * commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with `finish` or
- * `abandon`.
+ * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and
+ * several commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with
+ * `finish` or `abandon`.
  */
 export class ChunkWriter {
   readonly version: string;

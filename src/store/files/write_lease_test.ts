@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { HOUR } from "../../rules/units.ts";
 import { Database, openMemoryDatabase } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
@@ -37,8 +38,6 @@ async function garbage(db: Database): Promise<Garbage[]> {
   const entries = db.reader.list<Garbage>(ranges.garbageDue(Date.now()));
   return await Array.fromAsync(entries, ({ value }) => value);
 }
-
-const HOUR = 3_600_000;
 
 /** Intervals that elapse on demand. */
 class FakeIntervals {

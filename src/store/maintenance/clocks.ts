@@ -15,7 +15,7 @@
  *
  * @module
  */
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, SECOND } from "../../rules/units.ts";
 import { GARBAGE_GRACE } from "../files/garbage.ts";
 import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
 
@@ -26,10 +26,10 @@ import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
 export const SWEEP_INTERVAL = 15 * SECOND;
 
 /**
- * How long a lease must have ended by the system clock, in milliseconds, to be dead at first sight. For processes that do
- * not run long enough to watch a lease, such as those that a schedule starts.
+ * How long ago a lease must have ended by the system clock, in milliseconds, to be dead at first sight. This serves
+ * processes that do not run long enough to watch a lease, such as those that a schedule starts.
  */
-const LONG_ENDED = 24 * 60 * MINUTE;
+const LONG_ENDED = DAY;
 
 /** The system clock and the monotonic clock may differ by this without a jump, in milliseconds: one is slewed, read later. */
 const CLOCK_TOLERANCE = SECOND;

@@ -14,7 +14,7 @@ const MIN_FREE_SHARE = 0.1;
 const MIN_FREE_PAGES = 2048;
 const LEFT_PAGES = 256;
 
-/** Pages must have been free at so many calls: pages that uploads use again within a minute are kept. */
+/** Consecutive calls at which pages must be free. Pages that uploads use again within a minute are kept. */
 const LOOKS = 6;
 
 /** The task of the thread that makes the file smaller. */

@@ -1,4 +1,4 @@
-import { MINUTE } from "../../rules/units.ts";
+import { DAY, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -13,7 +13,7 @@ export const MAX_DAMAGED_FILES = 1000;
  * as the damage was known at the last check: a file that the disk could not read for an hour is read again within two.
  */
 const MIN_RECHECK = MINUTE;
-const MAX_RECHECK = 24 * 60 * MINUTE;
+const MAX_RECHECK = DAY;
 
 /** A file whose bytes are missing or wrong. */
 export interface Damage extends DamageRecord {

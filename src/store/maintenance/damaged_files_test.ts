@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { DAY, MINUTE } from "../../rules/units.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
@@ -43,7 +44,6 @@ testOnAll(
 testOnAll(
   "A file that stays damaged is checked again after longer and longer times",
   async (bench) => {
-    const MINUTE = 60_000;
     await put(bench, "a", bytes(3 * CHUNK_SIZE));
     await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
     const { scrub, damaged } = scrubOf(bench);
@@ -59,7 +59,7 @@ testOnAll(
       }
       assertEquals((await damaged.list()).map(({ found }) => found), [found]);
       await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
-      forward(24 * 60 * MINUTE);
+      forward(DAY);
       await scrub.checkUrgent();
       assertEquals(await damaged.list(), []);
     });

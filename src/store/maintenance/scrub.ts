@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import { MINUTE, SECOND } from "../../rules/units.ts";
+import { DAY, MINUTE, SECOND } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
@@ -11,7 +11,7 @@ import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";
 
 /** The time between the starts of two passes, unless configured: damage is found within a month. */
-export const DEFAULT_SCRUB_EVERY = 30 * 24 * 60 * MINUTE;
+export const DEFAULT_SCRUB_EVERY = 30 * DAY;
 
 /** How long after the start of the server no pass begins, so that users have the disk to themselves. */
 export const SCRUB_START_DELAY = MINUTE;
@@ -24,7 +24,7 @@ const MIN_REST = 20;
 const MAX_REST = 2 * SECOND;
 const REST_FACTOR = 3;
 
-/** Small files share a batch of up to so many bytes or milliseconds of work. */
+/** Bytes, and milliseconds of work, after which a batch ends. Small files share one. */
 const BATCH_BYTES = 524_288;
 const BATCH_TIME = 5;
 
@@ -190,7 +190,7 @@ export class Scrub {
     if (await this.#isDue(every)) await this.pass();
   }
 
-  /** Waits until `wake`, at most so long. */
+  /** Waits until `wake`, or for this time. */
   async #pause(milliseconds: number): Promise<void> {
     const timer = new AbortController();
     await Promise.race([

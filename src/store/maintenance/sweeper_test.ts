@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { HOUR } from "../../rules/units.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
@@ -81,8 +82,6 @@ class Work {
     else reject(error);
   }
 }
-
-const HOUR = 3_600_000;
 
 Deno.test("A loop runs at once and again when it is woken, one run at a time", async () => {
   const work = new Work();

@@ -47,7 +47,7 @@ export async function quotaAccountOf(
   return { used, limit, unchanged, versionstamp: entry.versionstamp };
 }
 
-/** Returns whether a project may grow by so many bytes. It may always shrink, even while it is over its quota. */
+/** Returns whether a project may grow by `more` bytes. It may always shrink, even if it is over its quota. */
 export function fitsQuota(
   { used, limit }: Pick<QuotaAccount, "used" | "limit">,
   more: number,

@@ -50,7 +50,7 @@ export class QuotaQueue {
   /** Start of the current losing streak against other processes, by the monotonic clock. */
   #losingSince: number | undefined;
 
-  /** @param onIdle Called when no change is waiting any more. */
+  /** @param onIdle Called when the last waiting change is settled. */
   constructor(db: Database, project: string, onIdle: () => void) {
     this.#db = db;
     this.#project = project;

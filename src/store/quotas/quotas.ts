@@ -5,6 +5,7 @@ import { keys } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { CachedProject } from "../engine/project_cache.ts";
 import { CHUNK_SIZE, type Place, type ProjectRecord, type QuotaRecord } from "../engine/records.ts";
+import { setBounded } from "../engine/ttl_cache.ts";
 import { fitsQuota, quotaAccountOf } from "./quota_account.ts";
 import { QuotaQueue } from "./quota_queue.ts";
 
@@ -107,7 +108,7 @@ export class Quotas {
     const account = await quotaAccountOf(this.#db, owner, entry);
     if (account === undefined) return undefined;
     const { used, limit } = account;
-    this.#remember(project, used);
+    setBounded(this.#seen, REMEMBERED_SUMS, project, used);
     return { used, limit, replaced: before.value?.size ?? 0 };
   }
 
@@ -117,19 +118,14 @@ export class Quotas {
     else this.#reserved.set(project, sum);
   }
 
-  #remember(project: string, used: number): void {
-    this.#seen.delete(project);
-    const [oldest] = this.#seen.size >= REMEMBERED_SUMS ? this.#seen.keys() : [];
-    if (oldest !== undefined) this.#seen.delete(oldest);
-    this.#seen.set(project, used);
-  }
-
   #queueOf(project: string): QuotaQueue {
     const running = this.#queues.get(project);
     if (running !== undefined) return running;
     const queue = new QuotaQueue(this.#db, project, () => {
       this.#queues.delete(project);
-      if (queue.used !== undefined) this.#remember(project, queue.used);
+      if (queue.used !== undefined) {
+        setBounded(this.#seen, REMEMBERED_SUMS, project, queue.used);
+      }
     });
     this.#queues.set(project, queue);
     return queue;

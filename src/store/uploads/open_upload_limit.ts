@@ -3,6 +3,7 @@ import { TooManyOpenUploads } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { OpenUploadRecord, Place } from "../engine/records.ts";
+import { setBounded } from "../engine/ttl_cache.ts";
 
 /**
  * Open uploads of one project, unless configured. A client has a handful open at a time; those that it leaves behind in a
@@ -70,11 +71,11 @@ export class OpenUploadLimit {
 
   async #searchAndRemember(project: string): Promise<boolean> {
     const free = await this.#search(project);
-    this.#free.delete(project);
-    if (free.length === 0) return false;
-    const [oldest] = this.#free.size >= REMEMBERED_PROJECTS ? this.#free.keys() : [];
-    if (oldest !== undefined) this.#free.delete(oldest);
-    this.#free.set(project, free);
+    if (free.length === 0) {
+      this.#free.delete(project);
+      return false;
+    }
+    setBounded(this.#free, REMEMBERED_PROJECTS, project, free);
     return true;
   }
 

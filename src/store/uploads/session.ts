@@ -15,8 +15,7 @@ import { isVersion, VERSION_LENGTH } from "../files/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 
 /**
- * The deadline of an upload that was aborted or found to be expired, in milliseconds since 1970: no clock is set back that
- * far.
+ * The deadline of an upload that was aborted or found to be expired, in milliseconds since 1970: the past by any clock.
  */
 const LONG_AGO = 0;
 
@@ -126,7 +125,7 @@ export function completeSession(
 }
 
 /**
- * Adds that an upload is not open any more. The operation fails if the session or the parts have changed since they were
+ * Adds that an upload is no longer open. The operation fails if the session or the parts have changed since they were
  * read. Returns by how many bytes the use of the project shrinks, for `Quotas.commit`.
  */
 function endSession(

@@ -3,22 +3,13 @@ import { type PartSize, partsProblem } from "../../rules/payloads.ts";
 import type { Database } from "../engine/database.ts";
 import { QuotaExceeded, StoreUnavailable, UploadRefused } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
-import type { MemoryPart } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { FileStore, WriteCondition } from "../files/file_store.ts";
 import { setManifest } from "../files/manifest.ts";
-import {
-  abandon,
-  cleanUpAfter,
-  type DiscardedBytes,
-  receive,
-  type Received,
-  release,
-  reserveUpload,
-} from "../files/receive.ts";
+import type { BodyReceiver, DiscardedBytes, Received } from "../files/receive.ts";
 import { newVersion } from "../files/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { type OpenUploadLimit, takeSlot } from "./open_upload_limit.ts";
@@ -52,13 +43,13 @@ interface SentPart {
   type: string | undefined;
 }
 
-/** Uploads in parts: sessions, their parts, and the file that comes of them. */
+/** Uploads in parts: their sessions, their parts, and the files that they become. */
 export class UploadStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #files: FileStore;
-  readonly #memory: MemoryPart;
+  readonly #bodies: BodyReceiver;
   readonly #limit: OpenUploadLimit;
   readonly #end: EndUpload;
   readonly #discarded: DiscardedBytes;
@@ -66,7 +57,6 @@ export class UploadStore {
   readonly #onUndigested: () => void;
 
   /**
-   * @param memory For the bodies of parts.
    * @param ttl How long a session is open, in milliseconds.
    * @param onUndigested Called when a file was made whose digest must be computed.
    */
@@ -75,11 +65,11 @@ export class UploadStore {
     projects: ProjectCache,
     quotas: Quotas,
     files: FileStore,
-    { limit, end, discarded, memory, ttl, onUndigested = () => {} }: {
+    { limit, end, bodies, discarded, ttl, onUndigested = () => {} }: {
       limit: OpenUploadLimit;
       end: EndUpload;
+      bodies: BodyReceiver;
       discarded: DiscardedBytes;
-      memory: MemoryPart;
       ttl: number;
       onUndigested?: () => void;
     },
@@ -88,7 +78,7 @@ export class UploadStore {
     this.#projects = projects;
     this.#quotas = quotas;
     this.#files = files;
-    this.#memory = memory;
+    this.#bodies = bodies;
     this.#limit = limit;
     this.#end = end;
     this.#discarded = discarded;
@@ -157,21 +147,13 @@ export class UploadStore {
     const begun = await this.#projects.requireWritable(place);
     await findOpenSession(this.#db, place, sent.id);
     const key = keys.part(place.project, place.drive, sent.id, sent.part);
-    using reservation = await this.#quotas.reserve(begun, place, key, announced);
-    using memory = await reserveUpload(this.#memory, place, announced);
-    let received: Received | undefined;
-    try {
-      received = await receive(this.#db, place, reservation.track(body), { announced, memory });
-      await accept(received);
-      reservation.release();
-      await this.#addPart(place, sent, begun, received);
-    } catch (error) {
-      this.#discarded.add(announced ?? 0);
-      await cleanUpAfter(error, async () => received && await abandon(received));
-      throw error;
-    } finally {
-      if (received !== undefined) release(received);
-    }
+    const write = { begun, replaced: key, announced, accept };
+    await this.#bodies.receive(
+      place,
+      write,
+      body,
+      (received) => this.#addPart(place, sent, begun, received),
+    );
   }
 
   async #addPart(
@@ -185,7 +167,7 @@ export class UploadStore {
     const version = bytes.kind === "inline" ? newVersion() : bytes.version;
     const record: PartRecord = { version, size, sha256, ...(type === undefined ? {} : { type }) };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // The project comes first: if it is gone, the answer must not be that the upload is.
+      // The project is checked first: if it was deleted, the error must name the project and not the upload.
       const project = await this.#projects.requireWritable(place, begun);
       const open = await findOpenSession(this.#db, place, id);
       const [earlier] = await this.#db.reads.get<[PartRecord]>([key]);
@@ -258,7 +240,7 @@ export class UploadStore {
   /** Ends an upload without a file. Its bytes are deleted in the background. */
   async abort(place: Place, id: string): Promise<void> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      // It expires first. From then on no part can arrive and compete with the change of the counters.
+      // It expires first, so that no part can arrive while the counters change.
       const { operation, deadline, value } = expire(await this.#findVisible(place, id));
       const outcome = await this.#db.commit(operation);
       if (!outcome.ok) continue;

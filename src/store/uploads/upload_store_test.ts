@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
+import { HOUR } from "../../rules/units.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -43,7 +44,6 @@ testOnAll(
 testOnAll(
   "An upload that was found to be expired does not come back when the clock is set back",
   async (bench) => {
-    const HOUR = 3_600_000;
     const { uploads } = bench.store;
     const list = async () => {
       const page = await uploads.list("p", "d", { limit: 1000, last: "" });

@@ -122,7 +122,9 @@ function* hostProblems(snapshot: Snapshot, deletions: PendingDeletions): Generat
   }
 }
 
-/** Yields a problem if an index has no entry for a key. A wrong entry is reported as such, and has to be removed first. */
+/**
+ * Yields a problem if an index has no entry for a key. A wrong entry is reported as such, and has to be removed first.
+ */
 function* missingFromIndex(
   snapshot: Snapshot,
   { key, value, versionstamp }: SnapshotEntry<{ project: string }>,

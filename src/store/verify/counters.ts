@@ -51,7 +51,9 @@ export class UsageCheck {
     this.#current.bytes += BigInt(size);
   }
 
-  /** Yields the problems of all drives, including those that have counters and no file. Call it after the last `add`. */
+  /**
+   * Yields the problems of all drives, including those that have counters and no file. Call it after the last `add`.
+   */
   *finish(): Generator<Problem> {
     this.#compareCurrent();
     this.#current = undefined;
@@ -109,8 +111,8 @@ export function counterValue(entry: SnapshotEntry<unknown> | undefined): bigint 
 }
 
 /**
- * Returns an operation that corrects counters of a drive at most once. Writers only add to counters, so a correction may add
- * the difference at any time after the snapshot; the mark it checks and sets tells that this has happened.
+ * Returns an operation that corrects counters of a drive at most once. Writers only add to counters, so a correction
+ * may add the difference at any time after the snapshot; the mark it checks and sets tells that this has happened.
  */
 export function recountOnce(
   snapshot: Snapshot,
@@ -133,7 +135,7 @@ export function correctCounter(
 ): void {
   const entry = snapshot.get(key);
   const value = counterValue(entry);
-  // An entry that is no counter is replaced. Nobody can have added to it, and operations delete before they add.
+  // An entry that is no counter is replaced: no writer can have added to it, and operations delete before they add.
   if (value === undefined) operation.check(key, entry?.versionstamp ?? null).delete(key);
   operation.sum(key, right - (value ?? 0n));
 }

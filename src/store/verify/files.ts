@@ -102,7 +102,10 @@ function recordProblem(
   }
 }
 
-/** Each part has a digest among its checksums. The digest of the whole file is in its record once the scrub has computed it. */
+/**
+ * Each part has a digest among its checksums. The digest of the whole file is in its record once the scrub has computed
+ * it.
+ */
 function manifestProblem(
   snapshot: Snapshot,
   place: Place,

@@ -32,8 +32,8 @@ export function* orphanProblems(snapshot: Snapshot, owners: VersionOwners): Gene
 }
 
 /**
- * Yields entries of the journals that would make the sweeper delete bytes in use, or that it would never process. Entries
- * without any effect are no problem.
+ * Yields entries of the journals that would make the sweeper delete bytes in use, or that it would never process.
+ * Entries without any effect are no problem.
  */
 export function* journalProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
   for (const pending of snapshot.list<PendingWrite>(prefixes.all("pending"))) {

@@ -18,7 +18,9 @@ import type { Snapshot } from "./snapshot.ts";
 /** Orphan candidates that are held in memory before they are compared with the garbage. */
 const MAX_CANDIDATES = 10_000;
 
-/** Tells which chunks belong to something. It caches one drive and one file, so ask in the order of the store's keys. */
+/**
+ * Tells which chunks belong to something. It caches one drive and one file, so ask in the order of the store's keys.
+ */
 export class VersionOwners {
   readonly #snapshot: Snapshot;
   #drive: { id: string; uploads: Map<string, string[]> } | undefined;
@@ -28,7 +30,9 @@ export class VersionOwners {
     this.#snapshot = snapshot;
   }
 
-  /** Returns the bytes of a version that a file, a part of an open upload or a manifest owns; `undefined` if none does. */
+  /**
+   * Returns the bytes of a version that a file, a part of an open upload or a manifest owns; `undefined` if none does.
+   */
   ownedSize(place: Place, version: string): number | undefined {
     const id = JSON.stringify([place.project, place.drive, place.name]);
     if (this.#file?.id !== id) this.#file = { id, sizes: this.#ownedSizes(place) };
@@ -79,8 +83,8 @@ export const garbageIdOf = {
 };
 
 /**
- * Things without an owner, which are orphans unless the garbage lists them for deletion. The garbage is sorted by time, so
- * many candidates are compared with it in one pass.
+ * Things without an owner, which are orphans unless the garbage lists them for deletion. The garbage is sorted by time,
+ * so many candidates are compared with it in one pass.
  */
 export class OrphanCandidates {
   readonly #snapshot: Snapshot;
@@ -134,7 +138,10 @@ export class OrphanCandidates {
   }
 }
 
-/** Tells which projects, drives and applications are being deleted: their data is incomplete, and the sweeper removes the rest. */
+/**
+ * Tells which projects, drives and applications are being deleted: their data is incomplete, and the sweeper removes
+ * the rest.
+ */
 export class PendingDeletions {
   readonly #snapshot: Snapshot;
   /** The last project that was asked for: the checks go through the store project by project. */

@@ -32,8 +32,8 @@ interface Row {
 }
 
 /**
- * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded whatever the
- * store's size. Until the snapshot is disposed of, the store's log grows by everything that is written.
+ * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded.
+ * Until the snapshot is disposed of, the store's log grows by everything that is written.
  */
 export class Snapshot implements Disposable {
   readonly #path: string;
@@ -80,8 +80,8 @@ export class Snapshot implements Disposable {
   }
 
   /**
-   * Returns what SQLite finds wrong with the structure of its file, in its words, at most 20 findings. A page that could not
-   * be read once counts as damaged, so SQLite checks twice.
+   * Returns what SQLite finds wrong with the structure of its file, in its words, at most 20 findings. A page that
+   * could not be read once counts as damaged, so SQLite checks twice.
    */
   damage(): string[] {
     return this.#check().length === 0 ? [] : this.#check();
@@ -135,7 +135,9 @@ export class Snapshot implements Disposable {
     }
   }
 
-  /** Yields the first `length` parts of the keys below a prefix, each combination once. The keys in between are skipped. */
+  /**
+   * Yields the first `length` parts of the keys below a prefix, each combination once. The keys in between are skipped.
+   */
   *heads(prefix: Deno.KvKey, length: number): Generator<(string | number)[]> {
     let [from, to] = rangeOf(prefix);
     while (true) {

@@ -43,8 +43,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Checks a whole store at one moment, beside servers that continue to write. A problem is one even if the store has changed
- * since. Work that the sweeper has still to do is no problem.
+ * Checks a whole store at one moment, beside servers that continue to write. A problem is one even if the store has
+ * changed since. Work that the sweeper has still to do is no problem.
  *
  * @param path The store's file. Throws what SQLite throws if that is no store.
  */
@@ -62,8 +62,8 @@ export async function verifyStore(
 }
 
 /**
- * Reads all bytes in a copy of a store and compares them with their checksums and digests. The structure of the file is not
- * checked.
+ * Reads all bytes in a copy of a store and compares them with their checksums and digests. The structure of the file is
+ * not checked.
  *
  * @param path A file that no other process uses. Throws what SQLite throws if it is no store.
  * @param onBytes Receives the size of each piece that was read. What it throws ends the check.

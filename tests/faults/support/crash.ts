@@ -43,11 +43,20 @@ export async function sweepStore(data: string, env: Record<string, string> = {})
 /** Sweeps like `sweepStore`, but kills the process after a number of milliseconds. */
 export async function breakSweep(data: string, after: number): Promise<void> {
   const process = spawnSweep(data);
-  const timer = setTimeout(() => process.kill("SIGKILL"), after);
+  const timer = setTimeout(() => kill(process), after);
   const { success, signal, stderr } = await process.output();
   clearTimeout(timer);
   if (success || signal === "SIGKILL") return;
   throw new Error(`The sweep failed: ${new TextDecoder().decode(stderr)}`);
+}
+
+function kill(process: Deno.ChildProcess): void {
+  try {
+    process.kill("SIGKILL");
+  } catch (error) {
+    // It has already ended.
+    if (!(error instanceof TypeError)) throw error;
+  }
 }
 
 function spawnSweep(data: string, env: Record<string, string> = {}): Deno.ChildProcess {

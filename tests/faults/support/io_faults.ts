@@ -45,8 +45,8 @@ export async function canInject(): Promise<boolean> {
 }
 
 /**
- * Makes calls of a process on its store's files fail until disposal: the `first` one, and then each `every`th. Other files
- * are not affected, and no byte is changed.
+ * Makes calls of a process on its store's files fail until disposal: the `first` one, and then each `every`th. Other
+ * files are not affected, and no byte is changed.
  */
 export class FailingDisk implements AsyncDisposable {
   private constructor(private readonly strace: Deno.ChildProcess, readonly log: string) {}

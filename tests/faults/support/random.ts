@@ -46,7 +46,7 @@ export function announceSeed(): number {
 }
 
 /** Returns `KVDRIVE_SEED`, or a new seed if it is not set. */
-function chooseSeed(): number {
+export function chooseSeed(): number {
   const given = Deno.env.get("KVDRIVE_SEED");
   if (given === undefined) return crypto.getRandomValues(new Uint32Array(1))[0] ?? 1;
   const seed = Number(given);

@@ -10,8 +10,8 @@ interface ScrubValue {
 }
 
 /**
- * Finds files without a digest that the journal does not name, other entries of the journal, and damaged files, of which a
- * store on a working disk has none.
+ * Finds files without a digest that the journal does not name, other entries of the journal, and damaged files, of
+ * which a store on a working disk has none.
  */
 export function* integrityProblems(entries: Entries): Generator<string> {
   const journal = new Map(all(entries, "undigested").map((one) => [rest(one), one.value]));

@@ -81,7 +81,8 @@ class Owned {
 /**
  * Fails unless every entry of a store has an owner, and every owner has all of its entries.
  *
- * @param isSwept Whether the store was swept: then there is no journal, and no garbage except deadlines of open uploads.
+ * @param isSwept Whether the store was swept: then there is no journal, and no garbage except deadlines of open
+ * uploads.
  */
 export async function auditStore(data: string, isSwept: boolean): Promise<void> {
   const entries = await readEntries(data);

@@ -1,7 +1,7 @@
 import { utf8 } from "../../../support/bytes.ts";
 import { PROJECT_ID } from "../../../support/server.ts";
 import { mutated } from "./json.ts";
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 import { brokenEscape, type Draft, encode, randomText } from "./text.ts";
 
 const APPS = ["notes", "a.b", "A_-9"];
@@ -52,7 +52,7 @@ const FIELDS = [
 ];
 
 /** Drafts a call of the administration API by the owner of the tests' project, possibly malformed. */
-export function adminDraft(random: Random): Draft {
+export function adminDraft(random: FuzzRandom): Draft {
   const [path, methods] = random.pick(CALLS);
   const method = random.pick(methods);
   const filled = path.replace("{app}", () => segment(random, random.pick(APPS)))
@@ -68,8 +68,8 @@ export function adminDraft(random: Random): Draft {
   };
 }
 
-function segment(random: Random, text: string): string {
-  return random.weighted<() => string>([
+function segment(random: FuzzRandom, text: string): string {
+  return random.choose<() => string>([
     [12, () => encode(random, text).replaceAll("/", "%2F").replaceAll(/[?#]/g, "%3F")],
     [1, () => encodeURIComponent(randomText(random, 20))],
     [1, () => "x".repeat(random.pick([65, 129, 2049, 5000]))],
@@ -78,7 +78,7 @@ function segment(random: Random, text: string): string {
   ])();
 }
 
-function bodyText(random: Random): string {
+function bodyText(random: FuzzRandom): string {
   const valid = random.pick([
     "",
     "{}",
@@ -88,7 +88,7 @@ function bodyText(random: Random): string {
     `{"host":"h${random.below(9)}.example"}`,
     '{"host":null}',
   ]);
-  return random.weighted<() => string>([
+  return random.choose<() => string>([
     [6, () => valid],
     [3, () => mutated(random, valid)],
     [3, () => `{${Array.from({ length: random.between(1, 3) }, () => field(random)).join()}}`],
@@ -96,6 +96,6 @@ function bodyText(random: Random): string {
   ])();
 }
 
-function field(random: Random): string {
+function field(random: FuzzRandom): string {
   return `"${random.pick(FIELDS)}":${random.pick(VALUES)}`;
 }

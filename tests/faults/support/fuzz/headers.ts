@@ -1,6 +1,6 @@
 import { digestField } from "../../../support/bytes.ts";
 import { PROJECT_KEY } from "../../../support/server.ts";
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 import { hugeNumber, type Piece } from "./text.ts";
 
 export interface HeaderLine {
@@ -53,7 +53,7 @@ const TYPES = [
 ];
 
 /** Returns headers that any request may have. */
-export function optionalHeaders(random: Random, known: readonly string[]): HeaderLine[] {
+export function optionalHeaders(random: FuzzRandom, known: readonly string[]): HeaderLine[] {
   const lines: HeaderLine[] = [];
   const add = (probability: number, name: string, value: () => string) => {
     if (random.chance(probability)) lines.push({ name, value: value(), wrong: false });
@@ -73,15 +73,15 @@ export function optionalHeaders(random: Random, known: readonly string[]): Heade
   return lines;
 }
 
-function anything(random: Random): string {
+function anything(random: FuzzRandom): string {
   if (random.chance(0.03)) return random.pick(ANYTHING).repeat(random.pick([50, 500]));
   return random.pick(ANYTHING);
 }
 
-function rangeValue(random: Random): string {
+function rangeValue(random: FuzzRandom): string {
   const number = () =>
     random.chance(0.1) ? hugeNumber(random) : String(random.below(random.pick([20, 150, 300_000])));
-  return random.weighted([
+  return random.choose([
     [6, () => `bytes=${number()}-${number()}`],
     [3, () => `bytes=${number()}-`],
     [3, () => `bytes=-${number()}`],
@@ -91,7 +91,7 @@ function rangeValue(random: Random): string {
   ])();
 }
 
-export function keyHeader(random: Random): HeaderLine | undefined {
+export function keyHeader(random: FuzzRandom): HeaderLine | undefined {
   if (random.chance(0.95)) return { name: "X-Api-Key", value: PROJECT_KEY, wrong: false };
   if (random.chance(0.3)) return undefined;
   const keys = [`${PROJECT_KEY}x`, PROJECT_KEY.slice(1), "_", "a_b", "\xff", "x".repeat(5000), ""];
@@ -111,7 +111,7 @@ const BAD_HOSTS = [
   "a\\b",
 ];
 
-export function hostHeader(random: Random): HeaderLine {
+export function hostHeader(random: FuzzRandom): HeaderLine {
   if (random.chance(0.03)) return { name: "Host", value: random.pick(BAD_HOSTS), wrong: true };
   const hosts = ["localhost", "127.0.0.1:8000", "[::1]", "UPPER.case:1"];
   return { name: "Host", value: random.pick(hosts), wrong: false };
@@ -119,7 +119,7 @@ export function hostHeader(random: Random): HeaderLine {
 
 /** Returns a `Content-Digest` of a body: correct, of other bytes, or malformed. */
 export async function digestPiece(
-  random: Random,
+  random: FuzzRandom,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<Piece> {
   const correct = await digestField(body);
@@ -133,7 +133,7 @@ export async function digestPiece(
     "sha-256=:éé:",
     `x${correct}x`,
   ];
-  return random.weighted<Piece>([
+  return random.choose<Piece>([
     [4, { text: correct, wrong: false }],
     [1, { text: `md5=:AAAA:, ${correct}`, wrong: false }],
     [2, { text: other, wrong: true }],

@@ -1,6 +1,6 @@
 import { utf8 } from "../../../support/bytes.ts";
 import { joinBytes } from "../../../support/drive.ts";
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 import { goodName } from "./text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -50,8 +50,8 @@ const VALUES = [
 ];
 
 /** Returns the body of a deletion: valid, mutated or arbitrary. */
-export function deleteBody(random: Random): Bytes {
-  return random.weighted<() => Bytes>([
+export function deleteBody(random: FuzzRandom): Bytes {
+  return random.choose<() => Bytes>([
     [5, () => utf8(validBody(random))],
     [5, () => utf8(mutated(random, validBody(random)))],
     [3, () => utf8(`{"names":${random.pick(VALUES)}}`)],
@@ -63,7 +63,7 @@ export function deleteBody(random: Random): Bytes {
   ])();
 }
 
-function validBody(random: Random): string {
+function validBody(random: FuzzRandom): string {
   const names = Array.from({ length: random.between(1, 4) }, () => goodName(random));
   const text = JSON.stringify({ names }, null, random.pick([0, 1]));
   return random.chance(0.2) ? escapeAll(text) : text;
@@ -79,12 +79,12 @@ function hex4(character: string): string {
 }
 
 /** Removes, repeats or inserts parts of a text. */
-export function mutated(random: Random, text: string): string {
+export function mutated(random: FuzzRandom, text: string): string {
   let result = text;
   for (let times = random.between(1, 4); times > 0; times--) {
     const at = random.below(result.length + 1);
     const end = Math.min(result.length, at + random.between(0, 6));
-    const middle = random.weighted([
+    const middle = random.choose([
       [2, ""],
       [3, random.pick(TOKENS)],
       [1, result.slice(at, end).repeat(2)],
@@ -95,7 +95,7 @@ export function mutated(random: Random, text: string): string {
   return result.toWellFormed();
 }
 
-function duplicateKeys(random: Random): string {
+function duplicateKeys(random: FuzzRandom): string {
   const entries = Array.from({ length: random.between(2, 5) }, () => {
     const key = random.pick(["names", "names", "\\u006eames", "__proto__", "constructor", ""]);
     return `"${key}":${random.pick(VALUES)}`;
@@ -103,7 +103,7 @@ function duplicateKeys(random: Random): string {
   return `{${entries.join(",")}}`;
 }
 
-function nested(random: Random): string {
+function nested(random: FuzzRandom): string {
   const depth = random.pick([2, 100, 5000, 100_000]);
   const [open, close] = random.pick([["[", "]"], ['{"names":', "}"]] as const);
   const inner = open.repeat(depth) + random.pick(["1", '["file-7"]', ""]) +
@@ -111,12 +111,12 @@ function nested(random: Random): string {
   return random.chance(0.5) ? inner : `{"names":[${inner}]}`;
 }
 
-function manyNames(random: Random): string {
+function manyNames(random: FuzzRandom): string {
   const count = random.pick([999, 1000, 1001, 5000]);
   return JSON.stringify({ names: Array.from({ length: count }, (_, i) => `none-${i}`) });
 }
 
-function withBrokenBytes(random: Random, bytes: Bytes): Bytes {
+function withBrokenBytes(random: FuzzRandom, bytes: Bytes): Bytes {
   const broken = random.pick([[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]);
   const at = random.below(bytes.length + 1);
   return joinBytes([bytes.slice(0, at), new Uint8Array(broken), bytes.slice(at)]);

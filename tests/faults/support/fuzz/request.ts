@@ -4,7 +4,7 @@ import { PROJECT_ID } from "../../../support/server.ts";
 import { adminDraft } from "./admin.ts";
 import { digestPiece, type HeaderLine, hostHeader, keyHeader, optionalHeaders } from "./headers.ts";
 import { deleteBody } from "./json.ts";
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 import {
   Bytes,
   Draft,
@@ -39,8 +39,8 @@ const UNSUPPORTED = ["BREW", "TRACE", "constructor"];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "BREW", "TRACE", "constructor"];
 
 /** Returns a request of any kind, determined by the random numbers and the known uploads and tags. */
-export async function makeRequest(random: Random, known: Known): Promise<FuzzRequest> {
-  const draft = random.weighted<(random: Random, known: Known) => Draft>([
+export async function makeRequest(random: FuzzRandom, known: Known): Promise<FuzzRequest> {
+  const draft = random.choose<(random: FuzzRandom, known: Known) => Draft>([
     [20, putDraft],
     [20, downloadDraft],
     [14, listDraft],
@@ -77,7 +77,7 @@ function isKey({ name }: HeaderLine): boolean {
   return name === "X-Api-Key";
 }
 
-function projectPiece(random: Random): Piece {
+function projectPiece(random: FuzzRandom): Piece {
   if (random.chance(0.97)) return { text: PROJECT_ID, wrong: false };
   return {
     text: random.pick(["other", "%", "%ff", "a_b", "x".repeat(5000), "%00", ".."]),
@@ -85,23 +85,23 @@ function projectPiece(random: Random): Piece {
   };
 }
 
-function putDraft(random: Random): Draft {
+function putDraft(random: FuzzRandom): Draft {
   const body = patternBytes(random.pick([0, 1, 10, 700, 5000, 65_536, 65_537]), random.below(9));
   return { methods: ["POST"], path: "/files", query: [["name", namePiece(random)]], body };
 }
 
-function downloadDraft(random: Random): Draft {
+function downloadDraft(random: FuzzRandom): Draft {
   const stable = { text: encode(random, random.pick(STABLE)), wrong: false };
   const name = random.chance(0.5) ? stable : namePiece(random);
   return { methods: ["GET", "GET", "HEAD"], path: "/files/download", query: [["name", name]] };
 }
 
 /** Returns a value for `prefix` or `last`, which may be any text. */
-function boundary(random: Random): Piece {
+function boundary(random: FuzzRandom): Piece {
   const long = random.pick(["p", "é", "\uffff", "\0", "\u{10ffff}"]).repeat(
     random.pick([300, 2100]),
   );
-  const text = random.weighted([
+  const text = random.choose([
     [4, () => goodName(random).slice(0, random.between(0, 9)).toWellFormed()],
     [3, () => randomText(random, 9)],
     [1, () => long],
@@ -110,7 +110,7 @@ function boundary(random: Random): Piece {
   return { text: encode(random, text), wrong: false };
 }
 
-function listDraft(random: Random): Draft {
+function listDraft(random: FuzzRandom): Draft {
   const query: [string, Piece][] = [];
   if (random.chance(0.5)) query.push(["limit", numberPiece(random, Infinity)]);
   if (random.chance(0.5)) query.push(["prefix", boundary(random)]);
@@ -120,12 +120,12 @@ function listDraft(random: Random): Draft {
   return { methods: ["GET", "GET", "HEAD"], path: "/files", query };
 }
 
-function flagPiece(random: Random): Piece {
+function flagPiece(random: FuzzRandom): Piece {
   if (random.chance(0.8)) return { text: random.pick(["true", "false"]), wrong: false };
   return { text: random.pick(["", "TRUE", "1", "no", "%", "null"]), wrong: true };
 }
 
-function deleteDraft(random: Random): Draft {
+function deleteDraft(random: FuzzRandom): Draft {
   const path = "/files";
   if (random.chance(0.8)) return { methods: ["DELETE"], path, query: [], body: deleteBody(random) };
   // An invalid name never existed, so that its deletion succeeds.
@@ -134,23 +134,23 @@ function deleteDraft(random: Random): Draft {
   return { methods: ["DELETE"], path, query };
 }
 
-function startDraft(random: Random): Draft {
+function startDraft(random: FuzzRandom): Draft {
   return { methods: ["POST"], path: "/uploads", query: [["name", namePiece(random)]] };
 }
 
-function uploadsDraft(random: Random): Draft {
+function uploadsDraft(random: FuzzRandom): Draft {
   const query: [string, Piece][] = [];
   if (random.chance(0.5)) query.push(["limit", numberPiece(random, Infinity)]);
   if (random.chance(0.5)) query.push(["last", boundary(random)]);
   return { methods: ["GET"], path: "/uploads", query };
 }
 
-function uploadDraft(random: Random, known: Known): Draft {
-  const methods = random.weighted([[5, "GET"], [3, "PATCH"], [2, "DELETE"], [1, "HEAD"]] as const);
+function uploadDraft(random: FuzzRandom, known: Known): Draft {
+  const methods = random.choose([[5, "GET"], [3, "PATCH"], [2, "DELETE"], [1, "HEAD"]] as const);
   return { methods: [methods], ...uploadPath(random, known) };
 }
 
-function partDraft(random: Random, known: Known): Draft {
+function partDraft(random: FuzzRandom, known: Known): Draft {
   const { path, query, ...rest } = uploadPath(random, known);
   const body = patternBytes(random.pick([0, 3, 900, 65_537]), random.below(9));
   const part: [string, Piece] = ["part", numberPiece(random, 10_000)];
@@ -159,7 +159,7 @@ function partDraft(random: Random, known: Known): Draft {
 
 /** Returns the path of an upload: usually a started one, with its name and in its drive. */
 function uploadPath(
-  random: Random,
+  random: FuzzRandom,
   known: Known,
 ): { path: string; query: [string, Piece][]; upload?: KnownUpload; drive?: string } {
   if (known.uploads.length === 0 || random.chance(0.25)) {
@@ -174,7 +174,7 @@ function uploadPath(
   return { path, query: [["name", name]], upload, drive };
 }
 
-function strangeId(random: Random): string {
+function strangeId(random: FuzzRandom): string {
   return random.pick([
     "0",
     "7ZZZZZZZZZZZZZZZZZZZZZZZZZ",
@@ -193,7 +193,7 @@ function drivesDraft(): Draft {
 }
 
 /** Drafts a request for an arbitrary path without line breaks. */
-function junkDraft(random: Random): Draft {
+function junkDraft(random: FuzzRandom): Draft {
   const text = randomText(random, 40).replace(/[\s\u2028]/g, "/");
   const path = random.pick([
     `/${text}`,
@@ -207,15 +207,15 @@ function junkDraft(random: Random): Draft {
   return { methods: ["GET", "POST", "DELETE", "OPTIONS"], path, whole: true, query: [] };
 }
 
-function joinQuery(random: Random, query: [string, Piece][]): string {
+function joinQuery(random: FuzzRandom, query: [string, Piece][]): string {
   const pairs = query.map(([name, { text }]) => `${name}=${text}`);
   if (random.chance(0.05)) pairs.push(random.pick(["", "x", "=", "==&&", "%00=1", "unknown=%41"]));
-  if (random.chance(0.1)) pairs.sort(() => random.next() - 0.5);
+  if (random.chance(0.1)) pairs.sort(() => random.fraction() - 0.5);
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
 async function headersOf(
-  random: Random,
+  random: FuzzRandom,
   known: Known,
   draft: Draft,
   body: Bytes | undefined,
@@ -237,7 +237,7 @@ async function headersOf(
 }
 
 function assemble(
-  random: Random,
+  random: FuzzRandom,
   requestLine: string,
   lines: readonly HeaderLine[],
   body: Bytes | undefined,
@@ -260,7 +260,7 @@ function assemble(
   ]);
 }
 
-function chunksOf(random: Random, body: Bytes): Bytes[] {
+function chunksOf(random: FuzzRandom, body: Bytes): Bytes[] {
   const pieces: Bytes[] = [];
   for (let at = 0; at < body.length;) {
     const piece = body.slice(at, at + random.between(1, Math.max(1, body.length >> 1)));

@@ -1,5 +1,5 @@
 import { AWKWARD_NAMES } from "../../../support/names.ts";
-import { Random } from "./random.ts";
+import { FuzzRandom } from "./random.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -71,18 +71,18 @@ const CHARACTERS = [
 const BLANK_NAMES = ["", " ", "\t\n", "\u3000", "\ufeff"];
 
 /** Returns a text without NUL and lone surrogates. */
-export function randomText(random: Random, max: number): string {
+export function randomText(random: FuzzRandom, max: number): string {
   return Array.from({ length: random.between(1, max) }, () => random.pick(CHARACTERS)).join("");
 }
 
 /** Returns one of 60 texts, so that names repeat and the drive does not grow without limit. */
-function fewTexts(random: Random): string {
-  return `x${randomText(new Random(random.below(60)), 20)}x`;
+function fewTexts(random: FuzzRandom): string {
+  return `x${randomText(new FuzzRandom(random.below(60)), 20)}x`;
 }
 
 /** Returns a valid name without encoding. */
-export function goodName(random: Random): string {
-  return random.weighted([
+export function goodName(random: FuzzRandom): string {
+  return random.choose([
     [4, () => `file-${random.below(20)}`],
     [3, () => `dir-${random.below(3)}/sub-${random.below(3)}/${random.below(4)}.txt`],
     [3, () => random.pick(AWKWARD_NAMES).name],
@@ -92,8 +92,8 @@ export function goodName(random: Random): string {
   ])();
 }
 
-function badName(random: Random): string {
-  return random.weighted([
+function badName(random: FuzzRandom): string {
+  return random.choose([
     [2, () => random.pick(BLANK_NAMES)],
     [2, () => `${fewTexts(random)}/`],
     [2, () => `${fewTexts(random)}\0${fewTexts(random)}`],
@@ -103,17 +103,17 @@ function badName(random: Random): string {
   ])();
 }
 
-export function brokenEscape(random: Random): string {
+export function brokenEscape(random: FuzzRandom): string {
   const broken = random.pick(BROKEN_ESCAPES);
   return random.chance(0.5) ? broken : `${fewPlain(random)}${broken}${fewPlain(random)}`;
 }
 
-function fewPlain(random: Random): string {
+function fewPlain(random: FuzzRandom): string {
   return random.pick(["", "a", "%41", "b/"]);
 }
 
 /** Percent-encodes a text, sometimes more characters than required, and with digits in either case. */
-export function encode(random: Random, text: string): string {
+export function encode(random: FuzzRandom, text: string): string {
   const encoded = encodeURIComponent(text);
   if (random.chance(0.6)) return encoded;
   return encoded.replace(/%[0-9A-F]{2}|./g, (one) => {
@@ -124,8 +124,8 @@ export function encode(random: Random, text: string): string {
 }
 
 /** Returns a value of the parameter `name`. */
-export function namePiece(random: Random): Piece {
-  return random.weighted<() => Piece>([
+export function namePiece(random: FuzzRandom): Piece {
+  return random.choose<() => Piece>([
     [12, () => ({ text: encode(random, goodName(random)), wrong: false })],
     [3, () => ({ text: encode(random, badName(random)), wrong: true })],
     [2, () => ({ text: brokenEscape(random), wrong: true })],
@@ -147,8 +147,8 @@ const BAD_DRIVES = [
 ];
 
 /** Returns the drive's segment of the path. */
-export function drivePiece(random: Random): Piece {
-  return random.weighted<() => Piece>([
+export function drivePiece(random: FuzzRandom): Piece {
+  return random.choose<() => Piece>([
     [30, () => ({ text: random.pick(DRIVES), wrong: false })],
     [3, () => ({ text: encode(random, random.pick(ODD_DRIVES)), wrong: false })],
     [2, () => ({ text: encode(random, random.pick(BAD_DRIVES)), wrong: true })],
@@ -157,10 +157,10 @@ export function drivePiece(random: Random): Piece {
 }
 
 /** Returns a whole number from 1 to `max`, or an invalid one. */
-export function numberPiece(random: Random, max: number): Piece {
+export function numberPiece(random: FuzzRandom, max: number): Piece {
   const good = [1, 2, 3, 999, 1000, max].filter((one) => one <= max);
   const bad = ["0", "-1", "1.0", "1e3", "+1", " 1", "0x1", "abc", "", "NaN", "１", "1,2", "00"];
-  return random.weighted<() => Piece>([
+  return random.choose<() => Piece>([
     [6, () => ({ text: String(random.pick(good)), wrong: false })],
     [1, () => ({ text: `00${random.pick(good)}`, wrong: false })],
     [1, () => ({ text: hugeNumber(random), wrong: Number.isFinite(max) })],
@@ -169,7 +169,7 @@ export function numberPiece(random: Random, max: number): Piece {
   ])();
 }
 
-export function hugeNumber(random: Random): string {
+export function hugeNumber(random: FuzzRandom): string {
   return random.pick(["4294967296", "9007199254740993", "18446744073709551616"]) +
     "9".repeat(random.pick([0, 1, 20, 400, 5000]));
 }

@@ -2,7 +2,7 @@ import { KIB, MIB, MIN_PART, PIECE } from "../../../support/bytes.ts";
 import type { Random } from "../random.ts";
 import { get, type Guard, list, ONLY_NEW, onlyOver, put, remove, UNGUARDED } from "./file_steps.ts";
 import { abort, complete, look, sendPart, start } from "./upload_steps.ts";
-import { type Spot, type Step, UPLOADS_PER_NAME, type World } from "./world.ts";
+import { type FileRef, type Step, UPLOADS_PER_NAME, type World } from "./world.ts";
 
 /** The frequency of operations, and the sizes of their bodies. */
 export interface Mix {
@@ -71,33 +71,33 @@ export class Client {
 
   next(): Step {
     // Some names are used more often than others.
-    const { spots } = this.world;
-    const at = Math.floor(spots.length * this.random.fraction() ** 2);
-    const spot = spots[at] ?? this.random.pick(spots);
-    return this.#step(this.random.weighted(this.mix.steps), spot);
+    const { refs } = this.world;
+    const at = Math.floor(refs.length * this.random.fraction() ** 2);
+    const ref = refs[at] ?? this.random.pick(refs);
+    return this.#step(this.random.weighted(this.mix.steps), ref);
   }
 
-  #step(kind: StepKind, spot: Spot): Step {
+  #step(kind: StepKind, ref: FileRef): Step {
     switch (kind) {
       case "put":
-        return put(this.world, spot, this.random.pick(this.mix.sizes), this.#guard(spot));
+        return put(this.world, ref, this.random.pick(this.mix.sizes), this.#guard(ref));
       case "get":
-        return this.#get(spot);
+        return this.#get(ref);
       case "remove":
-        return remove(this.world, [spot]);
+        return remove(this.world, [ref]);
       case "removeMany": {
-        const spots = this.world.spotsOf(spot.drive);
-        const others = spots.filter((one) => one !== spot && this.random.fraction() < 0.2);
-        return remove(this.world, [spot, ...others]);
+        const refs = this.world.refsOf(ref.drive);
+        const others = refs.filter((one) => one !== ref && this.random.fraction() < 0.2);
+        return remove(this.world, [ref, ...others]);
       }
       case "list":
-        return list(this.world, spot.drive);
+        return list(this.world, ref.drive);
       default:
-        return this.#uploadStep(kind, spot);
+        return this.#uploadStep(kind, ref);
     }
   }
 
-  #get(spot: Spot): Step {
+  #get(ref: FileRef): Step {
     const from = this.random.below(2) * this.random.below(300_000);
     const length = 1 + this.random.below(300_000);
     const range = this.random.pick([
@@ -107,31 +107,31 @@ export class Client {
       `bytes=${from}-${from + length - 1}`,
       `bytes=-${length}`,
     ]);
-    const tag = this.random.below(5) === 0 ? this.world.lastTag(spot) : undefined;
-    return get(this.world, spot, range, tag);
+    const tag = this.random.below(5) === 0 ? this.world.lastTag(ref) : undefined;
+    return get(this.world, ref, range, tag);
   }
 
-  #uploadStep(kind: "look" | "start" | "part" | "complete" | "abort", spot: Spot): Step {
-    const uploads = this.world.uploads(spot);
+  #uploadStep(kind: "look" | "start" | "part" | "complete" | "abort", ref: FileRef): Step {
+    const uploads = this.world.uploads(ref);
     const plan = this.random.pick(this.mix.plans);
     const chosen = this.random.below(UPLOADS_PER_NAME);
     const upload = uploads[chosen % Math.max(1, uploads.length)];
     const part = 1 + this.random.below(upload?.plan.length ?? 1);
-    const guard = this.#guard(spot);
+    const guard = this.#guard(ref);
     const isHasty = this.random.below(4) === 0;
-    if (upload === undefined || kind === "start") return start(this.world, spot, plan);
-    if (kind === "look") return look(upload, spot);
-    if (kind === "part") return sendPart(upload, spot, part);
-    if (kind === "abort") return abort(upload, spot);
+    if (upload === undefined || kind === "start") return start(this.world, ref, plan);
+    if (kind === "look") return look(upload, ref);
+    if (kind === "part") return sendPart(upload, ref, part);
+    if (kind === "abort") return abort(upload, ref);
     // Most clients send all parts before the completion.
     const missing = upload.sent.findIndex((bodies) => bodies.length === 0);
-    if (missing >= 0 && !isHasty) return sendPart(upload, spot, missing + 1);
-    return complete(upload, spot, guard);
+    if (missing >= 0 && !isHasty) return sendPart(upload, ref, missing + 1);
+    return complete(upload, ref, guard);
   }
 
-  #guard(spot: Spot): Guard {
+  #guard(ref: FileRef): Guard {
     const choice = this.random.below(10);
     if (choice < 2) return ONLY_NEW;
-    return choice < 5 ? onlyOver(this.world.lastTag(spot)) : UNGUARDED;
+    return choice < 5 ? onlyOver(this.world.lastTag(ref)) : UNGUARDED;
   }
 }

@@ -12,7 +12,7 @@ import {
   versionSize,
   withFile,
 } from "./state.ts";
-import { type Source, type Spot, type Step, type Tag, unexpected, type World } from "./world.ts";
+import { type FileRef, type Source, type Step, type Tag, unexpected, type World } from "./world.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Fits = (file: Version | undefined) => boolean;
@@ -28,15 +28,15 @@ export function typeOf({ id }: Source): string {
 }
 
 /** Returns the write that a response shows, and records its entity tag. */
-function writerOf(world: World, spot: Spot, type: string, etag: string): Source {
+function writerOf(world: World, ref: FileRef, type: string, etag: string): Source {
   const source = world.source(type.replace("application/x-", ""));
-  world.noteTag(spot, etag.replaceAll('"', ""), source.id);
+  world.noteTag(ref, etag.replaceAll('"', ""), source.id);
   return source;
 }
 
 /** Returns the version that a response with bytes shows. @throws {Error} if no client sent these bytes. */
-function versionIn(world: World, spot: Spot, answer: Answer): { text: string; fits: Fits } {
-  const source = writerOf(world, spot, answer.header("Content-Type"), answer.header("ETag"));
+function versionIn(world: World, ref: FileRef, answer: Answer): { text: string; fits: Fits } {
+  const source = writerOf(world, ref, answer.header("Content-Type"), answer.header("ETag"));
   const { start, total } = rangeOf(answer);
   const bodies = bodiesIn(source, answer.bytes, start);
   const found = JSON.stringify(bodies.map((some) => some && [...some].join(" or ")));
@@ -102,7 +102,7 @@ export function show(headers: Record<string, string>): string {
   return Object.entries(headers).map(([name, value]) => ` ${name}: ${value}`).join(",");
 }
 
-export function put(world: World, spot: Spot, size: number, guard: Guard): Step {
+export function put(world: World, ref: FileRef, size: number, guard: Guard): Step {
   const body = newBody(size);
   const source = world.newSource("put", [size]);
   source.sent[0]?.push(body);
@@ -111,9 +111,9 @@ export function put(world: World, spot: Spot, size: number, guard: Guard): Step 
     guard.holds(state.file) ? withFile(state, { source: source.id, bodies: [body] }) : undefined;
   return {
     request,
-    spots: [spot],
+    refs: [ref],
     send: (drive) =>
-      drive.send("POST", `/files${query({ name: spot.name })}`, {
+      drive.send("POST", `/files${query({ name: ref.name })}`, {
         body: bytesOf(body),
         headers: { "Content-Type": typeOf(source), ...guard.headers },
       }),
@@ -131,7 +131,7 @@ function rejectedBy({ holds }: Guard): Outcome {
 }
 
 /** Reads a file. @param range The value of the header Range. */
-export function get(world: World, spot: Spot, range: string | undefined, not?: Tag): Step {
+export function get(world: World, ref: FileRef, range: string | undefined, not?: Tag): Step {
   const headers = {
     ...(range === undefined ? {} : { "Range": range }),
     ...(not === undefined ? {} : { "If-None-Match": `"${not.etag}"` }),
@@ -139,10 +139,10 @@ export function get(world: World, spot: Spot, range: string | undefined, not?: T
   const request = `get${show(headers)}`;
   return {
     request,
-    spots: [spot],
-    send: (drive) => drive.get(spot.name, headers),
+    refs: [ref],
+    send: (drive) => drive.get(ref.name, headers),
     outcomeOf(answer): Outcome {
-      const outcome = readOutcome(world, spot, answer, range, not);
+      const outcome = readOutcome(world, ref, answer, range, not);
       if (outcome === undefined) throw unexpected(answer, request);
       return outcome;
     },
@@ -152,7 +152,7 @@ export function get(world: World, spot: Spot, range: string | undefined, not?: T
 
 function readOutcome(
   world: World,
-  spot: Spot,
+  ref: FileRef,
   answer: Answer,
   range: string | undefined,
   not: Tag | undefined,
@@ -161,7 +161,7 @@ function readOutcome(
   // A suffix range of an empty file is the whole file.
   const isWhole = range === undefined || range.startsWith("bytes=-") && answer.bytes.length === 0;
   if (status === (isWhole ? 200 : 206)) {
-    const { text, fits } = versionIn(world, spot, answer);
+    const { text, fits } = versionIn(world, ref, answer);
     // A file with the given tag would have been 304.
     return {
       text,
@@ -181,15 +181,15 @@ function readOutcome(
   return { text: `416 of ${total}`, effect, pure: true };
 }
 
-export function remove(world: World, spots: readonly Spot[]): Step {
-  const names = spots.map(({ name }) => name);
+export function remove(world: World, refs: readonly FileRef[]): Step {
+  const names = refs.map(({ name }) => name);
   const request = `delete ${names.join(", ")}`;
   const outcome: Outcome = { text: "deleted", effect: (state) => withFile(state, undefined) };
   return {
     request,
-    spots,
+    refs,
     send: (drive) => drive.send("DELETE", "/files", { body: JSON.stringify({ names }) }),
-    outcomeOf(answer, spot): Outcome {
+    outcomeOf(answer, ref): Outcome {
       const { deleted, failed } = answer.expect(200).json as Record<string, string[]>;
       if (failed === undefined || failed.length > 0 && !world.mayFail) {
         throw unexpected(answer, request);
@@ -197,7 +197,7 @@ export function remove(world: World, spots: readonly Spot[]): Step {
       assertEquals(deleted, names.filter((name) => !failed.includes(name)), request);
       // If the record cannot be read, the server does not know whether the file exists.
       const stays: Outcome = { text: "failed", effect: (state) => state, pure: true };
-      return failed.includes(spot.name) ? stays : outcome;
+      return failed.includes(ref.name) ? stays : outcome;
     },
     lost: () => outcome,
   };
@@ -206,28 +206,28 @@ export function remove(world: World, spots: readonly Spot[]): Step {
 /** Lists a drive with details, which shows the state of all its names. */
 export function list(world: World, drive: string): Step {
   const request = `list ${drive}`;
-  const spots = world.spotsOf(drive);
+  const refs = world.refsOf(drive);
   return {
     request,
-    spots,
+    refs,
     send: (drive) => drive.send("GET", `/files${query({ details: "true" })}`),
-    outcomeOf(answer, spot): Outcome {
+    outcomeOf(answer, ref): Outcome {
       if (answer.status !== 200) throw unexpected(answer, request);
-      return listingOutcome(world, spot, answer.json as Listing);
+      return listingOutcome(world, ref, answer.json as Listing);
     },
     lost: () => undefined,
   };
 }
 
-function listingOutcome(world: World, spot: Spot, { names, files, paging }: Listing): Outcome {
-  const known = world.spotsOf(spot.drive).map(({ name }) => name).sort();
+function listingOutcome(world: World, ref: FileRef, { names, files, paging }: Listing): Outcome {
+  const known = world.refsOf(ref.drive).map(({ name }) => name).sort();
   const wanted = known.filter((name) => names.includes(name));
   const isWhole = wanted.join() === names.join() && paging === undefined &&
     files?.map(({ name }) => name).join() === names.join();
-  if (!isWhole) throw new Error(`${spot.drive} lists ${names.join(", ")}`);
-  const file = files?.find(({ name }) => name === spot.name);
+  if (!isWhole) throw new Error(`${ref.drive} lists ${names.join(", ")}`);
+  const file = files?.find(({ name }) => name === ref.name);
   if (file === undefined) return { text: "not listed", effect: onlyIf((one) => !one), pure: true };
-  const source = writerOf(world, spot, file.content_type, file.etag);
+  const source = writerOf(world, ref, file.content_type, file.etag);
   const effect = onlyIf(isListedAs(source, file.size));
   return { text: `listed as ${source.id}, ${file.size} bytes`, effect, pure: true };
 }

@@ -36,9 +36,9 @@ export class NotLinearizable extends Error {
 
 /**
  * The operations on one name, which must be linearizable: each takes effect at one moment between its request and its
- * response, and the response follows from the state at that moment. Whenever no operation is running, the operations since
- * the last such time are checked by the search of Wing and Gong with the improvements of Lowe: an operation takes effect
- * only when a response requires it, and no state is visited twice.
+ * response, and the response follows from the state at that moment. Whenever no operation is running, the operations
+ * since the last such time are checked by the search of Wing and Gong with the improvements of Lowe: an operation takes
+ * effect only when a response requires it, and no state is visited twice.
  */
 export class History {
   #states: State[] = [EMPTY];
@@ -67,7 +67,9 @@ export class History {
     this.#leave();
   }
 
-  /** Ends a call without a response. `outcome` is its effect if it took effect, or `undefined` if it cannot have one. */
+  /**
+   * Ends a call without a response. `outcome` is its effect if it took effect, or `undefined` if it cannot have one.
+   */
   lose(call: Call, outcome: Outcome | undefined): void {
     call.outcome = outcome;
     this.#leave();

@@ -9,10 +9,10 @@ import { announceSeed, Random } from "../random.ts";
 import { Client, type Mix, TRAFFIC } from "./client.ts";
 import { get, list } from "./file_steps.ts";
 import { look } from "./upload_steps.ts";
-import { type Spot, World } from "./world.ts";
+import { type FileRef, World } from "./world.ts";
 
 /** Returns 30 names in three drives. */
-export function makeSpots(): Spot[] {
+export function makeFileRefs(): FileRef[] {
   return ["drive-a", "drive-b", "drive-c"].flatMap((drive) =>
     Array.from({ length: 10 }, (_, i) => ({ drive, name: `folder/name ${i}` }))
   );
@@ -48,9 +48,9 @@ export async function runClients(
 
 /** Reads all files and uploads while no other client runs, and compares them with the model. */
 export async function readAll(world: World): Promise<void> {
-  for (const spot of world.spots) {
-    await world.perform(get(world, spot, undefined));
-    for (const upload of world.uploads(spot)) await world.perform(look(upload, spot));
+  for (const ref of world.refs) {
+    await world.perform(get(world, ref, undefined));
+    for (const upload of world.uploads(ref)) await world.perform(look(upload, ref));
   }
   for (const drive of world.drives) await world.perform(list(world, drive));
 }
@@ -105,7 +105,7 @@ export async function limitProject([server]: readonly TestServer[]): Promise<voi
 export async function runModel(operations: number, servers: number): Promise<void> {
   const seed = announceSeed();
   await using folder = await Folder.make();
-  const world = new World(makeSpots());
+  const world = new World(makeFileRefs());
   {
     await using running = new AsyncDisposableStack();
     for (let i = 0; i < servers; i++) {

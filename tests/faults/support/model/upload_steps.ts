@@ -12,25 +12,25 @@ import {
   withFile,
   withUpload,
 } from "./state.ts";
-import { type KnownUpload, type Spot, type Step, unexpected, type World } from "./world.ts";
+import { type FileRef, type KnownUpload, type Step, unexpected, type World } from "./world.ts";
 
 type Parts = Exclude<UploadState, "completed">;
 
 /** Starts an upload whose parts have the sizes in `plan`. */
-export function start(world: World, spot: Spot, plan: readonly number[]): Step {
+export function start(world: World, ref: FileRef, plan: readonly number[]): Step {
   const source = world.newSource("upload", plan);
   const request = `start ${source.id} of ${plan.join(" + ")}`;
   return {
     request,
-    spots: [spot],
+    refs: [ref],
     send: (drive) =>
-      drive.send("POST", `/uploads${query({ name: spot.name })}`, {
+      drive.send("POST", `/uploads${query({ name: ref.name })}`, {
         headers: { "Content-Type": typeOf(source) },
       }),
     outcomeOf(answer): Outcome {
       if (answer.status !== 202) throw unexpected(answer, request);
       const { upload_id: uploadId } = answer.json as UploadDetails;
-      world.addUpload(spot, { ...source, uploadId });
+      world.addUpload(ref, { ...source, uploadId });
       return { text: "202", effect: (state) => withUpload(state, source.id, {}) };
     },
     // Its id is unknown, so that no client can complete it.
@@ -62,7 +62,7 @@ function ifOpen(upload: KnownUpload, act: (parts: Parts) => UploadState | undefi
 /** Returns a call that succeeds with 200 if the upload is open. */
 function callOn(
   upload: KnownUpload,
-  spot: Spot,
+  ref: FileRef,
   { request, effect, send }: {
     request: string;
     effect: Effect;
@@ -71,8 +71,8 @@ function callOn(
 ): Step {
   return {
     request,
-    spots: [spot],
-    send: (drive) => send(handle(drive, spot, upload)),
+    refs: [ref],
+    send: (drive) => send(handle(drive, ref, upload)),
     outcomeOf(answer): Outcome {
       if (answer.status === 200) return { text: "200", effect };
       const outcome = stateOutcome(upload, answer);
@@ -83,35 +83,35 @@ function callOn(
   };
 }
 
-function handle(drive: Drive, spot: Spot, upload: KnownUpload): Upload {
-  return new Upload(drive, spot.name, upload.uploadId);
+function handle(drive: Drive, ref: FileRef, upload: KnownUpload): Upload {
+  return new Upload(drive, ref.name, upload.uploadId);
 }
 
-export function sendPart(upload: KnownUpload, spot: Spot, part: number): Step {
+export function sendPart(upload: KnownUpload, ref: FileRef, part: number): Step {
   const body = newBody(upload.plan[part - 1] ?? 0);
   upload.sent[part - 1]?.push(body);
-  return callOn(upload, spot, {
+  return callOn(upload, ref, {
     request: `part ${part} of ${upload.id}: ${body}`,
     effect: ifOpen(upload, (parts) => ({ ...parts, [part]: body })),
     send: (one) => one.send(part, bytesOf(body)),
   });
 }
 
-export function abort(upload: KnownUpload, spot: Spot): Step {
-  return callOn(upload, spot, {
+export function abort(upload: KnownUpload, ref: FileRef): Step {
+  return callOn(upload, ref, {
     request: `abort ${upload.id}`,
     effect: ifOpen(upload, () => undefined),
     send: (one) => one.abort(),
   });
 }
 
-export function complete(upload: KnownUpload, spot: Spot, guard: Guard): Step {
+export function complete(upload: KnownUpload, ref: FileRef, guard: Guard): Step {
   const request = `complete ${upload.id}${show(guard.headers)}`;
   const effect = completion(upload, guard);
   return {
     request,
-    spots: [spot],
-    send: (drive) => handle(drive, spot, upload).complete(guard.headers),
+    refs: [ref],
+    send: (drive) => handle(drive, ref, upload).complete(guard.headers),
     outcomeOf(answer): Outcome {
       const { status } = answer;
       if (status === 200) return { text: "200", effect };
@@ -156,12 +156,12 @@ function completion({ id }: KnownUpload, guard: Guard): Effect {
 }
 
 /** Reads the parts of an upload. */
-export function look(upload: KnownUpload, spot: Spot): Step {
+export function look(upload: KnownUpload, ref: FileRef): Step {
   const request = `look at ${upload.id}`;
   return {
     request,
-    spots: [spot],
-    send: (drive) => handle(drive, spot, upload).lookUp(),
+    refs: [ref],
+    send: (drive) => handle(drive, ref, upload).lookUp(),
     outcomeOf(answer): Outcome {
       const outcome = answer.status === 200 ? partsOutcome(upload, answer) : undefined;
       const other = outcome ?? stateOutcome(upload, answer);

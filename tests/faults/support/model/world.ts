@@ -5,7 +5,7 @@ import { type Call, History, type Outcome } from "./history.ts";
 import { type BodyId, newNumber } from "./state.ts";
 
 /** A name in a drive. */
-export interface Spot {
+export interface FileRef {
   drive: string;
   name: string;
 }
@@ -31,11 +31,11 @@ export interface Tag {
 /** A request, and the meaning of its response for each of its names. */
 export interface Step {
   request: string;
-  spots: readonly Spot[];
+  refs: readonly FileRef[];
   send(drive: Drive): Promise<Answer>;
-  outcomeOf(answer: Answer, spot: Spot): Outcome;
+  outcomeOf(answer: Answer, ref: FileRef): Outcome;
   /** Its effect without a response, if it took effect. */
-  lost(spot: Spot): Outcome | undefined;
+  lost(ref: FileRef): Outcome | undefined;
 }
 
 /** Uploads per name that clients use. A further one replaces the oldest. */
@@ -66,16 +66,16 @@ export class World {
   readonly #lastTags = new Map<string, Tag>();
   readonly #histories = new Map<string, History>();
 
-  constructor(readonly spots: readonly Spot[]) {
-    for (const spot of spots) this.#histories.set(keyOf(spot), new History(keyOf(spot)));
+  constructor(readonly refs: readonly FileRef[]) {
+    for (const ref of refs) this.#histories.set(keyOf(ref), new History(keyOf(ref)));
   }
 
   get drives(): string[] {
-    return [...new Set(this.spots.map(({ drive }) => drive))];
+    return [...new Set(this.refs.map(({ drive }) => drive))];
   }
 
-  spotsOf(drive: string): Spot[] {
-    return this.spots.filter((spot) => spot.drive === drive);
+  refsOf(drive: string): FileRef[] {
+    return this.refs.filter((ref) => ref.drive === drive);
   }
 
   newSource(kind: "put" | "upload", plan: readonly number[]): Source {
@@ -91,7 +91,7 @@ export class World {
   }
 
   /** @throws {Error} if the tag belonged to another version, or the version had another tag. */
-  noteTag(spot: Spot, etag: string, source: string): void {
+  noteTag(ref: FileRef, etag: string, source: string): void {
     for (const [a, b] of [[etag, source], [source, etag]] as const) {
       const known = this.#tags.get(a);
       if (known !== undefined && known !== b) {
@@ -99,31 +99,31 @@ export class World {
       }
       this.#tags.set(a, b);
     }
-    this.#lastTags.set(keyOf(spot), { etag, source });
+    this.#lastTags.set(keyOf(ref), { etag, source });
   }
 
-  lastTag(spot: Spot): Tag {
-    return this.#lastTags.get(keyOf(spot)) ?? { etag: "never-seen", source: "none" };
+  lastTag(ref: FileRef): Tag {
+    return this.#lastTags.get(keyOf(ref)) ?? { etag: "never-seen", source: "none" };
   }
 
-  uploads(spot: Spot): readonly KnownUpload[] {
-    return this.#uploads.get(keyOf(spot)) ?? [];
+  uploads(ref: FileRef): readonly KnownUpload[] {
+    return this.#uploads.get(keyOf(ref)) ?? [];
   }
 
-  addUpload(spot: Spot, upload: KnownUpload): void {
-    this.#uploads.set(keyOf(spot), [...this.uploads(spot), upload].slice(-UPLOADS_PER_NAME));
+  addUpload(ref: FileRef, upload: KnownUpload): void {
+    this.#uploads.set(keyOf(ref), [...this.uploads(ref), upload].slice(-UPLOADS_PER_NAME));
   }
 
   /** Sends a request, and records its response in the histories. */
   async perform(step: Step, client = 0): Promise<void> {
     const server = this.servers[client % this.servers.length];
     if (server === undefined) throw new Error("There is no server");
-    const drive = new Drive(server, step.spots[0]?.drive ?? "");
-    const calls = step.spots.map((spot) => this.#history(spot).begin(step.request));
+    const drive = new Drive(server, step.refs[0]?.drive ?? "");
+    const calls = step.refs.map((ref) => this.#history(ref).begin(step.request));
     const answer = await this.#send(step, drive);
     const isRejected = this.refusals.has(`${step.request.split(" ")[0]} ${answer?.status}`);
     const interpreted = isRejected ? { ...step, outcomeOf: () => UNCHANGED } : step;
-    for (const [i, call] of calls.entries()) this.#record(interpreted, step.spots[i], call, answer);
+    for (const [i, call] of calls.entries()) this.#record(interpreted, step.refs[i], call, answer);
   }
 
   async #send(step: Step, drive: Drive): Promise<Answer | undefined> {
@@ -141,22 +141,22 @@ export class World {
     }
   }
 
-  #record(step: Step, spot: Spot | undefined, call: Call, answer: Answer | undefined): void {
-    if (spot === undefined) return;
-    const history = this.#history(spot);
-    if (answer === undefined) history.lose(call, step.lost(spot));
-    else history.end(call, step.outcomeOf(answer, spot));
-    if (history.isQuiet) history.forget(new Set(this.uploads(spot).map(({ id }) => id)));
+  #record(step: Step, ref: FileRef | undefined, call: Call, answer: Answer | undefined): void {
+    if (ref === undefined) return;
+    const history = this.#history(ref);
+    if (answer === undefined) history.lose(call, step.lost(ref));
+    else history.end(call, step.outcomeOf(answer, ref));
+    if (history.isQuiet) history.forget(new Set(this.uploads(ref).map(({ id }) => id)));
   }
 
-  #history(spot: Spot): History {
-    const history = this.#histories.get(keyOf(spot));
-    if (history === undefined) throw new Error(`${keyOf(spot)} is not one of the names`);
+  #history(ref: FileRef): History {
+    const history = this.#histories.get(keyOf(ref));
+    if (history === undefined) throw new Error(`${keyOf(ref)} is not one of the names`);
     return history;
   }
 }
 
-function keyOf({ drive, name }: Spot): string {
+function keyOf({ drive, name }: FileRef): string {
   return `${drive}/${name}`;
 }
 
