@@ -108,10 +108,10 @@ async function authorize(
     const reauthorize = () => reauthenticate(headers, project, auth);
     return { isAdministrator: false, reauthorize };
   }
-  await authenticateCaller(headers, store.projects, auth);
+  await authenticateCaller(headers, store.adminToken, auth);
   const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
   if (!exists) throw errors.projectNotFound(project);
-  const reauthorize = async () => void await authenticateCaller(headers, store.projects, auth);
+  const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);
   return { isAdministrator: true, reauthorize };
 }
 

@@ -50,7 +50,7 @@ async function authorize(
   const hash = token.length > MAX_KEY_HEADER ? undefined : hashSecret(token);
   if (hash !== undefined && metricsToken !== undefined && isEqual(hash, metricsToken)) {
     context.key = "metrics";
-  } else if (hash !== undefined && await store.projects.isAdminToken(hash)) {
+  } else if (hash !== undefined && await store.adminToken.hasHash(hash)) {
     context.key = "admin";
   } else {
     throw keyRefusal(errors.unknownMetricsToken(), { wrongKeys, address });

@@ -73,7 +73,7 @@ class GetRun {
 
   async file(name: string, target: string): Promise<void> {
     const file = await this.#stat(name);
-    this.#view.expect(file.size);
+    this.#view.setTotal(file.size);
     this.#report.begin(this.#drive, name);
     const done = await this.#fetch(file, target);
     this.#print(file, target, done);
@@ -83,13 +83,13 @@ class GetRun {
   }
 
   async folder({ drive, name: prefix }: DrivePath, folder: string): Promise<void> {
-    if (this.#view.bar.isDrawn) this.#view.expect(await this.#sizeOf(prefix));
+    if (this.#view.bar.isDrawn) this.#view.setTotal(await this.#sizeOf(prefix));
     const plan = new LocalPaths(LOCAL_FILE_SYSTEM);
     await forEachConcurrent(this.#drives.listFiles(drive, prefix), TRANSFERS, async (file) => {
       const own = file.name.slice(prefix.length);
       const path = plan.pathFor(own);
       if (path !== own) {
-        this.#view.say(
+        this.#view.printNotice(
           `${drive}:${file.name} is written to ${path}, as its name is not possible here`,
         );
       }
@@ -112,7 +112,7 @@ class GetRun {
 
   async toPipe(name: string): Promise<void> {
     const file = await this.#stat(name);
-    this.#view.expect(file.size);
+    this.#view.setTotal(file.size);
     this.#report.begin(this.#drive, name);
     await copyVersion({ drives: this.#drives, drive: this.#drive, file }, 0, async (bytes) => {
       await writeOut(bytes);

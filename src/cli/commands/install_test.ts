@@ -12,9 +12,9 @@ function unit(options: Record<string, string> = {}, edition = COMPILED): string 
 }
 
 Deno.test("The tasks grant the same permissions as the executables", () => {
-  const granted = `deno run ${RUNTIME_OPTIONS.join(" ")} main.ts`;
-  assertStringIncludes(config.tasks.start.command, `${granted} serve`);
-  assertStringIncludes(config.tasks.kvdrive.command, granted);
+  const granted = `deno run ${RUNTIME_OPTIONS.join(" ")}`;
+  assertStringIncludes(config.tasks.start.command, `${granted} main.ts serve`);
+  assertStringIncludes(config.tasks.kvdrive.command, `${granted} "$ROOT/main.ts"`);
 });
 
 Deno.test("A build is recognized from source, or as a packed file", () => {

@@ -7,7 +7,7 @@ import {
   parseProjectKey,
   type ProjectKey,
 } from "../../rules/secrets.ts";
-import type { ProjectStore } from "../../store/accounts/projects.ts";
+import type { Store } from "../../store/store.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 /** The credentials of the environment. */
@@ -75,24 +75,24 @@ function requireSendable(token: string): void {
  * none.
  */
 export async function applyCredentials(
-  projects: ProjectStore,
-  given: ConfiguredCredentials,
+  { projects, adminToken }: Pick<Store, "projects" | "adminToken">,
+  configured: ConfiguredCredentials,
 ): Promise<NewCredentials> {
-  const made: NewCredentials = {};
-  if (given.projectKey !== undefined) {
-    await projects.ensure(given.projectKey.project, given.projectKey);
+  const created: NewCredentials = {};
+  if (configured.projectKey !== undefined) {
+    await projects.ensure(configured.projectKey.project, configured.projectKey);
   } else if (await projects.isEmpty()) {
-    made.projectKey = newProjectKey();
-    await projects.ensure(made.projectKey.project, made.projectKey);
+    created.projectKey = newProjectKey();
+    await projects.ensure(created.projectKey.project, created.projectKey);
   }
-  if (given.adminToken !== undefined) {
-    await projects.setAdminToken(hashSecret(given.adminToken));
+  if (configured.adminToken !== undefined) {
+    await adminToken.set(hashSecret(configured.adminToken));
   } else {
     const token = newSecret();
     // If several servers start on a new store, one of them creates the token.
-    if (await projects.setFirstAdminToken(hashSecret(token))) made.adminToken = token;
+    if (await adminToken.setFirst(hashSecret(token))) created.adminToken = token;
   }
-  return made;
+  return created;
 }
 
 /** Returns the message that shows new secrets; empty if there are none. */
