@@ -36,7 +36,7 @@ function assertInside(paths: string[]): void {
   assert(app.includes("src/store/maintenance/compact_worker.ts"));
   assert(app.includes("src/store/backup/backup_worker.ts"));
   const others = app.filter((path) =>
-    /_test\.ts$|test_support/.test(path) || /^(tests|scripts|docs)\//.test(path)
+    /_test\.ts$|test_support|\/testing\//.test(path) || /^(tests|scripts|docs)\//.test(path)
   );
   assertEquals(others, []);
   const packages = app.flatMap((path) =>

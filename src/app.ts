@@ -22,7 +22,7 @@ import { listUploads } from "./api/uploads/list_uploads.ts";
 import { putPart } from "./api/uploads/put_part.ts";
 import { showUpload } from "./api/uploads/show_upload.ts";
 import { startUpload } from "./api/uploads/start_upload.ts";
-import { addCorsHeaders, answerOptions } from "./http/cors.ts";
+import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
 import { clientAddress } from "./http/network/client_address.ts";
 import { type RequestContext, requestIdOf } from "./http/request_context.ts";
@@ -101,12 +101,12 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   const { headers, method } = request;
   assertHost(headers);
   const { route, params } = findRoute(routes, target.segments);
-  if (method === "OPTIONS") {
-    deps.observer.route(context, route.name, "other");
-    return answerOptions(allowsCors(target) ? headers : new Headers(), allowedMethods(route));
-  }
   const endpoint = findEndpoint(route, method);
-  deps.observer.route(context, route.name, endpoint.kind ?? "other");
+  deps.observer.route(context, route.name, endpoint?.kind ?? "other");
+  if (method === "OPTIONS") {
+    return optionsResponse(allowsCors(target) ? headers : new Headers(), allowedMethods(route));
+  }
+  if (endpoint === undefined) throw errors.methodNotAllowed(method, allowedMethods(route));
   if (deps.isDraining() && !endpoint.duringShutdown) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, headers, deps.trustedProxies);
   const { query } = target;
@@ -138,7 +138,7 @@ function observeEnd({ context, info }: Incoming, response: Response, { observer 
   info.completed.then(end, end);
 }
 
-/** Whether pages of the origins in `--cors-origin` may read the answers. `/openapi.json` is readable by pages of every origin. */
+/** Whether pages of the origins in `--cors-origin` may read the responses. `/openapi.json` is readable by pages of every origin. */
 function allowsCors({ segments }: RequestTarget): boolean {
   const [first = ""] = segments;
   if (first === "admin" || first === "dashboard") return false;

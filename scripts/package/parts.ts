@@ -10,7 +10,7 @@ export const MAIN = "main.ts";
 const OWN_FILE = /new URL\(\s*"(\.[^"]*)",\s*import\.meta\.url,?\s*\)/g;
 
 /** What is for those who write the program. */
-const ONLY_FOR_TESTS = /(_test|\/test_support)\.ts$/;
+const ONLY_FOR_TESTS = /(_test|\/test_support)\.ts$|\/testing\//;
 
 /** Files of the dashboard that its readers' browsers get nothing of. */
 const ONLY_FOR_TYPES = /(\.d\.ts|\/deno\.json)$/;

@@ -37,6 +37,7 @@ export interface DriveCall {
   reauthorize: () => Promise<void>;
 }
 
+/** Handles a request whose sender is authorized. */
 export type DriveHandler = (call: DriveCall, deps: Deps) => Promise<Response>;
 
 const DRIVE_ACCESS: Access = {
@@ -45,7 +46,7 @@ const DRIVE_ACCESS: Access = {
   failures: {
     Unauthorized: "The key is missing or unknown.",
     Forbidden: "The key is of another project.",
-    NotFound: "The project does not exist (only the administrator gets this answer).",
+    NotFound: "The project does not exist (only the administrator gets this response).",
     TooManyWrongKeys: "Too many wrong keys came from this network.",
   },
 };
@@ -82,7 +83,7 @@ function authorized(handler: DriveHandler): Handler {
     try {
       return await handler(driveCallOf(routed, project, reauthorize), deps);
     } catch (error) {
-      // The owner of a project that was just deleted gets the answer to an unknown key.
+      // The owner of a project that was just deleted gets the response to an unknown key.
       throw isAdministrator && error instanceof NoSuchProject
         ? errors.projectNotFound(project)
         : error;
@@ -107,10 +108,10 @@ async function authorize(
     const reauthorize = () => reauthenticate(headers, project, auth);
     return { isAdministrator: false, reauthorize };
   }
-  await authenticateCaller(headers, store.projects, auth);
+  await authenticateCaller(headers, store.adminToken, auth);
   const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
   if (!exists) throw errors.projectNotFound(project);
-  const reauthorize = async () => void await authenticateCaller(headers, store.projects, auth);
+  const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);
   return { isAdministrator: true, reauthorize };
 }
 

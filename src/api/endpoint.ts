@@ -7,7 +7,7 @@ import type { WrongKeyLimiter } from "../http/network/wrong_keys.ts";
 import type { RequestContext, RequestKind, RequestObserver } from "../http/request_context.ts";
 import type { StaticFiles } from "../http/static_files.ts";
 import type { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
-import { forEverybody } from "../openapi/info.ts";
+import { noCredentials } from "../openapi/info.ts";
 import type { Access, OperationDescription } from "../openapi/operation.ts";
 import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
@@ -54,7 +54,7 @@ export interface Deps {
   /** SHA-256 of the token for metrics, if there is one. The administrator's token is accepted as well. */
   metricsToken: string | undefined;
   readiness: {
-    /** Whether the store answers. */
+    /** Whether the store can be used. */
     isReady(): Promise<boolean>;
   };
   /** Reports defects and damage, with the id of the request. */
@@ -74,6 +74,7 @@ export interface RoutedRequest {
   query: string;
 }
 
+/** Handles a request. It may throw an `HttpError` or an error of the store. */
 export type Handler = (request: RoutedRequest, deps: Deps) => Promise<Response>;
 
 /** One method of one path: its description in `/openapi.json` and its handler. */
@@ -89,5 +90,5 @@ export interface Endpoint {
 
 /** An endpoint that needs no credentials. */
 export function publicEndpoint(operation: OperationDescription, handle: Handler): Endpoint {
-  return { operation, access: { security: forEverybody }, handle };
+  return { operation, access: { security: noCredentials }, handle };
 }

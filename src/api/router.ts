@@ -4,6 +4,7 @@ import type { Endpoint } from "./endpoint.ts";
 /** The endpoints of a path, by method. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;
 
+/** A path with its endpoints. */
 export interface Route {
   /** Such as `/v1/:project/:drive/files`. */
   path: string;
@@ -48,14 +49,11 @@ export function findRoute(routes: readonly Route[], segments: readonly string[])
   throw errors.routeNotFound();
 }
 
-/** @throws {HttpError} 405 if the route does not support the method. */
-export function findEndpoint(route: Route, method: string): Endpoint {
-  const { endpoints } = route;
+/** The endpoint for a method; `undefined` if the route does not support it. */
+export function findEndpoint({ endpoints }: Route, method: string): Endpoint | undefined {
   const wanted = method === "HEAD" ? "GET" : method;
   // A method may be named like a property that every object inherits.
-  const endpoint = Object.hasOwn(endpoints, wanted) ? endpoints[wanted] : undefined;
-  if (endpoint === undefined) throw errors.methodNotAllowed(method, allowedMethods(route));
-  return endpoint;
+  return Object.hasOwn(endpoints, wanted) ? endpoints[wanted] : undefined;
 }
 
 /** The methods that a route supports, for the `Allow` header. */

@@ -16,8 +16,8 @@ export interface KeyStatus {
 }
 
 /** Knows the administrator's token by its SHA-256. */
-export interface AdminTokens {
-  isAdminToken(hash: string): Promise<boolean>;
+export interface AdminToken {
+  hasHash(hash: string): Promise<boolean>;
 }
 
 /** What is needed to check the credentials of a request. */
@@ -69,12 +69,12 @@ export async function reauthenticate(
  */
 export async function authenticateCaller(
   headers: Headers,
-  tokens: AdminTokens,
+  adminToken: AdminToken,
   auth: AuthContext,
 ): Promise<Caller> {
   const token = bearerToken(headers);
   if (token !== undefined) {
-    const isKnown = token.length <= MAX_KEY_HEADER && await tokens.isAdminToken(hashSecret(token));
+    const isKnown = token.length <= MAX_KEY_HEADER && await adminToken.hasHash(hashSecret(token));
     if (!isKnown) throw keyRefusal(errors.unknownToken(), auth);
     auth.context.key = "admin";
     return { isAdministrator: true };

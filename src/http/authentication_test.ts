@@ -13,7 +13,7 @@ import { someContext } from "./test_support.ts";
 const KEY = "p_secret";
 const TOKEN = "token-of-the-administrator";
 
-const tokens = { isAdminToken: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
+const adminToken = { hasHash: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
 
 /** Knows one key, and collects the hashes that are looked up. */
 function authContext(
@@ -40,7 +40,7 @@ function authenticate(
   headers: Record<string, string>,
   wrongKeys?: WrongKeyLimiter,
 ): Promise<Caller> {
-  return authenticateCaller(new Headers(headers), tokens, authContext([], wrongKeys));
+  return authenticateCaller(new Headers(headers), adminToken, authContext([], wrongKeys));
 }
 
 Deno.test("a key gives access to its own project, in a header of any case", async () => {

@@ -1,7 +1,7 @@
-/** How long a browser may cache the answer to a preflight, in seconds. */
+/** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 86_400;
 
-/** The origins whose pages may read the answers: all, or those of a list. */
+/** The origins whose pages may read the responses: all, or those of a list. */
 export type CorsOrigins = "*" | readonly string[];
 
 const EXPOSED = "ETag, Content-Range, Content-Length, Accept-Ranges, Last-Modified, X-Request-Id";
@@ -24,7 +24,7 @@ export function addCorsHeaders(response: Headers, request: Headers, allowed: Cor
 }
 
 /** The response to `OPTIONS`, which needs no key. */
-export function answerOptions(request: Headers, allow: string): Response {
+export function optionsResponse(request: Headers, allow: string): Response {
   const headers = new Headers({ Allow: allow });
   if (request.has("access-control-request-method")) {
     headers.set("Access-Control-Allow-Methods", allow);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { addCorsHeaders, answerOptions, type CorsOrigins } from "./cors.ts";
+import { addCorsHeaders, type CorsOrigins, optionsResponse } from "./cors.ts";
 
 const APP = "https://app.example";
 const OTHER = "https://other.example";
@@ -58,7 +58,7 @@ Deno.test("an existing Vary header is kept", () => {
 });
 
 Deno.test("a preflight gets the methods, the known headers and the requested headers", () => {
-  const { status, headers, body } = answerOptions(
+  const { status, headers, body } = optionsResponse(
     new Headers({
       "origin": APP,
       "access-control-request-method": "POST",
@@ -77,7 +77,7 @@ Deno.test("a preflight gets the methods, the known headers and the requested hea
 });
 
 Deno.test("OPTIONS without a preflight gets only the methods", () => {
-  const { status, headers } = answerOptions(new Headers({ origin: APP }), "POST, OPTIONS");
+  const { status, headers } = optionsResponse(new Headers({ origin: APP }), "POST, OPTIONS");
   assertEquals(status, 204);
   assertEquals(Object.fromEntries(headers), { allow: "POST, OPTIONS" });
 });

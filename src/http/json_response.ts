@@ -14,7 +14,7 @@ export function json(
   headers: Record<string, string> = {},
 ): Response {
   const body = encodeJson(value);
-  return jsonResponse(status, body, body.byteLength, headers);
+  return responseOf(status, body, body.byteLength, headers);
 }
 
 /** A value as JSON in UTF-8. */
@@ -22,7 +22,7 @@ export function encodeJson(value: unknown): Bytes {
   return encoder.encode(JSON.stringify(value));
 }
 
-function jsonResponse(
+function responseOf(
   status: number,
   body: BodyInit | null,
   length: number,
@@ -91,7 +91,7 @@ export async function boundedJson(
       return streamed(body, memory, call.context, idleTimeout);
     }
     memory[Symbol.dispose]();
-    return jsonResponse(200, body, body.byteLength);
+    return responseOf(200, body, body.byteLength);
   } catch (error) {
     memory[Symbol.dispose]();
     throw error;
@@ -122,7 +122,7 @@ function streamed(
     onError: () => {},
     context,
   });
-  return jsonResponse(200, stream, body.byteLength);
+  return responseOf(200, stream, body.byteLength);
 }
 
 async function* piecesOf(body: Bytes): AsyncGenerator<Bytes> {

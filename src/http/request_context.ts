@@ -29,7 +29,7 @@ export class RequestContext {
   app: string | undefined;
   /** Whether the application answered it. */
   isForwarded = false;
-  /** 0 if there was no answer. */
+  /** 0 if there was no response. */
   status = 0;
   /** Bytes of the request body that were read. */
   received = 0;

@@ -6,6 +6,7 @@ import type { RequestContext } from "./request_context.ts";
  */
 export const READER_PATIENCE = 10;
 
+/** The options of `streamPieces`. */
 export interface StreamOptions {
   /** How long the reader may take no byte, in milliseconds. */
   idle: number;

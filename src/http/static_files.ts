@@ -55,7 +55,7 @@ export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): Static
   return { type, etag, bytes };
 }
 
-/** The answer with a file: 304 if the caller has it, compressed if the caller accepts that. */
+/** The response with a file: 304 if the caller has it, compressed if the caller accepts that. */
 export function sendStatic(
   { headers: requested }: Request,
   file: StaticFile,

@@ -4,12 +4,12 @@ import { header, type HeaderObject, type HeaderObjects, type Schema } from "./ty
 const HTTP_DATE =
   "^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d [A-Z][a-z]{2} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT$";
 
-/** A header that every such answer has. */
+/** A header that every such response has. */
 function always(description: string, schema: Schema): HeaderObject {
   return { description, required: true, schema: { type: "string", ...schema } };
 }
 
-/** A header that some of the answers have. */
+/** A header that some of the responses have. */
 function sometimes(description: string, schema: Schema = {}): HeaderObject {
   return { description, schema: { type: "string", ...schema } };
 }
@@ -23,20 +23,23 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
       examples: ["3f2b8a52-6a0e-4c2c-9a54-3e0a5d2d9b11"],
     },
   ),
-  NoStore: always("The answer is valid for one moment and one caller: caches must not store it.", {
-    const: "no-store",
-  }),
+  NoStore: always(
+    "The response is valid for one moment and one caller: caches must not store it.",
+    {
+      const: "no-store",
+    },
+  ),
   AllowOrigin: sometimes(
-    "The origins whose pages may read the answer: all, or, if the server has a list of origins, the requesting one if it is listed.",
+    "The origins whose pages may read the response: all, or, if the server has a list of origins, the requesting one if it is listed.",
     { examples: ["*"] },
   ),
   ExposeHeaders: sometimes("The headers that pages may read.", {
     examples: ["ETag, Content-Range, Content-Length, Accept-Ranges, Last-Modified, X-Request-Id"],
   }),
-  Vary: sometimes("The request headers that the answer depends on.", { examples: ["Origin"] }),
+  Vary: sometimes("The request headers that the response depends on.", { examples: ["Origin"] }),
   AllowMethods: sometimes("To a preflight: the methods that this path supports."),
   AllowHeaders: sometimes("To a preflight: the headers that pages may send."),
-  PreflightMaxAge: sometimes("To a preflight: for how many seconds the answer may be cached.", {
+  PreflightMaxAge: sometimes("To a preflight: for how many seconds the response may be cached.", {
     pattern: "^\\d+$",
   }),
   Allow: always("The methods that this path supports.", {
@@ -95,10 +98,10 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
   UnsatisfiedRange: always("The size of the file.", { pattern: "^bytes \\*/\\d+$" }),
 };
 
-/** The headers of every answer. */
+/** The headers of every response. */
 export const everywhere: HeaderObjects = { "X-Request-Id": header("RequestId") };
 
-/** The headers that let pages of other origins read an answer. */
+/** The headers that let pages of other origins read a response. */
 export const corsHeaders: HeaderObjects = {
   "Access-Control-Allow-Origin": header("AllowOrigin"),
   "Access-Control-Expose-Headers": header("ExposeHeaders"),

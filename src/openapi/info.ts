@@ -4,7 +4,7 @@ const DESCRIPTION = `
 Stores files in named drives of projects, and administers projects and the applications that run behind the server's gate.
 
 A drive is created by the first file stored in it. A file of up to 10 MB can be sent in one request; a larger one needs an
-upload in parts. Readers always see a complete version of a file. A 2xx answer to a write means that it is on disk.
+upload in parts. Readers always see a complete version of a file. A 2xx response to a write means that it is on disk.
 
 The following applies to every operation and is not repeated below:
 
@@ -15,10 +15,11 @@ The following applies to every operation and is not repeated below:
   and a repeated parameter (except \`names\`) are answered with 400. Unknown parameters are ignored.
 - JSON bodies are parsed as JSON regardless of \`Content-Type\`.
 - \`HEAD\` has the same headers as \`GET\`, without the body.
-- Answers also have the usual \`Date\`, \`Content-Type\`, \`Content-Length\` or \`Transfer-Encoding\`, and \`Connection\`.
+- Responses also have the usual \`Date\`, \`Content-Type\`, \`Content-Length\` or \`Transfer-Encoding\`, and \`Connection\`.
 - After 20 wrong keys or tokens from one network, further wrong ones are answered with 429. A correct one is always accepted.
 `.trim();
 
+/** The title and the general description. */
 export const info: Readonly<Record<string, Json>> = {
   title: "kvdrive",
   summary: "File storage in named drives",
@@ -30,6 +31,7 @@ export const info: Readonly<Record<string, Json>> = {
 /** A relative address: tools resolve it against the address they fetched the document from. */
 export const servers = [{ url: "/", description: "This server" }];
 
+/** The groups of operations. */
 export const TAGS = {
   files: "Files",
   uploads: "Uploads in parts",
@@ -38,6 +40,7 @@ export const TAGS = {
   server: "The server",
 } as const;
 
+/** The descriptions of the groups, in their order. */
 export const tags = [
   { name: TAGS.files, description: "The files in the drives of a project." },
   { name: TAGS.uploads, description: "Files of more than 10 MB, sent in parts of 5 to 10 MB." },
@@ -55,6 +58,7 @@ export const tags = [
   },
 ];
 
+/** The kinds of credentials. */
 export const securitySchemes = {
   ProjectKey: {
     type: "apiKey",
@@ -83,7 +87,7 @@ export const securitySchemes = {
 };
 
 /** No credentials are needed. */
-export const forEverybody: Security = [];
+export const noCredentials: Security = [];
 
 /** A project key, or the administrator's token. */
 export const forOwner: Security = [{ ProjectKey: [] }, { AdministratorToken: [] }];

@@ -1,10 +1,9 @@
 import { corsHeaders } from "./headers.ts";
-import { forEverybody } from "./info.ts";
-import { type ErrorName, plainAnswer, responses, STATUS_OF } from "./responses.ts";
+import { noCredentials } from "./info.ts";
+import { type ErrorName, plainResponse, responses, STATUS_OF } from "./responses.ts";
 import {
-  type Answer,
   type Body,
-  errorAnswer,
+  errorResponse,
   header,
   type Json,
   type Operation,
@@ -12,6 +11,7 @@ import {
   parameter,
   type PathItem,
   type Reference,
+  type ResponseObject,
   type Schema,
   type Security,
 } from "./types.ts";
@@ -29,8 +29,8 @@ export interface OperationDescription {
   /** Parameters of the query and of the headers. Those of the path follow from the route. */
   parameters?: readonly (Parameter | Reference)[];
   body?: Body;
-  /** Successful answers by status. */
-  success: Readonly<Record<string, Answer>>;
+  /** Successful responses by status. */
+  success: Readonly<Record<string, ResponseObject>>;
   failures?: Failures;
   /** Errors that every other operation can have and this one cannot. */
   neverFailsBy?: readonly ErrorName[];
@@ -40,12 +40,12 @@ export interface OperationDescription {
   schemas?: Readonly<Record<string, Schema>>;
 }
 
-/** Who may call an operation, and what follows for its answers. */
+/** Who may call an operation, and what follows for its responses. */
 export interface Access {
   security: Security;
-  /** Whether pages of other origins may read the answers. */
+  /** Whether pages of other origins may read the responses. */
   allowsCors?: boolean;
-  /** Whether no answer may be cached, including that to `OPTIONS`. */
+  /** Whether no response may be cached, including that to `OPTIONS`. */
   noStore?: boolean;
   /** The errors of every operation with this access. */
   failures?: Failures;
@@ -88,7 +88,7 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
   const failures = { ...ALWAYS, ...access.failures, ...one.failures };
   const possible = (Object.entries(failures) as [ErrorName, string][])
     .filter(([name]) => !one.neverFailsBy?.includes(name));
-  const failed = possible.map(([name, when]) => [STATUS_OF[name], errorAnswer(name, when)]);
+  const failed = possible.map(([name, when]) => [STATUS_OF[name], errorResponse(name, when)]);
   const succeeded = Object.entries(one.success).map(([status, success]) => [
     status,
     access.allowsCors ? { ...success, headers: { ...corsHeaders, ...success.headers } } : success,
@@ -105,7 +105,7 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
   };
 }
 
-/** The `HEAD` operation that belongs to a `GET`: the same answers without bodies. */
+/** The `HEAD` operation that belongs to a `GET`: the same responses without bodies. */
 function headOf(get: Operation, { notOfHead = [] }: OperationDescription): Operation {
   const kept = Object.entries(get.responses).filter(([status]) => !notOfHead.includes(status));
   return {
@@ -116,7 +116,7 @@ function headOf(get: Operation, { notOfHead = [] }: OperationDescription): Opera
   };
 }
 
-function withoutBody(one: Answer | Reference): Answer {
+function withoutBody(one: ResponseObject | Reference): ResponseObject {
   if ("headers" in one) return { description: one.description, headers: one.headers };
   const name = one.$ref.slice(one.$ref.lastIndexOf("/") + 1) as ErrorName;
   const { description, headers } = responses[name];
@@ -140,12 +140,12 @@ function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Opera
     operationId: `${id}Options`,
     tags: [tag],
     summary: allowsCors ? "Allowed methods, also for CORS preflights" : "Allowed methods",
-    security: forEverybody,
+    security: noCredentials,
     responses: {
-      204: plainAnswer("The methods of this path.", headers),
-      400: errorAnswer("BadRequest", "The Host header is malformed."),
-      431: errorAnswer("HeadTooLarge", HEAD_TOO_LARGE),
-      500: errorAnswer("ServerError", "A defect of the server."),
+      204: plainResponse("The methods of this path.", headers),
+      400: errorResponse("BadRequest", "The Host header is malformed."),
+      431: errorResponse("HeadTooLarge", HEAD_TOO_LARGE),
+      500: errorResponse("ServerError", "A defect of the server."),
     },
   };
 }

@@ -37,7 +37,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "upload_id",
     in: "path",
     required: true,
-    description: "The id from the answer to the start of the upload.",
+    description: "The id from the response to the start of the upload.",
     schema: schema("UploadId"),
   },
   KeyPrefix: {
@@ -80,7 +80,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "X-Request-Id",
     in: "header",
     description:
-      "An id for this request, repeated in the answer and in the server's log. An id that is not 1 to 128 of `A-Z a-z 0-9 . _ ~ : @ / + = -` is replaced.",
+      "An id for this request, repeated in the response and in the server's log. An id that is not 1 to 128 of `A-Z a-z 0-9 . _ ~ : @ / + = -` is replaced.",
     schema: { type: "string" },
   },
 
@@ -103,7 +103,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "limit",
     in: "query",
     description:
-      `The maximum number of names in the answer. More than ${MAX_LIST} counts as ${MAX_LIST}.`,
+      `The maximum number of names in the response. More than ${MAX_LIST} counts as ${MAX_LIST}.`,
     schema: { type: "integer", minimum: 1, default: MAX_LIST },
   },
   Prefix: {
@@ -136,7 +136,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "details",
     in: "query",
     description:
-      "With `true`, the answer also has `files`: size, type, version and times of each file.",
+      "With `true`, the response also has `files`: size, type, version and times of each file.",
     schema: { type: "boolean", default: false },
   },
   Names: {

@@ -1,19 +1,19 @@
 import { corsHeaders, everywhere } from "./headers.ts";
 import {
-  type Answer,
   type Content,
   header,
   type HeaderObjects,
   type Json,
+  type ResponseObject,
   schema,
 } from "./types.ts";
 
-/** A successful answer in JSON. */
-export function jsonAnswer(
+/** A successful response in JSON. */
+export function jsonResponse(
   description: string,
   schemaName: string,
   { example, headers = {} }: { example?: Json; headers?: HeaderObjects } = {},
-): Answer {
+): ResponseObject {
   const media = { schema: schema(schemaName), ...(example === undefined ? {} : { example }) };
   return {
     description,
@@ -22,19 +22,23 @@ export function jsonAnswer(
   };
 }
 
-/** An answer without a body, or with one that is not JSON. */
-export function plainAnswer(
+/** A response without a body, or with one that is not JSON. */
+export function plainResponse(
   description: string,
   headers: HeaderObjects,
   content?: Content,
-): Answer {
+): ResponseObject {
   const body = content === undefined ? {} : { content };
   return { description, headers: { ...everywhere, ...headers }, ...body };
 }
 
-function failure(description: string, example: string, headers: HeaderObjects = {}): Answer {
+function failure(
+  description: string,
+  example: string,
+  headers: HeaderObjects = {},
+): ResponseObject {
   const all = { ...corsHeaders, ...headers };
-  return jsonAnswer(description, "Errors", { example: { errors: [example] }, headers: all });
+  return jsonResponse(description, "Errors", { example: { errors: [example] }, headers: all });
 }
 
 const retryAfter: HeaderObjects = { "Retry-After": header("RetryAfter") };
@@ -117,6 +121,7 @@ export const responses = {
   ),
 } as const;
 
+/** The name of an error in `components`. */
 export type ErrorName = keyof typeof responses;
 
 /** The status of each error. */

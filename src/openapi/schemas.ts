@@ -64,7 +64,7 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
       type: "integer",
       minimum: 1,
       maximum: MAX_LIST,
-      description: "The number of names in this answer.",
+      description: "The number of names in this response.",
     },
     last: {
       type: "string",
@@ -153,7 +153,7 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
   },
   ProjectSecret: {
     type: "string",
-    description: "The key, `<project_id>_<secret>`. It is returned only once, in this answer.",
+    description: "The key, `<project_id>_<secret>`. It is returned only once, in this response.",
     pattern: "^[A-Za-z0-9-]+_[\\x21-\\x7e]+$",
     maxLength: MAX_KEY_HEADER,
   },

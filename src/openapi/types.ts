@@ -21,11 +21,12 @@ export interface Reference {
 /** A response header. */
 export interface HeaderObject {
   readonly description: string;
-  /** Whether every such answer has it. */
+  /** Whether every such response has it. */
   readonly required?: boolean;
   readonly schema: Schema;
 }
 
+/** A parameter of a request. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -37,14 +38,17 @@ export interface Parameter {
   readonly example?: Json;
 }
 
+/** A body of one content type. */
 export interface MediaType {
   readonly schema?: Schema;
   readonly example?: Json;
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: Json }>>;
 }
 
+/** Bodies by content type. */
 export type Content = Readonly<Record<string, MediaType>>;
 
+/** A request body. */
 export interface Body {
   readonly description: string;
   readonly required: boolean;
@@ -54,8 +58,8 @@ export interface Body {
 /** Headers, or references to them, by name. */
 export type HeaderObjects = Readonly<Record<string, HeaderObject | Reference>>;
 
-/** The answer with one status. */
-export interface Answer {
+/** The response with one status. */
+export interface ResponseObject {
   readonly description: string;
   readonly headers: HeaderObjects;
   readonly content?: Content;
@@ -64,6 +68,7 @@ export interface Answer {
 /** Alternatives, each of which names the security schemes that it needs. */
 export type Security = readonly Readonly<Record<string, readonly string[]>>[];
 
+/** One method of one path. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -72,10 +77,12 @@ export interface Operation {
   readonly security: Security;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: Body;
-  readonly responses: Readonly<Record<string, Answer | Reference>>;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
+/** The methods that a path item may have. */
 export const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as const;
+/** A method in lower case, as the document has it. */
 export type Method = typeof METHODS[number];
 
 /** All operations of one path. */
@@ -83,6 +90,7 @@ export interface PathItem extends Partial<Readonly<Record<Method, Operation>>> {
   readonly parameters: readonly (Parameter | Reference)[];
 }
 
+/** Path items by path. */
 export type Paths = Readonly<Record<string, PathItem>>;
 
 /** The whole document. */
@@ -111,6 +119,6 @@ export function parameter(name: string): Reference {
 }
 
 /** A reference to an error in `components`, with what it means here. */
-export function errorAnswer(name: string, description: string): Reference {
+export function errorResponse(name: string, description: string): Reference {
   return { $ref: `#/components/responses/${name}`, description };
 }

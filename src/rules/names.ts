@@ -53,7 +53,7 @@ export function fileNameProblem(name: string): string | undefined {
   if (name === "") return "is empty: it needs 1 to 1024 bytes";
   if (name.trim() === "") return "is blank: it needs a character other than white space";
   // "Must not end with `/`."
-  if (name.endsWith("/")) return 'ends with "/": name the file behind the last slash';
+  if (name.endsWith("/")) return 'ends with "/": add a file name after the last slash';
   if (name.includes("\0")) return "has a NUL character: leave it out";
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
@@ -132,8 +132,9 @@ export function nameAfter(name: string): string {
 }
 
 /**
- * Returns the smallest string that is greater than `text` as far as valid names can tell, and that fits into a store
- * key. No name has a NUL or more than 1024 bytes, so the rest of `text` after either decides nothing.
+ * Returns a boundary that fits into a store key and divides valid names as `text` does: a name is at least the boundary
+ * if and only if it is greater than `text`. No name has a NUL or more than 1024 bytes, so the rest of `text` after either
+ * has no effect.
  */
 export function boundaryAfter(text: string): string {
   const [head = ""] = text.split("\0", 1);

@@ -37,19 +37,20 @@ export function partsProblem(parts: readonly PartSize[]): string | undefined {
   const received = new Set(parts.map(({ part }) => part));
   const missing = Array.from({ length: last }, (_, i) => i + 1).filter((n) => !received.has(n));
   if (missing.length > 0) {
-    const which = listParts(missing);
-    return `Cannot complete the upload: ${which} missing of parts 1 to ${last}; upload what is missing`;
+    const [which, are, them] = listParts(missing);
+    return `Cannot complete the upload: ${which} of ${last} ${are} missing; upload ${them} first`;
   }
   // "The final chunk may be smaller than 5 MB."
   const small = parts.filter(({ part, size }) => part !== last && size < MIN_PART);
   if (small.length === 0) return undefined;
-  const which = listParts(small.map(({ part }) => part));
-  return `Cannot complete the upload: ${which} smaller than ${MIN_PART} bytes; only the last part may be`;
+  const [which, are] = listParts(small.map(({ part }) => part));
+  return `Cannot complete the upload: ${which} ${are} smaller than ${MIN_PART} bytes; ` +
+    "only the last part may be";
 }
 
-/** "part 2 is", "parts 2, 3 are", "parts 1, 2, … and 90 more are". */
-function listParts(parts: readonly number[]): string {
-  const listed = parts.slice(0, MAX_LISTED).join(", ");
+/** Returns "part 2", "is" and "it", or "parts 2, 3 and 90 more", "are" and "them". */
+function listParts(parts: readonly number[]): [which: string, are: string, them: string] {
+  if (parts.length === 1) return [`part ${parts[0]}`, "is", "it"];
   const more = parts.length > MAX_LISTED ? ` and ${parts.length - MAX_LISTED} more` : "";
-  return parts.length === 1 ? `part ${listed} is` : `parts ${listed}${more} are`;
+  return [`parts ${parts.slice(0, MAX_LISTED).join(", ")}${more}`, "are", "them"];
 }

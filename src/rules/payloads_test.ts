@@ -21,17 +21,17 @@ Deno.test("Parts 1 to n make a file if all but the last have 5 MB", () => {
 
 Deno.test("A gap is reported with the missing part numbers", () => {
   const cases = [
-    [parts([2, 1]), "part 1 is missing of parts 1 to 2"],
-    [parts([1, MIN_PART], [3, 1]), "part 2 is missing of parts 1 to 3"],
-    [parts([2, MIN_PART], [4, 1]), "parts 1, 3 are missing of parts 1 to 4"],
-    [parts([11, 1]), "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 are missing of parts 1 to 11"],
+    [parts([2, 1]), "part 1 of 2 is missing; upload it first"],
+    [parts([1, MIN_PART], [3, 1]), "part 2 of 3 is missing; upload it first"],
+    [parts([2, MIN_PART], [4, 1]), "parts 1, 3 of 4 are missing; upload them first"],
+    [parts([11, 1]), "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 of 11 are missing; upload them first"],
     [
       parts([MAX_PARTS, 1]),
-      "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 9989 more are missing of parts 1 to 10000",
+      "parts 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 9989 more of 10000 are missing; upload them first",
     ],
   ] as const;
   for (const [some, what] of cases) {
-    const wanted = `Cannot complete the upload: ${what}; upload what is missing`;
+    const wanted = `Cannot complete the upload: ${what}`;
     assertEquals(partsProblem(some), wanted);
   }
 });
@@ -54,6 +54,6 @@ Deno.test("Parts that are too small are reported with their numbers", () => {
 Deno.test("A gap is reported before parts that are too small", () => {
   assertEquals(
     partsProblem(parts([1, 1], [3, 1])),
-    "Cannot complete the upload: part 2 is missing of parts 1 to 3; upload what is missing",
+    "Cannot complete the upload: part 2 of 3 is missing; upload it first",
   );
 });

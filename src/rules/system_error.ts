@@ -14,8 +14,8 @@ export function failureReason(error: unknown): string {
   if (permission !== undefined) {
     const [folder] = SYSTEM_FOLDERS.exec(path.replaceAll('"', "")) ?? [];
     return folder === undefined
-      ? `kvdrive was started without the right to ${permission} ${path}`
-      : `${folder} is no place for files: name one outside of it`;
+      ? `kvdrive was started without permission to ${permission} ${path}`
+      : `${folder} cannot hold files: choose another folder`;
   }
   return message
     .replace(/^E[A-Z]{2,}: (.)/, (_, first: string) => first.toUpperCase())

@@ -10,15 +10,15 @@ const CASES: [message: string, reason: string][] = [
   ["file is not a database", "file is not a database"],
   [
     'Requires all access to "/proc/x", run again with the --allow-all flag',
-    "/proc is no place for files: name one outside of it",
+    "/proc cannot hold files: choose another folder",
   ],
   [
     'Requires all access to "/sys/a/b", run again with the --allow-all flag',
-    "/sys is no place for files: name one outside of it",
+    "/sys cannot hold files: choose another folder",
   ],
   [
     'Requires write access to "/srv/x", run again with the --allow-write flag',
-    'kvdrive was started without the right to write "/srv/x"',
+    'kvdrive was started without permission to write "/srv/x"',
   ],
 ];
 

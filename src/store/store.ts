@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from "../rules/units.ts";
+import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
 import { Deletions } from "./accounts/deletions.ts";
@@ -60,12 +61,13 @@ export interface Integrity extends ScrubState {
 }
 
 /**
- * The store: everything that kvdrive keeps, on one database. It connects the parts below `store/` and runs their background
- * work (sweeper, scrub). The rest of the program uses the store through this class.
+ * The store: everything that kvdrive keeps, on one database. It connects the parts below `store/` and runs their
+ * background work (sweeper, scrub). The rest of the program uses the store through this class.
  */
 export class Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
+  readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
   readonly keys: ProjectKeyStore;
   readonly apps: AppStore;
@@ -79,7 +81,6 @@ export class Store {
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
-  readonly #openUploads: OpenUploadLimit;
 
   constructor(db: Database, options: StoreOptions) {
     const { uploadTtl = DEFAULT_UPLOAD_TTL, onError, disk, compactor, meter } = options;
@@ -107,10 +108,9 @@ export class Store {
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
     this.files = new FileStore(db, { ...shared, onDamage });
-    this.#openUploads = new OpenUploadLimit(db, maxOpenUploads);
     const end = uploadEnder(db, projectCache, quotas);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
-      limit: this.#openUploads,
+      limit: new OpenUploadLimit(db, maxOpenUploads),
       end,
       bodies,
       discarded,
@@ -124,6 +124,7 @@ export class Store {
       meter,
     });
     const wake = () => this.sweeper.wake();
+    this.adminToken = new AdminToken(db, revocations);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations);
     this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
@@ -131,7 +132,9 @@ export class Store {
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
   }
 
-  /** Returns a page of a drive's files: all of them if `recursive`, otherwise files and directories under the prefix. */
+  /**
+   * Returns a page of a drive's files: all of them if `recursive`, otherwise files and directories under the prefix.
+   */
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);

@@ -27,9 +27,9 @@ Deno.test("A place that the server cannot use is told with what helps.", async (
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const data = ["--data", folder.at("data")];
   const cases: [args: string[], code: number, says: RegExp][] = [
-    [["serve", "--data", "/proc/x"], 1, /in \/proc\/x: \/proc is no place for files: name one/],
-    [["serve", "--data", "/sys/x"], 1, /in \/sys\/x: \/sys is no place for files: name one/],
-    [["project", "list", "--data", "/proc/x"], 1, /\/proc is no place for files/],
+    [["serve", "--data", "/proc/x"], 1, /in \/proc\/x: \/proc cannot hold files: choose another/],
+    [["serve", "--data", "/sys/x"], 1, /in \/sys\/x: \/sys cannot hold files: choose another/],
+    [["project", "list", "--data", "/proc/x"], 1, /\/proc cannot hold files/],
     [["serve", "--data", file], 1, /File exists; it is a file: name a folder with --data/],
     [["serve", "--data", folder.at("damaged")], 1, /not a database; .*kvdrive restore/],
     [

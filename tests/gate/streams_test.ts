@@ -32,7 +32,7 @@ async function assertBounded(gate: Gate, work: () => Promise<void>): Promise<voi
 
 Deno.test("An upload of 1 GiB passes whole, in chunks and with a length, in bounded memory.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const hash = createHash("sha256");
   for await (const piece of zeros(GIB)) hash.update(piece);
@@ -51,7 +51,7 @@ Deno.test("An upload of 1 GiB passes whole, in chunks and with a length, in boun
 
 Deno.test("A download of 1 GiB passes whole in bounded memory.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   await assertBounded(gate, async () => {
     const response = await gate.fetch(`/download?size=${GIB}`);
@@ -64,7 +64,7 @@ Deno.test("A download of 1 GiB passes whole in bounded memory.", async () => {
 
 Deno.test("A reader who takes nothing holds the sender up, and no memory.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   await assertBounded(gate, async () => {
     const clients = await Promise.all(
@@ -82,7 +82,7 @@ Deno.test("A reader who takes nothing holds the sender up, and no memory.", asyn
 
 Deno.test("Events arrive one by one, and the application sees when their reader has left.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -101,7 +101,7 @@ Deno.test("Events arrive one by one, and the application sees when their reader 
 
 Deno.test("The application sees when a caller who waits has left.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   {
     using client = await RawClient.connect(gate.port);
@@ -113,7 +113,7 @@ Deno.test("The application sees when a caller who waits has left.", async () => 
 
 Deno.test("The application sees when a caller leaves in the middle of a body.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   for (const framing of ["Content-Length: 100", "Transfer-Encoding: chunked"]) {
     using client = await RawClient.connect(gate.port);
@@ -135,7 +135,7 @@ Deno.test("An application may answer before it has read the body, and the caller
     await connection.send(answer);
     connection.close();
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -153,7 +153,7 @@ Deno.test("Request and answer go both ways at the same time.", async () => {
     } else await connection.send(`1\r\n${body.at(-1)}\r\n`);
     if (body.length === 3) await connection.send("0\r\n\r\n");
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -169,7 +169,7 @@ Deno.test("Request and answer go both ways at the same time.", async () => {
 
 Deno.test("WebSockets carry texts and bytes of any size both ways.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const socket = new WebSocket(gate.url("/ws").replace("http", "ws"), { headers: withKey(key) });
   socket.binaryType = "arraybuffer";
@@ -202,7 +202,7 @@ Deno.test("A changed protocol passes bytes as they are, each side up to its end.
       );
     } else await connection.send(more.toUpperCase());
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   // What is sent before the protocol has changed is for the new one.
@@ -224,7 +224,7 @@ Deno.test("A changed protocol passes bytes as they are, each side up to its end.
 
 Deno.test("An application that does not want to change the protocol answers as ever.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   for (let i = 0; i < 2; i++) {

@@ -154,6 +154,12 @@ export class TestServer implements AsyncDisposable {
     return status;
   }
 
+  /** Ends it when the test process exits, where nothing can be awaited any more. */
+  endAtExit(): void {
+    kill(this.process, "SIGKILL");
+    if (this.ownsData) Deno.removeSync(this.data, { recursive: true });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
     if (this.ownsData) await Deno.remove(this.data, { recursive: true });
@@ -165,13 +171,17 @@ async function endProcess(
   process: Deno.ChildProcess,
   signal: Deno.Signal,
 ): Promise<Deno.CommandStatus> {
+  kill(process, signal);
+  return await process.status;
+}
+
+function kill(process: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
     process.kill(signal);
   } catch (error) {
-    // It had ended by itself: there is nothing to send a signal to.
+    // The process had ended by itself.
     if (!(error instanceof TypeError)) throw error;
   }
-  return await process.status;
 }
 
 async function collect(

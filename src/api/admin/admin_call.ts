@@ -40,6 +40,7 @@ const ADMINISTRATOR_ACCESS: Access = {
   },
 };
 
+/** Describes the 404 of an operation on a project. */
 export const NO_PROJECT = "The project does not exist.";
 
 const PROJECT_ACCESS: Access = {
@@ -109,9 +110,14 @@ export function projectEndpoint(
 
 async function authenticate(
   { request, address, context }: RoutedRequest,
-  { store: { projects, keys }, wrongKeys }: Deps,
+  { store: { adminToken, keys }, wrongKeys }: Deps,
 ): Promise<Caller> {
-  return await authenticateCaller(request.headers, projects, { keys, wrongKeys, address, context });
+  return await authenticateCaller(request.headers, adminToken, {
+    keys,
+    wrongKeys,
+    address,
+    context,
+  });
 }
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */

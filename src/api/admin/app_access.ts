@@ -3,7 +3,7 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { jsonFailures, projectEndpoint } from "./admin_call.ts";
@@ -14,7 +14,7 @@ export const showAccess = projectEndpoint({
   id: "showAccess",
   tag: TAGS.applications,
   summary: "Show the access control",
-  success: { 200: jsonAnswer("Whether it is on.", "Access") },
+  success: { 200: jsonResponse("Whether it is on.", "Access") },
   failures: { NotFound: NO_APP },
   schemas: {
     Access: closed({
@@ -33,7 +33,7 @@ export const switchAccess = projectEndpoint({
   summary: "Switch the access control",
   description: "While it is off, every caller has access. The keys are kept.",
   body: jsonBody("On or off.", schema("Access"), { example: { enabled: true } }),
-  success: { 200: jsonAnswer("The new state.", "Access") },
+  success: { 200: jsonResponse("The new state.", "Access") },
   failures: { ...jsonFailures, NotFound: NO_APP },
 }, async (call, { store, idleTimeout }) => {
   const name = appNameOf(call);

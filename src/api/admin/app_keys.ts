@@ -3,14 +3,14 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { descriptionProblem, keyNameProblem } from "../../rules/names.ts";
 import { APP_KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
-import { appKeyAnswer } from "./answers.ts";
 import { appNameOf, NO_APP, requireApp } from "./apps.ts";
+import { appKeyJson } from "./json.ts";
 
 const keyFields = {
   name: schema("Label"),
@@ -24,13 +24,13 @@ export const listAppKeys = projectEndpoint({
   id: "listAppKeys",
   tag: TAGS.applications,
   summary: "List keys of an application",
-  success: { 200: jsonAnswer("All keys, without their secrets.", "AppKeyList") },
+  success: { 200: jsonResponse("All keys, without their secrets.", "AppKeyList") },
   failures: { NotFound: NO_APP },
   schemas: { AppKeyList: closed({ keys: listOf(closed(keyFields)) }) },
 }, async (call, deps) => {
   const { app } = await requireApp(call, deps);
   const keys = await deps.store.appKeys.list(call.project, app);
-  return json(200, { keys: keys.map(appKeyAnswer) });
+  return json(200, { keys: keys.map(appKeyJson) });
 });
 
 /** `POST …/apps/{app}/keys`: "The `api_key` value is returned only once, at creation." */
@@ -38,12 +38,12 @@ export const createAppKey = projectEndpoint({
   id: "createAppKey",
   tag: TAGS.applications,
   summary: "Create a key of an application",
-  description: "The key is returned only in this answer.",
+  description: "The key is returned only in this response.",
   body: jsonBody("Its name and its purpose.", schema("CreateAppKeyRequest"), {
     example: { name: "ci", description: "nightly run" },
   }),
   success: {
-    201: jsonAnswer("The key.", "NewAppKey", {
+    201: jsonResponse("The key.", "NewAppKey", {
       example: {
         name: "ci",
         description: "nightly run",
@@ -67,7 +67,7 @@ export const createAppKey = projectEndpoint({
       ...keyFields,
       api_key: {
         type: "string",
-        description: "The key, `<prefix>.<secret>`. It is returned only once, in this answer.",
+        description: "The key, `<prefix>.<secret>`. It is returned only once, in this response.",
         pattern: `^[A-Za-z0-9]{${APP_KEY_PREFIX_LENGTH}}\\.[A-Za-z0-9]+$`,
       },
     }),
@@ -81,7 +81,7 @@ export const createAppKey = projectEndpoint({
     name,
     ...(description === undefined ? {} : { description }),
   });
-  return json(201, { ...appKeyAnswer(made), api_key: made.text });
+  return json(201, { ...appKeyJson(made), api_key: made.text });
 });
 
 /** `DELETE …/apps/{app}/keys/{name}`: revokes a key. */
@@ -91,7 +91,7 @@ export const revokeAppKey = projectEndpoint({
   summary: "Revoke a key of an application",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds.",
-  success: { 200: jsonAnswer("The key was revoked.", "AppKeyNamed") },
+  success: { 200: jsonResponse("The key was revoked.", "AppKeyNamed") },
   failures: {
     ...changeFailures,
     NotFound: "The key, the application or the project does not exist.",

@@ -3,7 +3,7 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { hostnameOf, isSubdomain, upstreamProblem } from "../../rules/hosts.ts";
@@ -11,8 +11,9 @@ import { appNameProblem } from "../../rules/names.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
 import type { Deps } from "../endpoint.ts";
 import { changeFailures, jsonFailures, type ProjectCall, projectEndpoint } from "./admin_call.ts";
-import { appAnswer } from "./answers.ts";
+import { appJson } from "./json.ts";
 
+/** Describes the 404 of an operation on an application. */
 export const NO_APP = "The application or the project does not exist.";
 
 const FORBIDDEN =
@@ -37,7 +38,7 @@ export const listApps = projectEndpoint({
   tag: TAGS.applications,
   summary: "List applications",
   success: {
-    200: jsonAnswer("All applications of the project, and the address of the gate.", "AppList", {
+    200: jsonResponse("All applications of the project, and the address of the gate.", "AppList", {
       example: { apps: [example], gate: { port: 8001, scheme: "http" } },
     }),
   },
@@ -52,7 +53,7 @@ export const listApps = projectEndpoint({
   },
 }, async ({ project }, { store, gate }) => {
   const apps = await store.apps.list(project);
-  return json(200, { apps: apps.map(appAnswer), gate: gate ?? null });
+  return json(200, { apps: apps.map(appJson), gate: gate ?? null });
 });
 
 /** `POST …/apps`: creates an application; its access control is off unless `access` enables it. */
@@ -64,7 +65,7 @@ export const createApp = projectEndpoint({
   body: jsonBody("Its name, upstream and host name.", schema("CreateAppRequest"), {
     example: { name: "viewer", upstream: "http://127.0.0.1:3000" },
   }),
-  success: { 201: jsonAnswer("The application.", "App") },
+  success: { 201: jsonResponse("The application.", "App") },
   failures: {
     ...jsonFailures,
     Forbidden: FORBIDDEN,
@@ -88,7 +89,7 @@ export const createApp = projectEndpoint({
   const access = fields.object("access", ["enabled"])?.flag("enabled");
   const isOwnersHost = !call.isAdministrator;
   const app = await store.apps.create(call.project, name, { upstream, host, isOwnersHost, access });
-  return json(201, appAnswer(app));
+  return json(201, appJson(app));
 });
 
 /** `GET …/apps/{app}`. */
@@ -96,7 +97,7 @@ export const showApp = projectEndpoint({
   id: "showApp",
   tag: TAGS.applications,
   summary: "Show an application",
-  success: { 200: jsonAnswer("The application.", "App", { example }) },
+  success: { 200: jsonResponse("The application.", "App", { example }) },
   failures: { NotFound: NO_APP },
   schemas: {
     App: closed({
@@ -108,7 +109,7 @@ export const showApp = projectEndpoint({
       created: schema("Second"),
     }),
   },
-}, async (call, deps) => json(200, appAnswer(await requireApp(call, deps))));
+}, async (call, deps) => json(200, appJson(await requireApp(call, deps))));
 
 /** `PATCH …/apps/{app}`: sets the fields of the body; `null` removes a value. */
 export const changeApp = projectEndpoint({
@@ -120,7 +121,7 @@ export const changeApp = projectEndpoint({
     required: false,
     example: { host: "viewer.example.com" },
   }),
-  success: { 200: jsonAnswer("The changed application.", "App") },
+  success: { 200: jsonResponse("The changed application.", "App") },
   failures: {
     ...jsonFailures,
     Forbidden: FORBIDDEN,
@@ -146,7 +147,7 @@ export const changeApp = projectEndpoint({
   if (host === null && isOwnersHost) await requireOwnHost(call, name, deps);
   const app = await store.apps.update(call.project, name, { upstream, host, isOwnersHost });
   if (app === undefined) throw errors.appNotFound(name);
-  return json(200, appAnswer(app));
+  return json(200, appJson(app));
 });
 
 /** `DELETE …/apps/{app}`: deletes an application and its keys. */
@@ -155,7 +156,7 @@ export const deleteApp = projectEndpoint({
   tag: TAGS.applications,
   summary: "Delete an application",
   description: "Deletes its keys as well. Open connections to it are closed at once.",
-  success: { 200: jsonAnswer("The application was deleted.", "AppNamed") },
+  success: { 200: jsonResponse("The application was deleted.", "AppNamed") },
   failures: { ...changeFailures, NotFound: NO_APP },
   schemas: { AppNamed: closed({ name: schema("AppName") }) },
 }, async (call, { store }) => {

@@ -3,7 +3,7 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { MAX_HOST } from "../../rules/hosts.ts";
@@ -18,7 +18,7 @@ import {
   NO_PROJECT,
   projectEndpoint,
 } from "./admin_call.ts";
-import { diskAnswer, driveAnswer, projectAnswer, usageOf } from "./answers.ts";
+import { diskJson, driveJson, projectJson, usageOf } from "./json.ts";
 
 /** The schemas of a project's fields. */
 export const projectFields = {
@@ -46,7 +46,7 @@ export const showProject = projectEndpoint({
   summary: "Show a project",
   description:
     "Returns a project, its drives and their usage. Only the administrator sees the disk.",
-  success: { 200: jsonAnswer("The project.", "ProjectDetails") },
+  success: { 200: jsonResponse("The project.", "ProjectDetails") },
   schemas: {
     ProjectDetails: closed({
       ...projectFields,
@@ -74,7 +74,7 @@ export const changeProject = administratorEndpoint({
   body: jsonBody("The fields to set.", schema("ChangeProjectRequest"), {
     example: { max_bytes: 10_000_000_000 },
   }),
-  success: { 200: jsonAnswer("The changed project.", "ProjectDetails") },
+  success: { 200: jsonResponse("The changed project.", "ProjectDetails") },
   failures: { ...jsonFailures, NotFound: NO_PROJECT },
   schemas: {
     ChangeProjectRequest: closed({
@@ -111,7 +111,7 @@ export const deleteProject = administratorEndpoint({
   description:
     "The project no longer exists for any caller once this is answered; its bytes are removed in the background. " +
     "For the administrator only.",
-  success: { 202: jsonAnswer("The project was deleted.", "ProjectNamed") },
+  success: { 202: jsonResponse("The project was deleted.", "ProjectNamed") },
   failures: { ...changeFailures, NotFound: NO_PROJECT },
   schemas: { ProjectNamed: closed({ project_id: schema("ProjectId") }) },
 }, async ({ params }, { store }) => {
@@ -128,7 +128,7 @@ export const deleteDrive = projectEndpoint({
   summary: "Delete a drive",
   description:
     "The drive's files no longer exist once this is answered; their bytes are removed in the background.",
-  success: { 202: jsonAnswer("The drive was deleted.", "DriveNamed") },
+  success: { 202: jsonResponse("The drive was deleted.", "DriveNamed") },
   failures: {
     ...changeFailures,
     BadRequest: "The name is not a valid drive name.",
@@ -155,9 +155,9 @@ async function projectDetails(
 ): Promise<Response> {
   const drives = await store.drives(info.project);
   return json(200, {
-    ...projectAnswer(info),
+    ...projectJson(info),
     ...usageOf(drives),
-    drives: drives.map(driveAnswer),
-    ...(isAdministrator ? { disk: diskAnswer(await volume()) } : {}),
+    drives: drives.map(driveJson),
+    ...(isAdministrator ? { disk: diskJson(await volume()) } : {}),
   });
 }

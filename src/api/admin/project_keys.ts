@@ -3,7 +3,7 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { isoSeconds } from "../../rules/dates.ts";
@@ -24,7 +24,7 @@ export const listProjectKeys = projectEndpoint({
   tag: TAGS.projects,
   summary: "List project keys",
   description: "Lists the keys of a project by their prefixes.",
-  success: { 200: jsonAnswer("All keys, without their secrets.", "ProjectKeyList") },
+  success: { 200: jsonResponse("All keys, without their secrets.", "ProjectKeyList") },
   schemas: { ProjectKeyList: closed({ keys: listOf(closed(keyFields)) }) },
 }, async ({ project }, { store }) => {
   const keys = await store.keys.list(project);
@@ -42,12 +42,12 @@ export const createProjectKey = projectEndpoint({
   id: "createProjectKey",
   tag: TAGS.projects,
   summary: "Create a project key",
-  description: "Creates another key of the project, which is returned only in this answer.",
+  description: "Creates another key of the project, which is returned only in this response.",
   body: jsonBody("A name for the list of keys.", schema("CreateProjectKeyRequest"), {
     required: false,
     example: { name: "backup" },
   }),
-  success: { 201: jsonAnswer("The key.", "NewProjectKey") },
+  success: { 201: jsonResponse("The key.", "NewProjectKey") },
   failures: jsonFailures,
   schemas: {
     CreateProjectKeyRequest: closed({ name: orNull(schema("Label")) }, { optional: ["name"] }),
@@ -74,7 +74,7 @@ export const revokeProjectKey = projectEndpoint({
   summary: "Revoke a project key",
   description:
     "The key is invalid once this is answered; in other server processes within 5 seconds.",
-  success: { 200: jsonAnswer("The key was revoked.", "KeyNamed") },
+  success: { 200: jsonResponse("The key was revoked.", "KeyNamed") },
   failures: { ...changeFailures, NotFound: "The key or the project does not exist." },
   schemas: { KeyNamed: closed({ prefix: schema("KeyPrefix") }) },
 }, async ({ project, params }, { store }) => {

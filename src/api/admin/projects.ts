@@ -2,20 +2,20 @@ import { Fields } from "../../http/json_body.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { isProjectId, keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix } from "../../rules/secrets.ts";
 import { administratorEndpoint, jsonFailures } from "./admin_call.ts";
 import {
-  backupsAnswer,
-  diskAnswer,
-  integrityAnswer,
+  backupsJson,
+  diskJson,
+  integrityJson,
   MAX_LISTED_DAMAGES,
-  projectAnswer,
+  projectJson,
   usageOf,
-} from "./answers.ts";
+} from "./json.ts";
 import { projectFields, usageFields } from "./project.ts";
 
 /** `GET /admin/v1/projects`: every project with its usage. */
@@ -24,7 +24,7 @@ export const listProjects = administratorEndpoint({
   tag: TAGS.projects,
   summary: "List projects",
   description: "Lists every project with its usage. For the administrator only.",
-  success: { 200: jsonAnswer("All projects, and the disk that they share.", "ProjectList") },
+  success: { 200: jsonResponse("All projects, and the disk that they share.", "ProjectList") },
   schemas: {
     ProjectList: closed({
       projects: listOf(schema("ProjectUsage")),
@@ -72,13 +72,13 @@ export const listProjects = administratorEndpoint({
     }),
   },
 }, async (_call, { store, volume, backups }) => {
-  const integrity = integrityAnswer(await store.integrity());
+  const integrity = integrityJson(await store.integrity());
   const projects = [];
   for (const info of await store.projects.list()) {
-    projects.push({ ...projectAnswer(info), ...usageOf(await store.drives(info.project)) });
+    projects.push({ ...projectJson(info), ...usageOf(await store.drives(info.project)) });
   }
-  const disk = diskAnswer(await volume());
-  const optional = backups === undefined ? {} : { backups: backupsAnswer(backups()) };
+  const disk = diskJson(await volume());
+  const optional = backups === undefined ? {} : { backups: backupsJson(backups()) };
   return json(200, { projects, disk, integrity, ...optional });
 });
 
@@ -88,14 +88,14 @@ export const createProject = administratorEndpoint({
   tag: TAGS.projects,
   summary: "Create a project",
   description:
-    "Creates a project and its first key, which is returned only in this answer. For the administrator only.",
+    "Creates a project and its first key, which is returned only in this response. For the administrator only.",
   body: jsonBody(
     "Its name and id. Without an id the server chooses one.",
     schema("CreateProjectRequest"),
     { required: false, example: { name: "Photo album", project_id: "album" } },
   ),
   success: {
-    201: jsonAnswer("The project and its key.", "NewProject", {
+    201: jsonResponse("The project and its key.", "NewProject", {
       example: {
         project_id: "album",
         name: "Photo album",
@@ -132,7 +132,7 @@ export const createProject = administratorEndpoint({
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
   const { info, key } = await store.projects.create(id, name, maxBytes);
-  return json(201, { ...projectAnswer(info), project_key: key.text, prefix: keyPrefix(key) });
+  return json(201, { ...projectJson(info), project_key: key.text, prefix: keyPrefix(key) });
 });
 
 function projectIdProblem(id: string): string | undefined {

@@ -3,7 +3,7 @@ import { readJson } from "../../http/json_body.ts";
 import { boundedJson } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, NOT_BLANK } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { fileNameProblem, MAX_DELETE_NAMES, MAX_FILE_NAME } from "../../rules/names.ts";
@@ -13,7 +13,7 @@ import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** The largest body: 1000 names of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
-export const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
+const MAX_JSON_BODY = MAX_DELETE_NAMES * (MAX_FILE_NAME * 6 + 8) + 1024;
 
 const names = { maxItems: MAX_DELETE_NAMES, uniqueItems: true };
 
@@ -31,7 +31,7 @@ export const deleteFiles = driveEndpoint({
     { required: false },
   ),
   success: {
-    200: jsonAnswer("The names that were deleted, and those that could not be.", "Deletion", {
+    200: jsonResponse("The names that were deleted, and those that could not be.", "Deletion", {
       example: { deleted: ["pets/cat.jpg", "old.txt"], failed: [] },
     }),
   },
@@ -75,7 +75,7 @@ export const deleteFiles = driveEndpoint({
 
 /** Answers a `DELETE /files` whose sender is authorized. */
 export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response> {
-  // The answer repeats the names, so the memory reserved for the body suffices for it.
+  // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
     const names = await namesOf(call, deps.idleTimeout, memory);
     const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));

@@ -2,7 +2,7 @@ import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { READER_PATIENCE, streamPieces } from "../../http/response_stream.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { plainAnswer } from "../../openapi/responses.ts";
+import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
@@ -42,12 +42,12 @@ export const downloadFile = driveEndpoint(
       "IfUnmodifiedSince",
     ].map(parameter),
     success: {
-      200: plainAnswer("The whole file.", fileHeaders, bytes),
-      206: plainAnswer("The bytes of the range.", {
+      200: plainResponse("The whole file.", fileHeaders, bytes),
+      206: plainResponse("The bytes of the range.", {
         ...fileHeaders,
         "Content-Range": header("ContentRange"),
       }, bytes),
-      304: plainAnswer("The caller's version is current.", fileHeaders),
+      304: plainResponse("The caller's version is current.", fileHeaders),
     },
     failures: {
       BadRequest: "The name is missing or invalid.",
@@ -106,7 +106,7 @@ async function respond(
   return new Response(body, { status, headers });
 }
 
-/** Reads the first piece before the head of the answer is sent, so that damage in it becomes a 500. */
+/** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */
 async function readFirst(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
   const iterator = pieces[Symbol.asyncIterator]();
   let first: IteratorResult<Piece> | undefined = await iterator.next();

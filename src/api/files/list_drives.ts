@@ -1,6 +1,6 @@
 import { boundedJson } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { schema } from "../../openapi/types.ts";
 import { driveEndpoint } from "../drive_call.ts";
@@ -11,7 +11,7 @@ export const listDrives = driveEndpoint({
   tag: TAGS.files,
   summary: "List drives",
   description: "Lists the drives of a project with their number of files and total size.",
-  success: { 200: jsonAnswer("All drives.", "DriveList") },
+  success: { 200: jsonResponse("All drives.", "DriveList") },
   schemas: {
     DriveList: closed({
       project_id: schema("ProjectId"),

@@ -1,6 +1,6 @@
 import { boundedJson, pagingOf } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
@@ -24,7 +24,7 @@ export const listFiles = driveEndpoint({
     "Lists names in the order of their UTF-8 bytes. A drive without any files is listed as empty.",
   parameters: ["Limit", "Prefix", "Last", "Recursive", "Details"].map(parameter),
   success: {
-    200: jsonAnswer("The names, and `paging` if there is a next page.", "FileList", {
+    200: jsonResponse("The names, and `paging` if there is a next page.", "FileList", {
       example: {
         names: ["pets/cat.jpg", "pets/dog.jpg"],
         paging: { size: 2, last: "pets/dog.jpg" },

@@ -2,7 +2,7 @@ import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
@@ -35,7 +35,7 @@ export const putFile = driveEndpoint(
     body: bytesBody(
       `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
     ),
-    success: { 201: jsonAnswer("The file is on disk.", "StoredFile") },
+    success: { 201: jsonResponse("The file is on disk.", "StoredFile") },
     failures: {
       ...writeFailures,
       ...bodyFailures,

@@ -1,13 +1,13 @@
 import { errors } from "../../http/http_error.ts";
 import { sendStatic, type StaticFile } from "../../http/static_files.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { plainAnswer } from "../../openapi/responses.ts";
+import { plainResponse } from "../../openapi/responses.ts";
 import {
-  type Answer,
   type Content,
   header,
   type HeaderObjects,
   parameter,
+  type ResponseObject,
 } from "../../openapi/types.ts";
 import { publicEndpoint } from "../endpoint.ts";
 
@@ -52,11 +52,11 @@ const headers: HeaderObjects = {
 const text = { schema: { type: "string" } };
 const parameters = [parameter("KnownPage"), parameter("AcceptEncoding")];
 
-function pageAnswers(content: Content): Record<string, Answer> {
+function pageResponses(content: Content): Record<string, ResponseObject> {
   const encoding = { "Content-Encoding": header("ContentEncoding") };
   return {
-    200: plainAnswer("The file.", { ...headers, ...encoding }, content),
-    304: plainAnswer("The caller's version is current.", headers),
+    200: plainResponse("The file.", { ...headers, ...encoding }, content),
+    304: plainResponse("The caller's version is current.", headers),
   };
 }
 
@@ -67,7 +67,7 @@ export const showDashboard = publicEndpoint({
   summary: "The dashboard",
   description: "A web application. It uses only the API that is described here.",
   parameters,
-  success: pageAnswers({ "text/html": text }),
+  success: pageResponses({ "text/html": text }),
 }, async ({ request }, { dashboard }) => await send(request, dashboard.find("index.html")));
 
 /** `GET /dashboard/{folder}/{file}`: the scripts, styles and images of the dashboard. */
@@ -77,7 +77,7 @@ export const showDashboardFile = publicEndpoint(
     tag: TAGS.server,
     summary: "A file of the dashboard",
     parameters,
-    success: pageAnswers({ "text/javascript": text, "text/css": text, "image/svg+xml": text }),
+    success: pageResponses({ "text/javascript": text, "text/css": text, "image/svg+xml": text }),
     failures: { NotFound: "The file does not exist." },
   },
   async ({ request, params }, { dashboard }) =>

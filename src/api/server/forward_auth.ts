@@ -5,7 +5,7 @@ import { errors } from "../../http/http_error.ts";
 import { decodeLeniently, Query } from "../../http/request_target.ts";
 import type { Header } from "../../http1/headers.ts";
 import { forCallers, TAGS } from "../../openapi/info.ts";
-import { plainAnswer } from "../../openapi/responses.ts";
+import { plainResponse } from "../../openapi/responses.ts";
 import { header, parameter } from "../../openapi/types.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 
@@ -26,7 +26,7 @@ export const forwardAuth: Endpoint = {
       "answered like a protected one, unless a key of the project is sent.",
     parameters: [parameter("CallerMethod")],
     success: {
-      204: plainAnswer("The client has access.", {
+      204: plainResponse("The client has access.", {
         "Cache-Control": header("NoStore"),
         "X-Auth-Key-Name": header("KeyName"),
       }),
@@ -62,7 +62,7 @@ async function answer(
     if (method === "OPTIONS" && isPreflight(headers)) return allowed();
     throw errors.missingAppKey();
   }
-  // nginx passes on 401 but not 429, so this answer also carries `Retry-After`.
+  // nginx passes on 401 but not 429, so this response also carries `Retry-After`.
   throw errors.unknownAppKey(wrongKeys.record(address()));
 }
 

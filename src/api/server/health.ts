@@ -1,16 +1,16 @@
 import { deadline } from "@std/async/deadline";
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
-import { forEverybody, TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { noCredentials, TAGS } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 /** "503 … when the store does not answer within 1 s", in milliseconds. */
-export const READY_TIMEOUT = 1000;
+const READY_TIMEOUT = 1000;
 
 /** How long the result of a check is reused, in milliseconds. */
-export const READY_TTL = 1000;
+const READY_TTL = 1000;
 
 /** `GET /healthz`: 200 while the process answers, also during shutdown; performs no checks. */
 export const showHealth: Endpoint = {
@@ -19,11 +19,11 @@ export const showHealth: Endpoint = {
     tag: TAGS.server,
     summary: "Whether the server is alive",
     description: "200 while the process answers at all.",
-    success: { 200: jsonAnswer("The server is alive.", "Alive") },
+    success: { 200: jsonResponse("The server is alive.", "Alive") },
     neverFailsBy: ["Unavailable"],
     schemas: { Alive: closed({ status: { const: "ok" } }) },
   },
-  access: { security: forEverybody },
+  access: { security: noCredentials },
   duringShutdown: true,
   handle: () => Promise.resolve(json(200, { status: "ok" })),
 };
@@ -34,11 +34,11 @@ export const showReadiness: Endpoint = {
     id: "showReadiness",
     tag: TAGS.server,
     summary: "Whether the server accepts requests",
-    success: { 200: jsonAnswer("The server accepts requests.", "Ready") },
+    success: { 200: jsonResponse("The server accepts requests.", "Ready") },
     failures: { Unavailable: "It is shutting down, or its store cannot be reached." },
     schemas: { Ready: closed({ status: { const: "ready" } }) },
   },
-  access: { security: forEverybody },
+  access: { security: noCredentials },
   duringShutdown: true,
   async handle(_request, { readiness, isDraining }) {
     if (isDraining()) throw errors.shuttingDown();

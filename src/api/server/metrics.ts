@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
 import { forMetrics, TAGS } from "../../openapi/info.ts";
-import { plainAnswer } from "../../openapi/responses.ts";
+import { plainResponse } from "../../openapi/responses.ts";
 import { header } from "../../openapi/types.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
@@ -16,7 +16,7 @@ export const showMetrics: Endpoint = {
     description:
       "In the text format of Prometheus. Needs the token for metrics or the administrator's.",
     success: {
-      200: plainAnswer("The metrics.", { "Cache-Control": header("NoStore") }, {
+      200: plainResponse("The metrics.", { "Cache-Control": header("NoStore") }, {
         "text/plain": { schema: { type: "string" } },
       }),
     },
@@ -50,7 +50,7 @@ async function authorize(
   const hash = token.length > MAX_KEY_HEADER ? undefined : hashSecret(token);
   if (hash !== undefined && metricsToken !== undefined && isEqual(hash, metricsToken)) {
     context.key = "metrics";
-  } else if (hash !== undefined && await store.projects.isAdminToken(hash)) {
+  } else if (hash !== undefined && await store.adminToken.hasHash(hash)) {
     context.key = "admin";
   } else {
     throw keyRefusal(errors.unknownMetricsToken(), { wrongKeys, address });

@@ -2,7 +2,7 @@ import { encodeJson } from "../../http/json_response.ts";
 import { sendStatic, type StaticFile, staticFile } from "../../http/static_files.ts";
 import { describeRoutes } from "../../openapi/document.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { plainAnswer } from "../../openapi/responses.ts";
+import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import { type Endpoint, publicEndpoint } from "../endpoint.ts";
 import type { Route } from "../router.ts";
@@ -35,7 +35,7 @@ export function showDescription(routes: () => readonly Route[]): Endpoint {
     description: "Pages of every origin may read it.",
     parameters: [parameter("KnownPage")],
     success: {
-      200: plainAnswer("An OpenAPI 3.1 document.", headers, {
+      200: plainResponse("An OpenAPI 3.1 document.", headers, {
         "application/json": {
           schema: {
             type: "object",
@@ -44,7 +44,7 @@ export function showDescription(routes: () => readonly Route[]): Endpoint {
           },
         },
       }),
-      304: plainAnswer("The caller's version is current.", headers),
+      304: plainResponse("The caller's version is current.", headers),
     },
   }, ({ request }) => {
     file ??= staticFile("application/json", encodeJson(describeRoutes(routes())));

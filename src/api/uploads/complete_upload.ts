@@ -1,12 +1,12 @@
 import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { parameter } from "../../openapi/types.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import { driveEndpoint, placeOf, preconditionsOf, writeFailures } from "../drive_call.ts";
-import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
+import { uploadFailures, uploadJson } from "./upload_json.ts";
 
 /** `PATCH /uploads/{upload_id}`: "Completes the upload." */
 export const completeUpload = driveEndpoint({
@@ -15,9 +15,9 @@ export const completeUpload = driveEndpoint({
   summary: "Complete an upload",
   description:
     `Makes the file of parts 1 to n, all of which except the last have at least ${MIN_PART} bytes. An upload without ` +
-    "parts makes an empty file. A repeated call has the same answer until the upload would have expired.",
+    "parts makes an empty file. A repeated call has the same response until the upload would have expired.",
   parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
-  success: { 200: jsonAnswer("The file exists.", "Upload") },
+  success: { 200: jsonResponse("The file exists.", "Upload") },
   failures: {
     ...writeFailures,
     BadRequest:
@@ -35,5 +35,5 @@ export const completeUpload = driveEndpoint({
     call.reauthorize,
   );
   if (outcome === "refused") throw errors.preconditionFailed();
-  return json(200, uploadAnswer(place, call.id));
+  return json(200, uploadJson(place, call.id));
 });

@@ -1,6 +1,6 @@
 import { boundedJson, pagingOf } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_LIST } from "../../rules/names.ts";
@@ -16,7 +16,7 @@ export const listUploads = driveEndpoint({
   summary: "List open uploads",
   parameters: ["Limit", "LastUpload"].map(parameter),
   success: {
-    200: jsonAnswer("The uploads, and `paging` if there is a next page.", "UploadList"),
+    200: jsonResponse("The uploads, and `paging` if there is a next page.", "UploadList"),
   },
   schemas: {
     UploadList: closed({

@@ -2,7 +2,7 @@ import { errors } from "../../http/http_error.ts";
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
@@ -17,7 +17,7 @@ import {
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
-import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
+import { uploadFailures, uploadJson } from "./upload_json.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
 export const putPart = driveEndpoint(
@@ -29,7 +29,7 @@ export const putPart = driveEndpoint(
     body: bytesBody(
       `The bytes of the part: ${MIN_PART} to ${MAX_PAYLOAD}. The last part may have fewer.`,
     ),
-    success: { 200: jsonAnswer("The part is on disk.", "ReceivedPart") },
+    success: { 200: jsonResponse("The part is on disk.", "ReceivedPart") },
     failures: {
       ...bodyFailures,
       ...writeFailures,
@@ -69,7 +69,7 @@ async function receivePart(call: DriveCall, deps: Deps): Promise<Response> {
     body,
     () => uploads.putPart(place, { id, part, type, announced }, bytes, accept),
   );
-  return json(200, { ...uploadAnswer(place, id), part });
+  return json(200, { ...uploadJson(place, id), part });
 }
 
 /** The part's number. @throws {HttpError} 400 if it is not one of 1 to `MAX_PARTS`. */

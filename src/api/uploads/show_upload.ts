@@ -1,11 +1,11 @@
 import { boundedJson } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { driveEndpoint, placeOf } from "../drive_call.ts";
-import { uploadAnswer, uploadFailures } from "./upload_answer.ts";
+import { uploadFailures, uploadJson } from "./upload_json.ts";
 
 /** `GET /uploads/{upload_id}`: the parts that have arrived, so that a client can resume after a crash. */
 export const showUpload = driveEndpoint({
@@ -14,7 +14,7 @@ export const showUpload = driveEndpoint({
   summary: "Show an upload",
   description: "Lists the parts that have arrived, so that a client can resume after a crash.",
   parameters: [parameter("FileName")],
-  success: { 200: jsonAnswer("The upload, its parts and its deadline.", "UploadState") },
+  success: { 200: jsonResponse("The upload, its parts and its deadline.", "UploadState") },
   failures: {
     BadRequest: uploadFailures.otherName,
     NotFound: uploadFailures.notFound,
@@ -45,7 +45,7 @@ export const showUpload = driveEndpoint({
   return await boundedJson(call, deps, { isRepeatable: true }, async () => {
     const { session, parts } = await deps.store.uploads.get(place, call.id);
     return {
-      ...uploadAnswer(place, call.id),
+      ...uploadJson(place, call.id),
       created: new Date(session.created).toISOString(),
       expires: new Date(session.expires).toISOString(),
       parts: parts.map(({ part, size }) => ({ part, size })),

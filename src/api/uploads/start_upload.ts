@@ -1,10 +1,10 @@
 import { json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { bytesBody } from "../../openapi/operation.ts";
-import { jsonAnswer } from "../../openapi/responses.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
 import { parameter } from "../../openapi/types.ts";
 import { driveEndpoint, placeOf, typeOf, writeFailures } from "../drive_call.ts";
-import { uploadAnswer } from "./upload_answer.ts";
+import { uploadJson } from "./upload_json.ts";
 
 /** `POST /uploads`: opens an upload in parts. A body is ignored. */
 export const startUpload = driveEndpoint({
@@ -16,7 +16,7 @@ export const startUpload = driveEndpoint({
     "Its content type is that of this request, if it has one, otherwise that of part 1.",
   parameters: [parameter("FileName")],
   body: bytesBody("Ignored."),
-  success: { 202: jsonAnswer("The upload is open.", "Upload") },
+  success: { 202: jsonResponse("The upload is open.", "Upload") },
   failures: {
     ...writeFailures,
     BadRequest: "The name is missing or invalid, or the content type is too long.",
@@ -27,5 +27,5 @@ export const startUpload = driveEndpoint({
   const place = placeOf(call);
   using _reserved = await store.reserveDisk(0);
   const id = await store.uploads.start(place, typeOf(call));
-  return json(202, uploadAnswer(place, id));
+  return json(202, uploadJson(place, id));
 });

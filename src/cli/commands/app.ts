@@ -1,4 +1,4 @@
-import { appAnswer, appKeyAnswer } from "../../api/admin/answers.ts";
+import { appJson, appKeyJson } from "../../api/admin/json.ts";
 import { HostRules, upstreamProblem } from "../../rules/hosts.ts";
 import { appNameProblem, descriptionProblem, keyNameProblem } from "../../rules/names.ts";
 import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
@@ -134,7 +134,7 @@ async function createApp(call: StoreCall): Promise<void> {
     ? `It requires a key: create one with kvdrive auth create-api-key ${project} ${app.app}.`
     : `It is open to everyone: protect it with kvdrive auth enable ${project} ${app.app}.`;
   const created = `The application ${app.app} of the project ${project} is registered.`;
-  call.print(appAnswer(app), [`${created} ${state}`]);
+  call.print(appJson(app), [`${created} ${state}`]);
 }
 
 async function listApps(call: StoreCall): Promise<void> {
@@ -143,7 +143,7 @@ async function listApps(call: StoreCall): Promise<void> {
     await requireProject(store, project);
     return await store.apps.list(project);
   });
-  const apps = found.map(appAnswer);
+  const apps = found.map(appJson);
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
   });
@@ -190,7 +190,7 @@ async function createApiKey(call: StoreCall): Promise<void> {
     await requireApp(store, project, call.required("APP"));
     return await (path === undefined ? createKey(call, store) : createKeyFile(path, call, store));
   });
-  const shape = appKeyAnswer(info);
+  const shape = appKeyJson(info);
   if (path !== undefined) {
     return call.print(shape, [
       `The API key ${info.prefix} was written to ${path}. It is stored nowhere else.`,
@@ -265,7 +265,7 @@ async function listApiKeys(call: StoreCall): Promise<void> {
     await requireApp(store, project, app);
     return await store.appKeys.list(project, app);
   });
-  const keys = found.map(appKeyAnswer);
+  const keys = found.map(appKeyJson);
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);

@@ -134,7 +134,9 @@ export class ClientCall {
       ...(cacert === undefined ? {} : { authorities: await readAuthorities(cacert) }),
     });
     if (connection.isExposed) {
-      view.printNotice(`Warning: the key is sent to ${connection.origin} unencrypted. Use https://`);
+      view.printNotice(
+        `Warning: the key is sent to ${connection.origin} unencrypted. Use https://`,
+      );
     }
     return { connection, drives: new RemoteDrives(connection) };
   }

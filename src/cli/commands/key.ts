@@ -106,7 +106,7 @@ async function resetAdminToken(call: StoreCall): Promise<void> {
       : `Create a new store in ${call.data}, with an administrator's token?`,
   );
   const token = newSecret();
-  await call.withStore((store) => store.projects.setAdminToken(hashSecret(token)));
+  await call.withStore((store) => store.adminToken.set(hashSecret(token)));
   call.print({ admin_token: token }, [
     `Administrator's token:  ${token}`,
     "",

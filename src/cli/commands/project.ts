@@ -1,4 +1,4 @@
-import { driveAnswer, projectAnswer, usageOf } from "../../api/admin/answers.ts";
+import { driveJson, projectJson, usageOf } from "../../api/admin/json.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix, type ProjectKey } from "../../rules/secrets.ts";
@@ -72,7 +72,7 @@ async function createProject(call: StoreCall): Promise<void> {
   call.validate("id", projectIdProblem);
   call.validate("max-bytes", sizeProblem);
   const { info, key } = await call.withStore((store) => makeProject(call, store));
-  call.print({ ...projectAnswer(info), project_key: key.text, prefix: keyPrefix(key) }, [
+  call.print({ ...projectJson(info), project_key: key.text, prefix: keyPrefix(key) }, [
     `Project id:   ${info.project}`,
     `Project key:  ${key.text}`,
     "",
@@ -108,7 +108,7 @@ async function changeProject(call: StoreCall): Promise<void> {
     ? ", without a limit"
     : ` of ${exactSize(info.maxBytes)}`;
   const { hostSuffix } = info;
-  call.print({ ...projectAnswer(info), ...sum, drives: drives.map(driveAnswer) }, [
+  call.print({ ...projectJson(info), ...sum, drives: drives.map(driveJson) }, [
     `The project ${project} holds ${exactSize(bytes)}${limit}.`,
     ...(open_upload_bytes > 0
       ? [`Its open uploads hold ${exactSize(open_upload_bytes)} more.`]
@@ -165,7 +165,7 @@ async function listProjects(call: StoreCall): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
     return await Array.fromAsync(infos, async (info) => {
-      return { ...projectAnswer(info), ...usageOf(await store.drives(info.project)) };
+      return { ...projectJson(info), ...usageOf(await store.drives(info.project)) };
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {

@@ -7,7 +7,7 @@ import {
   parseProjectKey,
   type ProjectKey,
 } from "../../rules/secrets.ts";
-import type { ProjectStore } from "../../store/accounts/projects.ts";
+import type { Store } from "../../store/store.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 /** The credentials of the environment. */
@@ -75,7 +75,7 @@ function requireSendable(token: string): void {
  * none.
  */
 export async function applyCredentials(
-  projects: ProjectStore,
+  { projects, adminToken }: Pick<Store, "projects" | "adminToken">,
   configured: ConfiguredCredentials,
 ): Promise<NewCredentials> {
   const created: NewCredentials = {};
@@ -86,11 +86,11 @@ export async function applyCredentials(
     await projects.ensure(created.projectKey.project, created.projectKey);
   }
   if (configured.adminToken !== undefined) {
-    await projects.setAdminToken(hashSecret(configured.adminToken));
+    await adminToken.set(hashSecret(configured.adminToken));
   } else {
     const token = newSecret();
     // If several servers start on a new store, one of them creates the token.
-    if (await projects.setFirstAdminToken(hashSecret(token))) created.adminToken = token;
+    if (await adminToken.setFirst(hashSecret(token))) created.adminToken = token;
   }
   return created;
 }

@@ -98,35 +98,35 @@ Deno.test("A token that no header can hold is refused", () => {
 });
 
 Deno.test("An empty store gets a project, its key and an administrator's token", async () => {
-  await withStore(async ({ projects, keys }) => {
-    const { projectKey, adminToken = "" } = await applyCredentials(projects, NOTHING);
+  await withStore(async (store) => {
+    const { projectKey, adminToken = "" } = await applyCredentials(store, NOTHING);
     assertMatch(adminToken, /^[A-Za-z0-9]{32}$/);
-    const opened = await keys.find(hashSecret(projectKey?.text ?? ""));
+    const opened = await store.keys.find(hashSecret(projectKey?.text ?? ""));
     assertEquals(opened?.project, projectKey?.project);
-    assertEquals([await projects.isEmpty(), await projects.hasAdminToken()], [false, true]);
+    assertEquals([await store.projects.isEmpty(), await store.adminToken.exists()], [false, true]);
   });
 });
 
 Deno.test("A second start changes nothing", async () => {
   for (const given of [NOTHING, GIVEN]) {
-    await withStore(async ({ projects }, db) => {
-      await applyCredentials(projects, given);
+    await withStore(async (store, db) => {
+      await applyCredentials(store, given);
       const before = await dump(db);
-      assertEquals(await applyCredentials(projects, given), {});
+      assertEquals(await applyCredentials(store, given), {});
       assertEquals(await dump(db), before);
     });
   }
 });
 
 Deno.test("Configured credentials are used, and none are created", async () => {
-  await withStore(async ({ projects, keys }) => {
-    assertEquals(await applyCredentials(projects, GIVEN), {});
-    const opened = await keys.find(hashSecret(GIVEN.projectKey?.text ?? ""));
+  await withStore(async (store) => {
+    assertEquals(await applyCredentials(store, GIVEN), {});
+    const opened = await store.keys.find(hashSecret(GIVEN.projectKey?.text ?? ""));
     assertEquals(opened?.project, "mine");
-    assertEquals(await projects.hasAdminToken(), true);
+    assertEquals(await store.adminToken.exists(), true);
   });
-  await withStore(async ({ projects }) => {
-    const { projectKey, adminToken } = await applyCredentials(projects, {
+  await withStore(async (store) => {
+    const { projectKey, adminToken } = await applyCredentials(store, {
       ...NOTHING,
       projectKey: GIVEN.projectKey,
     });
@@ -135,22 +135,22 @@ Deno.test("Configured credentials are used, and none are created", async () => {
 });
 
 Deno.test("A configured key is added to a store with projects, which are kept", async () => {
-  await withStore(async ({ projects, keys }) => {
-    const first = await applyCredentials(projects, NOTHING);
-    assertEquals(await applyCredentials(projects, GIVEN), {});
+  await withStore(async (store) => {
+    const first = await applyCredentials(store, NOTHING);
+    assertEquals(await applyCredentials(store, GIVEN), {});
     const another = { ...NOTHING, projectKey: parseProjectKey("mine_another-secret") };
-    assertEquals(await applyCredentials(projects, another), {});
+    assertEquals(await applyCredentials(store, another), {});
     for (const key of [first.projectKey, GIVEN.projectKey, another.projectKey]) {
-      assertEquals((await keys.find(hashSecret(key?.text ?? "")))?.project, key?.project);
+      assertEquals((await store.keys.find(hashSecret(key?.text ?? "")))?.project, key?.project);
     }
-    assertEquals(await keys.find(hashSecret("mine_unknown")), undefined);
+    assertEquals(await store.keys.find(hashSecret("mine_unknown")), undefined);
   });
 });
 
 Deno.test("Only the SHA-256 of a key or token is stored", async () => {
   for (const given of [NOTHING, GIVEN]) {
-    await withStore(async ({ projects }, db) => {
-      const made = await applyCredentials(projects, given);
+    await withStore(async (store, db) => {
+      const made = await applyCredentials(store, given);
       const { projectKey, adminToken = "" } = { ...given, ...made };
       const stored = await dump(db);
       for (const secret of [projectKey?.secret ?? "", projectKey?.text ?? "", adminToken]) {

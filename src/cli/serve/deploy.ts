@@ -62,7 +62,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
     async (store) => {
       announce(
         startMessage(
-          await applyCredentials(store.projects, given),
+          await applyCredentials(store, given),
           "https://<this program's address>",
           "",
         ),

@@ -61,7 +61,7 @@ export async function serve(
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
       // Last, so that no failure can keep new secrets from being shown.
-      const created = await applyCredentials(store.projects, credentials);
+      const created = await applyCredentials(store, credentials);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
       announce(startMessage(created, address, curlFlags));
       if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);

@@ -1,10 +1,10 @@
 import type { RequestContext, RequestKind, RequestMeter } from "../request_context.ts";
 import { type Exposition, Histogram, type Sample } from "./exposition.ts";
 
-/** Bounds in seconds: from an answer out of memory to a large transfer over a slow line. */
+/** Bounds in seconds: from a response out of memory to a large transfer over a slow line. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-interface AnswerCount {
+interface ResponseCount {
   method: string;
   status: number;
   count: number;
@@ -12,15 +12,15 @@ interface AnswerCount {
 
 /** The counts of one route. */
 class RouteCounts {
-  readonly answers = new Map<string, Map<number, AnswerCount>>();
+  readonly responses = new Map<string, Map<number, ResponseCount>>();
   readonly duration = new Histogram(SECONDS);
   received = 0;
   sent = 0;
   aborted = 0;
 
-  countAnswer(method: string, status: number): void {
-    let byStatus = this.answers.get(method);
-    if (byStatus === undefined) this.answers.set(method, byStatus = new Map());
+  countResponse(method: string, status: number): void {
+    let byStatus = this.responses.get(method);
+    if (byStatus === undefined) this.responses.set(method, byStatus = new Map());
     const known = byStatus.get(status);
     if (known === undefined) byStatus.set(status, { method, status, count: 1 });
     else known.count++;
@@ -28,7 +28,7 @@ class RouteCounts {
 }
 
 /**
- * The metrics of requests. `prom-client` is not used: it takes 45 ms to load, half as long as the server's start, and leaves
+ * The metrics of requests. A client library for Prometheus took 45 ms to load, half as long as the server's start, and left
  * this code to be written all the same.
  */
 export class HttpMetrics implements RequestMeter {
@@ -44,7 +44,7 @@ export class HttpMetrics implements RequestMeter {
     if (context.isRunning) this.#running[context.kind]--;
     let route = this.#routes.get(context.route);
     if (route === undefined) this.#routes.set(context.route, route = new RouteCounts());
-    route.countAnswer(context.method, context.status);
+    route.countResponse(context.method, context.status);
     route.duration.observe(milliseconds / 1000);
     route.received += context.received;
     route.sent += context.sent;
@@ -59,9 +59,9 @@ export class HttpMetrics implements RequestMeter {
   write(to: Exposition): void {
     to.counter(
       "kvdrive_http_requests_total",
-      "Finished requests by route, method and status (none: the client disconnected before the answer).",
-      this.#each(function* (route, { answers }) {
-        for (const byStatus of answers.values()) {
+      "Finished requests by route, method and status (none: the client disconnected before the response).",
+      this.#each(function* (route, { responses }) {
+        for (const byStatus of responses.values()) {
           for (const { method, status, count } of byStatus.values()) {
             yield [{ route, method, status: status === 0 ? "none" : String(status) }, count];
           }
@@ -70,7 +70,7 @@ export class HttpMetrics implements RequestMeter {
     );
     to.histogram(
       "kvdrive_http_request_duration_seconds",
-      "Time from the head of the request to the end of its answer.",
+      "Time from the head of the request to the end of its response.",
       this.#each((route, { duration }) => [[{ route }, duration]]),
     );
     to.counter(

@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-import { timingSafeEqual } from "node:crypto";
 import { hashSecret, keyPrefix, newProjectKey, type ProjectKey } from "../../rules/secrets.ts";
 import type { Database } from "../engine/database.ts";
 import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
@@ -8,7 +6,6 @@ import { Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
 import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
-import { TtlCache } from "../engine/ttl_cache.ts";
 import type { Deletions } from "./deletions.ts";
 import { addProjectKey, freePrefix } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
@@ -36,14 +33,13 @@ export interface ProjectChanges {
   hostSuffix?: string | null | undefined;
 }
 
-/** The projects, and the administrator's token. Only the SHA-256 of a secret is stored. */
+/** The projects. */
 export class ProjectStore {
   readonly #db: Database;
   readonly #cache: ProjectCache;
   readonly #revocations: Revocations;
   readonly #deletions: Deletions;
   readonly #wake: () => void;
-  readonly #adminToken: TtlCache<string>;
 
   /** @param wake Wakes the sweeper, which finishes deletions. */
   constructor(
@@ -58,7 +54,6 @@ export class ProjectStore {
     this.#revocations = revocations;
     this.#deletions = deletions;
     this.#wake = wake;
-    this.#adminToken = new TtlCache(() => this.#readAdminToken());
   }
 
   /** Returns whether there is no project. */
@@ -225,49 +220,6 @@ export class ProjectStore {
     });
     if (isFound) this.#notifyDeletion(project);
     return isFound;
-  }
-
-  async hasAdminToken(): Promise<boolean> {
-    return await this.#readAdminToken() !== undefined;
-  }
-
-  /** Makes the token with this hash the only one. */
-  async setAdminToken(hash: string): Promise<void> {
-    await this.#changeAdminToken(hash, () => true);
-  }
-
-  /** Sets the administrator's token if there is none yet. Returns whether it was set. */
-  async setFirstAdminToken(hash: string): Promise<boolean> {
-    return await this.#changeAdminToken(hash, (current) => current === null);
-  }
-
-  /** Returns whether this is the hash of the administrator's token. The token is cached for `KEY_CACHE_TTL`. */
-  async isAdminToken(hash: string): Promise<boolean> {
-    const token = await this.#adminToken.get("");
-    if (token === undefined) return false;
-    const [given, wanted] = [Buffer.from(hash), Buffer.from(token)];
-    return given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted);
-  }
-
-  /** The operation checks the current token, so a commit that is delayed cannot bring an older one back. */
-  async #changeAdminToken(
-    hash: string,
-    mayReplace: (current: string | null) => boolean,
-  ): Promise<boolean> {
-    const isChanged = await transact(this.#db, async () => {
-      const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
-      if (!mayReplace(value)) return { result: false };
-      const operation = new Operation().check(key, versionstamp).set(key, hash);
-      return { operation, result: true };
-    });
-    if (!isChanged) return false;
-    this.#adminToken.clear();
-    this.#revocations.notify();
-    return true;
-  }
-
-  async #readAdminToken(): Promise<string | undefined> {
-    return (await this.#db.reader.get<string>(keys.adminToken())).value ?? undefined;
   }
 
   #notifyDeletion(project: string): void {

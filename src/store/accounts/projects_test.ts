@@ -4,7 +4,6 @@ import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { otherProcess, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
@@ -160,30 +159,3 @@ testOnAll("The number of drives that are deleted at once is limited", async ({ d
   await store.sweeper.sweep();
   assertEquals(await last(), true);
 });
-
-testOnAll(
-  "The administrator's token is compared by its hash, and a new one replaces it at once",
-  async (bench) => {
-    const { projects } = bench.store;
-    const [first, second] = [hashSecret("one"), hashSecret("two")];
-    assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
-      false,
-      false,
-    ]);
-    await projects.setAdminToken(first);
-    assertEquals([await projects.hasAdminToken(), await projects.isAdminToken(first)], [
-      true,
-      true,
-    ]);
-    for (const wrong of [second, "", first.slice(1), `${first}0`, "one"]) {
-      assertEquals(await projects.isAdminToken(wrong), false);
-    }
-    assertEquals(await countReads(bench, () => projects.isAdminToken(second)), 0);
-    await projects.setAdminToken(second);
-    assertEquals([await projects.isAdminToken(first), await projects.isAdminToken(second)], [
-      false,
-      true,
-    ]);
-    assertEquals((await entriesWith(bench, second)).length, 1);
-  },
-);

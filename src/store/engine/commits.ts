@@ -125,8 +125,8 @@ function randomDelay(): number {
 }
 
 /**
- * Returns the same commits for a disk that may be full. An operation that stores no bytes of a file is retried with space
- * released from the ballast; operations with bytes are refused until the ballast is complete again.
+ * Returns the same commits for a disk that may be full. An operation that stores no bytes of a file is retried with
+ * space released from the ballast; operations with bytes are refused until the ballast is complete again.
  *
  * @param kept Pieces of the ballast that these commits must not use.
  */

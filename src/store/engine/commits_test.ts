@@ -3,6 +3,7 @@ import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../disk/disk_space.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
+import { withFolder, withKv } from "../testing/stores.ts";
 import { commitWithRetries } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
@@ -12,20 +13,17 @@ async function withFailing(
   errors: readonly Error[],
   test: (kv: Deno.Kv, tries: () => number) => Promise<void>,
 ): Promise<void> {
-  const kv = await Deno.openKv(":memory:");
-  let tries = 0;
-  const atomic = kv.atomic.bind(kv);
-  kv.atomic = () => {
-    const error = errors[tries++];
-    const operation = atomic();
-    if (error !== undefined) operation.commit = () => Promise.reject(error);
-    return operation;
-  };
-  try {
+  await withKv(async (kv) => {
+    let tries = 0;
+    const atomic = kv.atomic.bind(kv);
+    kv.atomic = () => {
+      const error = errors[tries++];
+      const operation = atomic();
+      if (error !== undefined) operation.commit = () => Promise.reject(error);
+      return operation;
+    };
     await test(kv, () => tries);
-  } finally {
-    kv.close();
-  }
+  });
 }
 
 /** Runs a test with a monotonic clock that advances by `step` milliseconds whenever it is read. */
@@ -43,26 +41,25 @@ async function withClock(step: number, test: () => Promise<void>): Promise<void>
 const locked = new TypeError("database is locked");
 
 Deno.test("A commit waits for another process that holds the lock", async () => {
-  const folder = await Deno.makeTempDir();
-  const path = join(folder, "store.db");
-  const kv = await Deno.openKv(path);
-  await kv.set(["b"], 1);
-  const other = new DatabaseSync(path);
-  try {
-    other.exec("BEGIN IMMEDIATE");
-    let unlocked = false;
-    const timer = setTimeout(() => {
-      unlocked = true;
-      other.exec("COMMIT");
-    }, 100);
-    const outcome = await commitWithRetries(kv, new Operation().check(["a"], null).set(["a"], 1));
-    clearTimeout(timer);
-    assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
-  } finally {
-    other.close();
-    kv.close();
-    await Deno.remove(folder, { recursive: true });
-  }
+  await withFolder(async (folder) => {
+    const path = join(folder, "store.db");
+    using kv = await Deno.openKv(path);
+    await kv.set(["b"], 1);
+    const other = new DatabaseSync(path);
+    try {
+      other.exec("BEGIN IMMEDIATE");
+      let unlocked = false;
+      const timer = setTimeout(() => {
+        unlocked = true;
+        other.exec("COMMIT");
+      }, 100);
+      const outcome = await commitWithRetries(kv, new Operation().check(["a"], null).set(["a"], 1));
+      clearTimeout(timer);
+      assertEquals([unlocked, outcome.ok, (await kv.get(["a"])).value], [true, true, 1]);
+    } finally {
+      other.close();
+    }
+  });
 });
 
 Deno.test("A commit on a locked database is retried and applied once", async () => {

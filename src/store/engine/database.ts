@@ -43,10 +43,12 @@ export interface DatabaseParts {
  * - **Small reads** (`reads`): single entries, merged into one read per turn of the event loop (`ReadQueue`).
  * - **Lists and large reads** (`reader`): straight to Deno KV.
  * - **Small commits** (`commit`): merged into groups (`GroupCommitter`), because every commit costs a sync of the disk.
- * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay quick.
+ * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay
+ *   quick.
  *
- * All commits end in `Commits`, which hides whether the store is a file of this machine or behind a network. Each Deno KV
- * handle is served by one thread in order, so the opener gives reads a handle of their own that never waits for commits.
+ * All commits end in `Commits`, which hides whether the store is a file of this machine or behind a network. Each Deno
+ * KV handle is served by one thread in order, so the opener gives reads a handle of their own that never waits for
+ * commits.
  */
 export class Database {
   /** Reads entries and lists them. */
@@ -150,7 +152,10 @@ export class Database {
   }
 }
 
-/** Opens an empty store in memory, which is lost when it is closed. It has one handle, as a second would be another store. */
+/**
+ * Opens an empty store in memory, which is lost when it is closed. It has one handle, as a second would be another
+ * store.
+ */
 export async function openMemoryDatabase(): Promise<Database> {
   const kv = await Deno.openKv(":memory:");
   return new Database(kv, embeddedCommits(kv), { resources: kv });

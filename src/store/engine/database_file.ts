@@ -1,5 +1,6 @@
 /**
- * A store in a file of this machine: opening it, its path and size, and what to tell the operator if it cannot be opened.
+ * A store in a file of this machine: opening it, its path and size, and what to tell the operator if it cannot be
+ * opened.
  *
  * @module
  */
@@ -28,8 +29,8 @@ const FILE = "kvdrive.db";
 const FOLDER_MODE = 0o700;
 
 /**
- * Opens the store in a folder. Creates the folder and the store if they do not exist. On a full disk it releases ballast
- * to make room for the log.
+ * Opens the store in a folder. Creates the folder and the store if they do not exist. On a full disk it releases
+ * ballast to make room for the log.
  *
  * @throws {CannotOpenStore} if the folder or the file cannot be created, read or written.
  */

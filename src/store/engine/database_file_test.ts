@@ -1,21 +1,13 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
+import { withFolder } from "../testing/stores.ts";
 import { openDatabase, openFolderWarning } from "./database_file.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "kvdrive-database-" });
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
 Deno.test("A new store can return space to the disk, and its folder is private", async () => {
-  await inFolder(async (parent) => {
+  await withFolder(async (parent) => {
     const folder = join(parent, "deep", "data");
     const db = await openDatabase(folder);
     await db.close();
@@ -29,7 +21,7 @@ Deno.test("A new store can return space to the disk, and its folder is private",
 
 Deno.test("The store's files are made private, also in an open folder and after a change of their modes", async () => {
   if (Deno.build.os === "windows") return;
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     await Deno.chmod(folder, 0o755);
     const names = ["kvdrive.db", "kvdrive.db-shm", "kvdrive.db-wal"];
     const modes = () => names.map((name) => (Deno.statSync(join(folder, name)).mode ?? 0) & 0o777);
@@ -47,7 +39,7 @@ Deno.test("The store's files are made private, also in an open folder and after 
 });
 
 Deno.test("A committed entry exists after the store is opened again", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const first = await openDatabase(folder);
     await first.commit(new Operation().set(["file", "p", "d", "a"], "kept"));
     await first.close();
@@ -58,7 +50,7 @@ Deno.test("A committed entry exists after the store is opened again", async () =
 });
 
 Deno.test("Several processes can open a new store at once", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openDatabase(folder)));
     await Promise.all(opened.map((db, i) => db.commit(new Operation().set(["n", i], i))));
     const [first] = opened;
@@ -69,7 +61,7 @@ Deno.test("Several processes can open a new store at once", async () => {
 });
 
 Deno.test("A file that is not a store is refused and not changed", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const path = join(folder, "kvdrive.db");
     await Deno.writeTextFile(path, "not a database".repeat(100));
     await assertRejects(() => openDatabase(folder), CannotOpenStore, "Cannot open the store in");
@@ -78,7 +70,7 @@ Deno.test("A file that is not a store is refused and not changed", async () => {
 });
 
 Deno.test("A store that is being closed finishes its commits and refuses new ones", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const db = await openDatabase(folder);
     const running = db.commit(new Operation().set(["n", 1], 1));
     const closed = db.close();

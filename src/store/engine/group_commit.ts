@@ -25,8 +25,8 @@ interface Group {
  * Merges small operations that wait at the same time into one commit, because each commit costs a sync of the disk.
  * Every caller gets the outcome that its operation would have had alone.
  *
- * A group that is refused has changed nothing. The members whose checks fail are found by reading, get their refusal, and
- * the others are committed again as a group.
+ * A group that is refused has changed nothing. The members whose checks fail are found by reading, get their refusal,
+ * and the others are committed again as a group.
  */
 export class GroupCommitter {
   readonly #reader: KvReader;

@@ -1,7 +1,7 @@
 /**
- * Every key of the store, as functions: `keys` of single entries, `prefixes` and `ranges` for lists. The first part of a
- * key is the kind of the entry; the values are in `records.ts`. Deno KV orders strings by their UTF-8 bytes, and numbers
- * after all strings.
+ * Every key of the store, as functions: `keys` of single entries, `prefixes` and `ranges` for lists. The first part of
+ * a key is the kind of the entry; the values are in `records.ts`. Deno KV orders strings by their UTF-8 bytes, and
+ * numbers after all strings.
  *
  * @module
  */
@@ -79,7 +79,9 @@ export const keys = {
     part,
   ],
 
-  /** Counts the bytes of the parts of an upload. Every part changes it, so that completing detects a concurrent part. */
+  /**
+   * Counts the bytes of the parts of an upload. Every part changes it, so that completing detects a concurrent part.
+   */
   partsRevision: (project: string, drive: string, id: string): Deno.KvKey => [
     "parts_revision",
     project,
@@ -103,8 +105,9 @@ export const keys = {
   ],
 
   /**
-   * The bytes of a project with a quota, parts of open uploads included. An operation that changes them checks this entry,
-   * one that changes the project's record deletes it; when it is missing, the counters of the drives are summed up.
+   * The bytes of a project with a quota, parts of open uploads included. An operation that changes them checks this
+   * entry, one that changes the project's record deletes it; when it is missing, the counters of the drives are summed
+   * up.
    */
   quota: (project: string): Deno.KvKey => ["quota", project],
 
@@ -186,7 +189,9 @@ export const keys = {
   /** Set for a while after the counters of a drive were corrected, so that this happens only once at a time. */
   recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
 
-  /** Set by every commit to a remote store, which proves that the commit happened if its answer was lost. It expires. */
+  /**
+   * Set by every commit to a remote store, which proves that the commit happened if its answer was lost. It expires.
+   */
   commitMarker: (id: string): Deno.KvKey => ["commit", id],
 } as const;
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { Snapshot } from "../verify/snapshot.ts";
+import { withFolder } from "../testing/stores.ts";
 import { decodeKey, encodeKey, versionstampOf } from "./kv_encoding.ts";
 
 const KEYS: Deno.KvKey[] = [
@@ -24,8 +25,7 @@ Deno.test("Encoded keys sort like the store and decode to the same keys", () => 
 });
 
 Deno.test("A snapshot has the entries that Deno KV had when it was taken", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
+  await withFolder(async (folder) => {
     const path = `${folder}/store.db`;
     using kv = await Deno.openKv(path);
     const values = [{ a: [1, "x"] }, "text", 7, new Uint8Array([1, 2]), new Uint8Array(0), null];
@@ -46,7 +46,5 @@ Deno.test("A snapshot has the entries that Deno KV had when it was taken", async
     assertEquals([...snapshot.heads(["a"], 2)].length, 8);
     assertEquals(snapshot.damage(), []);
     assertEquals(versionstampOf(255), "00000000000000ff0000");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });

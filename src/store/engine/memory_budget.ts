@@ -41,8 +41,8 @@ export interface MemoryBudgetOptions {
 }
 
 /**
- * The memory for bytes of files and messages, divided by purpose. It bounds everything that grows with the number and the
- * behaviour of callers; the memory of the runtime comes on top.
+ * The memory for bytes of files and messages, divided by purpose. It bounds everything that grows with the number and
+ * the behaviour of callers; the memory of the runtime comes on top.
  */
 export class MemoryBudget {
   readonly uploads: MemoryPart;
@@ -89,8 +89,8 @@ interface Waiting {
 /**
  * Memory that the requests of all projects share.
  *
- * - A project that holds some already gets more only while at least as much as it then holds stays free. One project alone
- *   therefore gets half, and a request for more than half counts as half.
+ * - A project that holds some already gets more only while at least as much as it then holds stays free. One project
+ *   alone therefore gets half, and a request for more than half counts as half.
  * - Waiting requests are served in turns: one of each project, the oldest first. A request that does not fit yet lets
  *   smaller ones of other projects pass.
  */
@@ -122,7 +122,8 @@ export class MemoryPart {
   }
 
   /**
-   * Reserves memory for one request, which disposes of the share when it ends. More than half of the part counts as half.
+   * Reserves memory for one request, which disposes of the share when it ends. More than half of the part counts as
+   * half.
    *
    * @throws {MemoryExhausted} after waiting for the patience, or at once if too many requests wait already.
    */
@@ -137,7 +138,11 @@ export class MemoryPart {
     return Math.min(bytes, Math.floor(this.limit / 2));
   }
 
-  /** Waits until the project can take this many bytes. Returns how many it took, see `countOf`. @throws {MemoryExhausted} */
+  /**
+   * Waits until the project can take this many bytes. Returns how many it took, see `countOf`.
+   *
+   * @throws {MemoryExhausted}
+   */
   async acquire(project: string, bytes: number): Promise<number> {
     const wanted = this.countOf(bytes);
     if (this.#queues.has(project) || !this.take(project, wanted)) await this.#wait(project, wanted);

@@ -136,7 +136,9 @@ export class Operation {
     return count;
   }
 
-  /** Returns whether the other operation neither changes an entry of a shared check nor requires another state of it. */
+  /**
+   * Returns whether the other operation neither changes an entry of a shared check nor requires another state of it.
+   */
   #sharedChecksAgreeWith(other: Operation): boolean {
     for (const { id, versionstamp } of this.#shared.values()) {
       if (other.touched.has(id)) return false;
@@ -169,8 +171,8 @@ export class Operation {
   }
 
   /**
-   * Whether committing it twice has the effect of committing it once: it adds to no counter, and it checks no entry that
-   * it changes, which would refuse the second commit.
+   * Whether committing it twice has the effect of committing it once: it adds to no counter, and it checks no entry
+   * that it changes, which would refuse the second commit.
    */
   get isIdempotent(): boolean {
     if (this.#sums.size > 0) return false;

@@ -27,8 +27,9 @@ export interface Owned {
 }
 
 /**
- * The records of projects, cached for a few seconds. Reads use the cached record. Every write checks in its own operation
- * that the record has not changed since, so nothing is published into a project or drive that is being deleted.
+ * The records of projects, cached for a few seconds. Reads use the cached record. Every write checks in its own
+ * operation that the record has not changed since, so nothing is published into a project or drive that is being
+ * deleted.
  */
 export class ProjectCache {
   readonly #db: Database;

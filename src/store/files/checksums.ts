@@ -156,8 +156,8 @@ export function digest(bytes: Uint8Array): string {
 export const OTHER_BYTES = "its bytes are not those that were stored: their SHA-256 differs";
 
 /**
- * Returns the problem of the content of a file that is stored in one value, as the end of a sentence; `undefined` if there
- * is none.
+ * Returns the problem of the content of a file that is stored in one value, as the end of a sentence; `undefined` if
+ * there is none.
  */
 export function contentProblem(
   { size, sha256 }: Pick<FileRecord, "size" | "sha256">,

@@ -6,8 +6,8 @@ export function chunkCount(size: number): number {
 }
 
 /**
- * Cuts a body into chunks of exactly `CHUNK_SIZE` bytes, the last one shorter. An empty body yields no chunk. Every chunk
- * has a buffer of its own, into which each piece is copied before the next one is requested.
+ * Cuts a body into chunks of exactly `CHUNK_SIZE` bytes, the last one shorter. An empty body yields no chunk. Every
+ * chunk has a buffer of its own, into which each piece is copied before the next one is requested.
  *
  * @param announced Size of the whole body, if known. It only saves memory and need not be true.
  */
@@ -30,7 +30,9 @@ export async function* cutIntoChunks(
   if (chunk !== undefined) yield chunk.finish();
 }
 
-/** Returns the probable size of a chunk from its first piece: most bodies are small, and most of those are one piece. */
+/**
+ * Returns the probable size of a chunk from its first piece: most bodies are small, and most of those are one piece.
+ */
 function expectedSize(announced: number | undefined, yielded: number, piece: Uint8Array): number {
   const rest = announced === undefined ? 0 : announced - yielded;
   if (rest > 0 || yielded === 0) return Math.min(CHUNK_SIZE, Math.max(rest, piece.byteLength));

@@ -41,7 +41,9 @@ export function newRecord(
   };
 }
 
-/** A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored. */
+/**
+ * A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored.
+ */
 const MAX_CLOCK_LEAD = DAY;
 
 /**
@@ -61,8 +63,8 @@ function secondOf(time: number): number {
 }
 
 /**
- * Names that were deleted within the current second. A file that is created again under such a name may get the date of its
- * predecessor, so that the date alone does not distinguish the two (RFC 9110, 8.8.2.2).
+ * Names that were deleted within the current second. A file that is created again under such a name may get the date of
+ * its predecessor, so that the date alone does not distinguish the two (RFC 9110, 8.8.2.2).
  */
 export class RecentDeletions {
   #second = 0;

@@ -1,15 +1,15 @@
 /**
  * Files: the commit path of a write and the read path of a download.
  *
- * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a fresh
- * version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the caller's
- * condition, and commits one operation that checks the record and the project, sets the new record, adjusts the counters
- * and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read. Completing an upload
- * ends in the same `publish`.
+ * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a
+ * fresh version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the
+ * caller's condition, and commits one operation that checks the record and the project, sets the new record, adjusts
+ * the counters and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read.
+ * Completing an upload ends in the same `publish`.
  *
  * **Read** (`open`): record and content come from `SmallFileCache` or one merged read. A file in chunks is streamed by
- * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No lock
- * is needed, because the bytes of a version never change.
+ * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No
+ * lock is needed, because the bytes of a version never change.
  *
  * @module
  */
@@ -157,8 +157,8 @@ export class FileStore {
   }
 
   /**
-   * Makes a draft the current version of a file. The record, the usage counters and the garbage list change in one atomic
-   * operation.
+   * Makes a draft the current version of a file. The record, the usage counters and the garbage list change in one
+   * atomic operation.
    *
    * @param options.begun The project as it was when the write began.
    * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
@@ -208,7 +208,9 @@ export class FileStore {
     return current;
   }
 
-  /** Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not. */
+  /**
+   * Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not.
+   */
   async #isUnchanged(file: Current, { unchanged }: CachedProject): Promise<boolean> {
     const [now, owner] = await this.#db.reads.get<[FileRecord, ProjectRecord]>([
       file.key,

@@ -1,6 +1,6 @@
 /**
- * The garbage journal: what no file refers to any more, and when it may be deleted. The operation that replaces or deletes
- * something adds an entry; `GarbageCollector` deletes what the entries name.
+ * The garbage journal: what no file refers to any more, and when it may be deleted. The operation that replaces or
+ * deletes something adds an entry; `GarbageCollector` deletes what the entries name.
  *
  * @module
  */
@@ -33,8 +33,9 @@ export interface ExpiringEntry {
 }
 
 /**
- * Adds an entry that is deleted after its deadline. It is garbage rather than an entry with an expiry of Deno KV, because
- * that ends the process when the disk refuses the delete (denokv, `sqlite/lib.rs`: "KV collect expired failed").
+ * Adds an entry that is deleted after its deadline. It is garbage rather than an entry with an expiry of Deno KV,
+ * because that ends the process when the disk refuses the delete (denokv, `sqlite/lib.rs`: "KV collect expired
+ * failed").
  */
 export function setExpiring(
   operation: Operation,

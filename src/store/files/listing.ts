@@ -43,8 +43,8 @@ export async function listFiles(reader: KvReader, query: ListQuery): Promise<Lis
 
 /**
  * Returns a page of the files and directories directly under the prefix: files with another slash in their names appear
- * once, as their directory. The listing skips to the end of each directory, so it costs as much as its entries and not as
- * much as the files in them.
+ * once, as their directory. The listing skips to the end of each directory, so it costs as much as its entries and not
+ * as much as the files in them.
  */
 export async function listDirectory(reader: KvReader, query: ListQuery): Promise<ListPage> {
   const entries: Listed[] = [];

@@ -17,8 +17,9 @@ export interface Pieces {
 }
 
 /**
- * Interval at which readers are checked, in milliseconds. A reader that has taken no piece since the last check loses the
- * pieces that were read ahead; they are read again when it continues. Few readers are that slow, and hostile ones are slower.
+ * Interval at which readers are checked, in milliseconds. A reader that has taken no piece since the last check loses
+ * the pieces that were read ahead; they are read again when it continues. Few readers are that slow, and hostile ones
+ * are slower.
  */
 const STALL_CHECK_INTERVAL = 1000;
 
@@ -78,8 +79,8 @@ interface Batch {
 }
 
 /**
- * Reads pieces for one reader: first one piece, then growing batches, of which one is read while the previous one is sent.
- * `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
+ * Reads pieces for one reader: first one piece, then growing batches, of which one is read while the previous one is
+ * sent. `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
  */
 export class ReadAhead implements Disposable {
   readonly #memory: MemoryShare;
@@ -97,7 +98,10 @@ export class ReadAhead implements Disposable {
     this.#stallWatch = stallWatch;
   }
 
-  /** Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing piece. */
+  /**
+   * Yields the pieces from an index to `last` (excluded). Throws what `read` throws in place of the first missing
+   * piece.
+   */
   async *read(from: number, last: number, { read, prepare }: Pieces): AsyncGenerator<Piece> {
     for (let index = from; index < last; index++) {
       const piece = this.#takeRead() ?? await this.#fetch(index, last, read);

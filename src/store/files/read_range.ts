@@ -29,8 +29,8 @@ export interface Source {
 type Piece = Uint8Array<ArrayBuffer>;
 
 /**
- * Yields the bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read before the first
- * piece is requested. Every chunk is compared with its checksum.
+ * Yields the bytes of a file from `range.start` to `range.end`, in pieces of up to 64 KiB. Nothing is read before the
+ * first piece is requested. Every chunk is compared with its checksum.
  *
  * The read path of a large file: `segments` finds the parts of the range, `readSegment` reads the chunks of one part
  * through `ReadAhead` (one batch is read while the previous one is sent), `readBatch` lists one batch from the store.

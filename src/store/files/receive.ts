@@ -1,9 +1,9 @@
 /**
  * The write path of bytes: body, chunks, commits.
  *
- * `BodyReceiver` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it is
- * published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`; publishing
- * it is one atomic commit that refers to the version. Until then no reader can see the bytes.
+ * `BodyReceiver` cuts a body into chunks. A body of one chunk stays in memory and is stored beside its record when it
+ * is published. A larger one goes through a `ChunkWriter` into the store, under a fresh version and a `WriteLease`;
+ * publishing it is one atomic commit that refers to the version. Until then no reader can see the bytes.
  *
  * @module
  */
@@ -63,7 +63,8 @@ export class BodyReceiver {
   }
 
   /**
-   * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are abandoned.
+   * Receives a body and returns what `publish` returns. If the body, `accept` or `publish` fails, the bytes are
+   * abandoned.
    *
    * @param body At most `MAX_PAYLOAD` bytes.
    * @param publish Must publish or abandon the bytes.
@@ -97,8 +98,8 @@ export class BodyReceiver {
 }
 
 /**
- * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the store
- * fails, the bytes are abandoned and the failure is thrown.
+ * Receives a body. A body of one chunk is in memory when this returns, a larger one in the store. If the body or the
+ * store fails, the bytes are abandoned and the failure is thrown.
  */
 async function receive(
   db: Database,
@@ -184,9 +185,9 @@ interface Entry {
 }
 
 /**
- * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and several
- * commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with `finish` or
- * `abandon`.
+ * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and
+ * several commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with
+ * `finish` or `abandon`.
  */
 export class ChunkWriter {
   readonly version: string;

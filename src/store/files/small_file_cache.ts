@@ -24,8 +24,8 @@ const OVERHEAD = 1024;
  * Cache of small files, valid while the store does not change.
  *
  * - Requests for a file in the same turn of the event loop share one read, which begins after all of them were made.
- * - Small files stay cached until the next commit of any process, which clears the whole cache. Every answer is therefore
- *   what the store itself would return.
+ * - Small files stay cached until the next commit of any process, which clears the whole cache. Every answer is
+ *   therefore what the store itself would return.
  */
 export class SmallFileCache {
   readonly #changes: ChangeProbe | undefined;

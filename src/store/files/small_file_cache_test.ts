@@ -8,7 +8,7 @@ import { Operation } from "../engine/operation.ts";
 import { Store } from "../store.ts";
 import { bytes, DRIVE, place } from "../testing/bodies.ts";
 import { put, read } from "../testing/files.ts";
-import type { TestStore } from "../testing/stores.ts";
+import { type TestStore, withFolder } from "../testing/stores.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 
 /** Returns a file with a number of bytes. */
@@ -16,16 +16,6 @@ function fileOf(size: number): FoundFile {
   const layout = { kind: "inline" } as const;
   const record = { version: "1", size, type: "text/plain", created: 0, modified: 0, layout };
   return { record, content: new Uint8Array(size) };
-}
-
-/** Runs a test with a folder in which it can open several databases, as several processes do. */
-async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await test(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 function benchOn(db: Database): TestStore {
@@ -37,7 +27,7 @@ function memory(): CacheMemory {
 }
 
 Deno.test("The state changes with each commit of any connection, and only then", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const here = await openDatabase(folder);
     const there = await openDatabase(folder);
     using probe = new ChangeProbe(databasePath(folder));
@@ -56,7 +46,7 @@ Deno.test("The state changes with each commit of any connection, and only then",
 });
 
 Deno.test("A cached file is never older than the last commit of any process", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const database = await openDatabase(folder);
     const here = benchOn(database);
     const there = benchOn(await openDatabase(folder));
@@ -75,7 +65,7 @@ Deno.test("A cached file is never older than the last commit of any process", as
 });
 
 Deno.test("An unchanged small file is read from the store once", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const database = await openDatabase(folder);
     const bench = benchOn(database);
     await bench.store.projects.create(DRIVE.project, undefined);
@@ -92,7 +82,7 @@ Deno.test("An unchanged small file is read from the store once", async () => {
 });
 
 Deno.test("A file is not cached if the store changed during the read", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const database = await openDatabase(folder);
     const files = new SmallFileCache(database.changes, memory());
     let reads = 0;
@@ -135,7 +125,7 @@ Deno.test("A failed read fails for all its callers, and the next caller reads ag
 });
 
 Deno.test("The cache stays within its memory, and without a store file it is empty", async () => {
-  await inFolder(async (folder) => {
+  await withFolder(async (folder) => {
     const database = await openDatabase(folder);
     const kept = memory();
     const files = new SmallFileCache(database.changes, kept);

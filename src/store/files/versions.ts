@@ -1,6 +1,6 @@
 /**
- * Versions: the ids under which bytes are stored. Bytes of a version never change; a file refers to other versions when it
- * is overwritten.
+ * Versions: the ids under which bytes are stored. Bytes of a version never change; a file refers to other versions when
+ * it is overwritten.
  *
  * @module
  */
@@ -34,7 +34,9 @@ export function* versionKeys(
   }
 }
 
-/** Versions that this process is reading. The garbage collector keeps their bytes until the last reader has finished. */
+/**
+ * Versions that this process is reading. The garbage collector keeps their bytes until the last reader has finished.
+ */
 export class OpenVersions {
   readonly #readers = new Map<string, number>();
 

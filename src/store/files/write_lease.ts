@@ -16,11 +16,12 @@ export const LEASE_RENEWAL = WRITE_LEASE_TIME / 4;
  * A journal entry for bytes that are being written, and a lease on it.
  *
  * The writing process renews the lease by a timer until `end`, however slowly the bytes arrive, so only a dead process
- * leaves a lease that is not renewed. Other processes detect that by their own monotonic clocks (`SilentLeases`); the time
- * in the entry serves processes that never run for long. Changing the system clock of any process does not end a live lease.
+ * leaves a lease that is not renewed. Other processes detect that by their own monotonic clocks (`SilentLeases`); the
+ * time in the entry serves processes that never run for long. Changing the system clock of any process does not end a
+ * live lease.
  *
- * Every commit of the writer checks the journal entry, so bytes that another process has taken away cannot be published.
- * The lease is a separate entry, so that renewals do not conflict with those commits.
+ * Every commit of the writer checks the journal entry, so bytes that another process has taken away cannot be
+ * published. The lease is a separate entry, so that renewals do not conflict with those commits.
  */
 export class WriteLease {
   readonly #db: Database;
@@ -37,7 +38,8 @@ export class WriteLease {
   }
 
   /**
-   * Journals that up to `chunks` chunks will be written under a version. Call `end` after they are published or abandoned.
+   * Journals that up to `chunks` chunks will be written under a version. Call `end` after they are published or
+   * abandoned.
    *
    * @throws {StoreUnavailable} if the version has an entry already.
    */

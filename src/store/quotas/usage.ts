@@ -5,8 +5,8 @@ import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 
 /**
- * Adds the change of a file to the counters of its drive, which makes the drive exist. Returns by how many bytes the drive
- * grows.
+ * Adds the change of a file to the counters of its drive, which makes the drive exist. Returns by how many bytes the
+ * drive grows.
  */
 export function countUsage(
   operation: Operation,

@@ -21,7 +21,8 @@ export class TimeoutExceeded extends Error {
 /**
  * Returns the result of some work if it comes in time. A later result or failure is ignored.
  *
- * Own code: `deadline` of `@std/async` keeps its timer after the work is done, so every call to the store would leave one.
+ * Own code: `deadline` of `@std/async` keeps its timer after the work is done, so every call to the store would leave
+ * one.
  *
  * @param timeout In milliseconds.
  * @param signal Ends the wait earlier, with its reason.
@@ -48,8 +49,8 @@ export async function withTimeout<T>(
 /**
  * Sets deadlines for all calls to a store behind a network, because Deno KV's client waits and retries without end.
  *
- * A call that exceeds its deadline stays in that client. Therefore, while the store does not answer, further calls fail at
- * once, which bounds memory by the calls that were in flight. One probe at a time waits until the store is back.
+ * A call that exceeds its deadline stays in that client. Therefore, while the store does not answer, further calls fail
+ * at once, which bounds memory by the calls that were in flight. One probe at a time waits until the store is back.
  */
 export class Reachability {
   readonly #probe: () => Promise<unknown>;

@@ -2,19 +2,12 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { SECOND } from "../../rules/units.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { withKv } from "../testing/stores.ts";
+import { until } from "../testing/time.ts";
 import { Reachability, REMOTE_READS } from "./reachability.ts";
 import { remoteReader } from "./remote_connection.ts";
 
 /** Never resolves. */
 const silence = () => new Promise<never>(() => {});
-
-async function until(isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 30 * SECOND;
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error("The condition was never met");
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
 
 Deno.test("A result or a defect in time is passed on unchanged", async () => {
   const reachability = new Reachability(silence);

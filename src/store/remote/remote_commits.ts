@@ -14,8 +14,8 @@ const REMOTE_COMMIT_CHECKS = 8;
 export const REMOTE_OWN_CHECKS = REMOTE_COMMIT_CHECKS - 1;
 
 /**
- * Commits in flight. Each waits for a network round trip of some milliseconds to tens of them, so more are in flight than
- * with an embedded store. If the store goes away, those in flight stay in memory.
+ * Commits in flight. Each waits for a network round trip of some milliseconds to tens of them, so more are in flight
+ * than with an embedded store. If the store goes away, those in flight stay in memory.
  */
 const REMOTE_GROUP_COMMITS = 8;
 const REMOTE_BULK_COMMITS = 8;
@@ -39,13 +39,13 @@ const MAX_UNCONFIRMED_COMMITS = 100;
  * Returns the commits of a store behind a network. Deno KV's client sends an operation again and again until it has an
  * answer, so an operation with a lost answer arrives twice: its checks are then refused, and its sums count twice.
  *
- * Every commit therefore has a **marker**: it checks that an entry with a fresh key is absent, and sets that entry. A second
- * arrival fails on the marker, and after a refusal the marker shows whether the first one was applied. The entry has the
- * versionstamp of that commit and expires by itself.
+ * Every commit therefore has a **marker**: it checks that an entry with a fresh key is absent, and sets that entry. A
+ * second arrival fails on the marker, and after a refusal the marker shows whether the first one was applied. The entry
+ * has the versionstamp of that commit and expires by itself.
  *
- * A commit that exceeds its deadline may still be on its way. When the store is back, its marker is set from here, so that
- * the commit has happened by then or never will. Nothing relies on that: bytes are published by a commit that checks the
- * lease of their writer, and everything else by one that checks the state it was decided on.
+ * A commit that exceeds its deadline may still be on its way. When the store is back, its marker is set from here, so
+ * that the commit has happened by then or never will. Nothing relies on that: bytes are published by a commit that
+ * checks the lease of their writer, and everything else by one that checks the state it was decided on.
  *
  * @param connection Returns the current handle.
  * @param timeout Of one commit, in milliseconds.
@@ -101,9 +101,9 @@ export function remoteCommits(
 }
 
 /**
- * Sends a small read ahead of a commit that is the only one in flight. Deno sends head and body of a commit separately and
- * leaves Nagle's algorithm on, so the body waits until the store has acknowledged the head. The store delays that by 40 ms
- * unless it has something to answer.
+ * Sends a small read ahead of a commit that is the only one in flight. Deno sends head and body of a commit separately
+ * and leaves Nagle's algorithm on, so the body waits until the store has acknowledged the head. The store delays that
+ * by 40 ms unless it has something to answer.
  */
 function avoidDelayedAck(kv: KvMethods): void {
   // The commit reports any problem of the store.

@@ -5,6 +5,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { GroupCommitter } from "../engine/group_commit.ts";
 import { Operation } from "../engine/operation.ts";
 import { loseAnswers, withKv } from "../testing/stores.ts";
+import { until } from "../testing/time.ts";
 import { Reachability } from "./reachability.ts";
 import { REMOTE_OWN_CHECKS, remoteCommits } from "./remote_commits.ts";
 
@@ -132,11 +133,6 @@ function holdNext(kv: Deno.Kv): () => Promise<unknown> {
     go.resolve();
     return outcome;
   };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 30 * SECOND;
-  while (!await isSo()) assert(Date.now() < end, "The condition was never met");
 }
 
 Deno.test("A commit after its deadline fails for the caller and may be applied later", async () => {

@@ -15,8 +15,8 @@ const NO_ENTRY: Deno.KvKey = [""];
 export type KvMethods = KvReader & Pick<Deno.Kv, "atomic">;
 
 /**
- * The connection to a store behind a network. All requests of a Deno KV handle share one connection, and a connection that
- * dies without a notice blocks its handle for good. `renew` therefore opens a new handle.
+ * The connection to a store behind a network. All requests of a Deno KV handle share one connection, and a connection
+ * that dies without a notice blocks its handle for good. `renew` therefore opens a new handle.
  */
 export class RemoteConnection implements Disposable {
   readonly #url: string | undefined;

@@ -13,7 +13,9 @@ export async function setQuota({ store }: TestStore, maxBytes: number | null): P
   assertEquals(info?.maxBytes, maxBytes ?? undefined);
 }
 
-/** Returns the bytes of the test project, open uploads included. Its quota entry, if there is one, must say the same. */
+/**
+ * Returns the bytes of the test project, open uploads included. Its quota entry, if there is one, must say the same.
+ */
 export async function usedBytes({ store, db }: TestStore): Promise<number> {
   const drives = await store.drives(project);
   const sum = drives.reduce((all, { bytes, openBytes }) => all + bytes + openBytes, 0);

@@ -56,8 +56,8 @@ async function openForgetfulDatabase(): Promise<Database> {
 }
 
 /**
- * Makes a handle behave like a remote one that loses answers: the client sends the operation again and returns the second
- * outcome.
+ * Makes a handle behave like a remote one that loses answers: the client sends the operation again and returns the
+ * second outcome.
  */
 export function loseAnswers(kv: Deno.Kv, isLost: () => boolean): void {
   const atomic = kv.atomic.bind(kv);
@@ -123,14 +123,8 @@ export const BACKENDS: readonly Backend[] = [
   { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
   {
     name: "file",
-    use: async (work) => {
-      const folder = await Deno.makeTempDir({ prefix: "kvdrive-store-" });
-      try {
-        await useDatabase(await openDatabase(folder), work);
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
-    },
+    use: async (work) =>
+      await withFolder(async (folder) => await useDatabase(await openDatabase(folder), work)),
   },
   {
     name: "lost answers",
@@ -162,6 +156,16 @@ export async function sweepElsewhere({ db: { reader, commits } }: TestStore): Pr
 export function testOnAll(name: string, work: (bench: TestStore) => Promise<void>): void {
   for (const backend of BACKENDS) {
     Deno.test(`${name} (${backend.name})`, async () => await backend.use(work));
+  }
+}
+
+/** Runs a test with an empty folder and removes the folder. */
+export async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-store-" });
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
 }
 

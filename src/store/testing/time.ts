@@ -1,6 +1,9 @@
+import { delay } from "@std/async/delay";
+import { SECOND } from "../../rules/units.ts";
+
 /**
- * Runs a test with stopped clocks. `forward` advances both the monotonic and the system clock, `set` only the system clock,
- * in milliseconds.
+ * Runs a test with stopped clocks. `forward` advances both the monotonic and the system clock, `set` only the system
+ * clock, in milliseconds.
  */
 export async function withClock(
   test: (forward: (ms: number) => void, set: (ms: number) => void) => Promise<void>,
@@ -31,4 +34,13 @@ export function once(work: () => Promise<void>): () => Promise<void> {
     isDone = true;
     await work();
   };
+}
+
+/** Waits until a condition is met. @throws after 30 s. */
+export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 30 * SECOND;
+  while (!await isMet()) {
+    if (Date.now() > end) throw new Error("The condition was never met");
+    await delay(1);
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * Open uploads: their parts, deadlines and counters, and their numbers, of which a project has a limited amount.
+ * Open uploads: their parts, deadlines and counters, and their numbers, which limit how many a project has.
  *
  * @module
  */
@@ -44,11 +44,11 @@ export function* uploadProblems(
     const place = placeOf(head);
     const { project, drive, id } = place;
     const session = snapshot.get<UploadSession>(keys.upload(project, drive, id));
-    if (session !== undefined) yield* damagedParts(snapshot, place, session.value.name, onBytes);
-    else {yield* candidates.add(
-        garbageIdOf.upload(project, drive, id),
-        orphanParts(snapshot, place),
-      );}
+    if (session === undefined) {
+      yield* candidates.add(garbageIdOf.upload(project, drive, id), orphanParts(snapshot, place));
+    } else {
+      yield* damagedParts(snapshot, place, session.value.name, onBytes);
+    }
   }
   for (const key of snapshot.keys(prefixes.all("parts_revision"))) {
     const place = placeOf(key);

@@ -1,5 +1,5 @@
 /**
- * The JSON of the administration's answers. Commands that work on the store directly print the same.
+ * The JSON of the administration. Commands that work on the store directly print the same.
  *
  * @module
  */
@@ -13,8 +13,8 @@ import type { Volume } from "../../store/disk/volume.ts";
 import type { DriveUsage } from "../../store/quotas/usage.ts";
 import type { Integrity } from "../../store/store.ts";
 
-/** The fields of every answer about a project. */
-export interface ProjectAnswer {
+/** The fields of a project in every response. */
+export interface ProjectJson {
   project_id: string;
   name: string | null;
   created: string;
@@ -24,9 +24,10 @@ export interface ProjectAnswer {
   host_suffix: string | null;
 }
 
-export function projectAnswer(
+/** A project as JSON. */
+export function projectJson(
   { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
-): ProjectAnswer {
+): ProjectJson {
   return {
     project_id: project,
     name: name ?? null,
@@ -36,14 +37,15 @@ export function projectAnswer(
   };
 }
 
-/** The fields of every answer about a drive. */
-export interface DriveAnswer {
+/** The fields of a drive in every response. */
+export interface DriveJson {
   drive_name: string;
   files: number;
   bytes: number;
 }
 
-export function driveAnswer({ name, files, bytes }: DriveUsage): DriveAnswer {
+/** A drive as JSON. */
+export function driveJson({ name, files, bytes }: DriveUsage): DriveJson {
   return { drive_name: name, files, bytes };
 }
 
@@ -61,17 +63,17 @@ export function usageOf(
 }
 
 /** The size of the disk that all projects share, and its free space, in bytes; `null` if not known. */
-export function diskAnswer(
+export function diskJson(
   volume: Volume | undefined,
 ): { total: number | null; free: number | null } {
   return { total: volume?.total ?? null, free: volume?.free ?? null };
 }
 
-/** Damaged files that the answer lists. Their number is always complete. */
+/** The most damaged files that a response lists. Their number is always complete. */
 export const MAX_LISTED_DAMAGES = 100;
 
 /** What the administrator sees of damage. */
-export interface IntegrityAnswer {
+export interface IntegrityJson {
   damaged_files: number;
   damaged: {
     project_id: string;
@@ -87,7 +89,8 @@ export interface IntegrityAnswer {
   progress: number;
 }
 
-export function integrityAnswer({ damages, pass, progress }: Integrity): IntegrityAnswer {
+/** The damaged files and the last check of all files as JSON. */
+export function integrityJson({ damages, pass, progress }: Integrity): IntegrityJson {
   return {
     damaged_files: damages.length,
     damaged: damages.slice(0, MAX_LISTED_DAMAGES).map(({ place, problem, found }) => ({
@@ -104,7 +107,7 @@ export function integrityAnswer({ damages, pass, progress }: Integrity): Integri
 }
 
 /** What the administrator sees of the server's backups. */
-export interface BackupsAnswer {
+export interface BackupsJson {
   /** The time of the newest complete backup; `null` if there is none. */
   newest: string | null;
   /** Seconds between two backups. */
@@ -115,7 +118,8 @@ export interface BackupsAnswer {
   problem: string | null;
 }
 
-export function backupsAnswer({ newest, every, failures, problem }: BackupStatus): BackupsAnswer {
+/** The state of the backups as JSON. */
+export function backupsJson({ newest, every, failures, problem }: BackupStatus): BackupsJson {
   return {
     newest: newest === undefined ? null : isoSeconds(newest),
     every: every / 1000,
@@ -124,8 +128,8 @@ export function backupsAnswer({ newest, every, failures, problem }: BackupStatus
   };
 }
 
-/** Every answer about an application. */
-export interface AppAnswer {
+/** An application in every response. */
+export interface AppJson {
   name: string;
   project_id: string;
   upstream: string | null;
@@ -134,7 +138,8 @@ export interface AppAnswer {
   created: string;
 }
 
-export function appAnswer({ app, project, upstream, host, access, created }: AppInfo): AppAnswer {
+/** An application as JSON. */
+export function appJson({ app, project, upstream, host, access, created }: AppInfo): AppJson {
   return {
     name: app,
     project_id: project,
@@ -145,14 +150,15 @@ export function appAnswer({ app, project, upstream, host, access, created }: App
   };
 }
 
-/** The fields of every answer about a key of an application. */
-export interface AppKeyAnswer {
+/** The fields of a key of an application in every response, without its secret. */
+export interface AppKeyJson {
   name: string;
   description: string | null;
   prefix: string;
   created: string;
 }
 
-export function appKeyAnswer({ name, description, prefix, created }: AppKeyInfo): AppKeyAnswer {
+/** A key of an application as JSON. */
+export function appKeyJson({ name, description, prefix, created }: AppKeyInfo): AppKeyJson {
   return { name, description: description ?? null, prefix, created: isoSeconds(created) };
 }

@@ -1,15 +1,15 @@
 import type { Place } from "../../store/engine/records.ts";
 
-/** The fields of every answer about an upload. */
-export interface UploadAnswer {
+/** The fields of an upload in every response. */
+export interface UploadJson {
   name: string;
   upload_id: string;
   project_id: string;
   drive_name: string;
 }
 
-/** The answer about the upload `id` to the file at `place`. */
-export function uploadAnswer({ project, drive, name }: Place, id: string): UploadAnswer {
+/** The upload `id` of the file at `place` as JSON. */
+export function uploadJson({ project, drive, name }: Place, id: string): UploadJson {
   return { name, upload_id: id, project_id: project, drive_name: drive };
 }
 

@@ -1,0 +1,64 @@
+import { Buffer } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
+import type { Database } from "../engine/database.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { transact } from "../engine/transact.ts";
+import { TtlCache } from "../engine/ttl_cache.ts";
+import type { Revocations } from "./revocations.ts";
+
+/** The administrator's token. Only its SHA-256 is stored, in hexadecimal. */
+export class AdminToken {
+  readonly #db: Database;
+  readonly #revocations: Revocations;
+  readonly #cache: TtlCache<string>;
+
+  constructor(db: Database, revocations: Revocations) {
+    this.#db = db;
+    this.#revocations = revocations;
+    this.#cache = new TtlCache(() => this.#read());
+  }
+
+  async exists(): Promise<boolean> {
+    return await this.#read() !== undefined;
+  }
+
+  /** Makes the token with this hash the only one. */
+  async set(hash: string): Promise<void> {
+    await this.#change(hash, () => true);
+  }
+
+  /** Sets the token if there is none yet. Returns whether it was set. */
+  async setFirst(hash: string): Promise<boolean> {
+    return await this.#change(hash, (current) => current === null);
+  }
+
+  /** Returns whether the token has this hash. It is cached for `KEY_CACHE_TTL`. */
+  async hasHash(hash: string): Promise<boolean> {
+    const current = await this.#cache.get("");
+    if (current === undefined) return false;
+    const [given, wanted] = [Buffer.from(hash), Buffer.from(current)];
+    return given.byteLength === wanted.byteLength && timingSafeEqual(given, wanted);
+  }
+
+  /** The operation checks the current token, so a commit that is delayed cannot bring an older one back. */
+  async #change(
+    hash: string,
+    mayReplace: (current: string | null) => boolean,
+  ): Promise<boolean> {
+    const isChanged = await transact(this.#db, async () => {
+      const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
+      if (!mayReplace(value)) return { result: false };
+      const operation = new Operation().check(key, versionstamp).set(key, hash);
+      return { operation, result: true };
+    });
+    if (!isChanged) return false;
+    this.#cache.clear();
+    this.#revocations.notify();
+    return true;
+  }
+
+  async #read(): Promise<string | undefined> {
+    return (await this.#db.reader.get<string>(keys.adminToken())).value ?? undefined;
+  }
+}
