@@ -80,7 +80,9 @@ async function judgeOne(copy: TreeCopy, mutant: Mutant): Promise<Verdict> {
   } finally {
     await copy.write(mutant.file, source);
   }
-  return mutant.survives === undefined ? verdict("survived") : verdict("explained", mutant.survives);
+  return mutant.survives === undefined
+    ? verdict("survived")
+    : verdict("explained", mutant.survives);
 }
 
 function lineOf({ mutant, outcome, seconds, detail }: Verdict): string {
