@@ -106,7 +106,11 @@ Deno.test({
     });
     const { code, stderr } = await runCommand(["healthcheck"], env(files.args));
     assertEquals([code, stderr], [0, ""]);
-    assertRefused(await runCommand(["healthcheck"], env(others.args)), 1, /its certificate is not that of/);
+    assertRefused(
+      await runCommand(["healthcheck"], env(others.args)),
+      1,
+      /its certificate is not that of/,
+    );
     const url = ["healthcheck", "--url", `https://localhost:${server.port}`];
     assertRefused(await runCommand(url), 1, /certificate/);
   },
