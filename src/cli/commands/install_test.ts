@@ -7,8 +7,8 @@ import { systemdUnit, unitAdvice, unitSettings } from "./install.ts";
 const COMPILED: Build = { kind: "compiled", command: ["/usr/local/bin/kvdrive"] };
 const PACKED: Build = { kind: "packed", command: ["/opt/my files/kvdrive-packed"] };
 
-function unit(options: Record<string, string> = {}, edition = COMPILED): string {
-  return systemdUnit(unitSettings(new Map(Object.entries(options)), edition));
+function unit(options: Record<string, string> = {}, build = COMPILED): string {
+  return systemdUnit(unitSettings(new Map(Object.entries(options)), build));
 }
 
 Deno.test("The tasks grant the same permissions as the executables", () => {

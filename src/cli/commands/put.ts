@@ -59,11 +59,11 @@ async function putFiles(call: ClientCall): Promise<void> {
   using _connection = connection;
   const report = new TransferReport(view.events);
   if (view.bar.isDrawn && !sources.includes(PIPE)) view.setTotal(await sizeOf(sources, target));
-  const putting = new PutRun(call, view, report, drives, await call.states());
+  const run = new PutRun(call, view, report, drives, await call.states());
   await forEachConcurrent(
     candidates(sources, target),
     TRANSFERS,
-    (one) => putting.put(target.drive, one),
+    (one) => run.put(target.drive, one),
   );
   view.bar.clear();
   if (!call.has("json")) {
