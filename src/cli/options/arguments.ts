@@ -9,7 +9,7 @@ export interface Command {
   /** As it is typed after `kvdrive`: `project create`. */
   name: string;
   /** The usage line: `kvdrive project create [NAME] [--id ID]`. */
-  form: string;
+  usage: string;
   summary: string;
   options: readonly OptionSpec[];
   run(args: string[], env: Environment): Promise<void> | void;

@@ -108,7 +108,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   },
   {
     name: "log",
-    value: "FORM",
+    value: "FORMAT",
     help: "request log: text, json or off",
     unset: "text on a terminal, else json",
   },
