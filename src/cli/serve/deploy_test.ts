@@ -16,7 +16,7 @@ Deno.test("An older runtime is told not to compress answers", async () => {
   const zipping = { headers: { "Accept-Encoding": "gzip" } };
   assertEquals(await told(zipping), "b, no-transform");
   assertEquals(await told(zipping, () => Promise.resolve(new Response("a"))), "no-transform");
-  // It changes neither what nobody wants packed nor what is packed.
+  // It changes neither small answers nor compressed ones.
   assertEquals(await told({}), "b");
   assertEquals(await told(zipping, () => Promise.resolve(new Response(null))), null);
   const packed = { "Cache-Control": "b", "Content-Encoding": "gzip" };
