@@ -130,11 +130,13 @@ export class ClientCall {
     const connection = new Connection({
       url: this.get("url") ?? (this.env["KVDRIVE_URL"] || DEFAULT_URL),
       key,
-      retrier: new Retrier({ retryFor, onWait: (sentence) => view.say(sentence) }),
+      retrier: new Retrier({ retryFor, onWait: (sentence) => view.printNotice(sentence) }),
       ...(cacert === undefined ? {} : { authorities: await readAuthorities(cacert) }),
     });
     if (connection.isExposed) {
-      view.say(`Warning: the key is sent to ${connection.origin} unencrypted. Use https://`);
+      view.printNotice(
+        `Warning: the key is sent to ${connection.origin} unencrypted. Use https://`,
+      );
     }
     return { connection, drives: new RemoteDrives(connection) };
   }

@@ -80,7 +80,7 @@ Deno.test("Invalid arguments are refused with the usage, and not repeated", asyn
     [["p", "--color", "red", "--sice", SECRET], "Unknown option '--sice'"],
     [["p", "--color", "red", `--sice=${SECRET}`], "Unknown option '--sice'"],
     [["p", "--color", SECRET, "--color", SECRET], "The option --color is given more than once"],
-    [["p", "--color="], "The option --color needs a value: COLOR"],
+    [["p", "--color="], "The option --color needs a value, COLOR"],
     [["p", "--color", "red", "--yes"], "Unknown option '--yes'"],
   ];
   for (const [args, problem] of cases) {
