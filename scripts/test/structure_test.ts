@@ -32,7 +32,6 @@ const REPLACED_PHRASES = oneOf([
   "comes? to its end",
   "as it stands",
   "anew",
-  "or not at all",
 ], "i");
 
 function oneOf(words: readonly string[], flags: string): RegExp {
