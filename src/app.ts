@@ -1,4 +1,3 @@
-import { showAccess, switchAccess } from "./api/admin/app_access.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
@@ -50,7 +49,7 @@ export const routes: readonly Route[] = [
   route(`${PROJECT}/keys/:prefix`, { DELETE: revokeProjectKey }),
   route(`${PROJECT}/apps`, { GET: apps.listApps, POST: apps.createApp }),
   route(APP, { GET: apps.showApp, PATCH: apps.changeApp, DELETE: apps.deleteApp }),
-  route(`${APP}/access`, { GET: showAccess, PUT: switchAccess }),
+  route(`${APP}/access`, { GET: apps.showAccess, PUT: apps.switchAccess }),
   route(`${APP}/keys`, { GET: listAppKeys, POST: createAppKey }),
   route(`${APP}/keys/:name`, { DELETE: revokeAppKey }),
 

@@ -15,7 +15,7 @@ function bashScript(commands: readonly Command[]): string {
   return `# Load with: source <(kvdrive completions bash)
 _kvdrive() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
-${valueCases(commands, 'COMPREPLY=($(compgen -f -- "$cur"))')}
+${valueCases(commands, ":", "compopt +o default +o bashdefault")}
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${firstWords(commands).join(" ")}"
   elif [ "$COMP_CWORD" -eq 2 ]; then
@@ -35,18 +35,18 @@ function zshScript(commands: readonly Command[]): string {
 # Load with: source <(kvdrive completions zsh)
 _kvdrive() {
   local cur="\${words[CURRENT]}" prev="\${words[CURRENT - 1]}"
-  local first="\${words[2]}" second="\${words[3]}" position=$CURRENT
-  local words=""
-${valueCases(commands, "_files")}
-  if [ "$position" -eq 2 ]; then
-    words="${firstWords(commands).join(" ")}"
-  elif [ "$position" -eq 3 ]; then
-${groupCases(commands, "$first")}
+  local first="\${words[2]}" second="\${words[3]}"
+  local -a list
+${valueCases(commands, "_files", ":")}
+  if (( CURRENT == 2 )); then
+    list=(${firstWords(commands).join(" ")})
+  elif (( CURRENT == 3 )); then
+${groupCases(commands, "$first", ZSH_LIST)}
   fi
   case "$cur" in -*)
-${optionCases(commands, "$first $second")} ;;
+${optionCases(commands, "$first $second", ZSH_LIST)} ;;
   esac
-  if [ -n "$words" ]; then compadd -- \${=words}; else _files; fi
+  if (( $#list )); then compadd -- $list; else _files; fi
 }
 compdef _kvdrive kvdrive
 `;
@@ -100,8 +100,15 @@ function firstWords(commands: readonly Command[]): string[] {
   return [...new Set([...commands.map(({ name }) => name.split(" ")[0] ?? ""), "help"])];
 }
 
-/** Returns a case of the previous word: after an option with a value, complete paths or nothing. */
-function valueCases(commands: readonly Command[], completePaths: string): string {
+const BASH_LIST = (words: readonly string[]) => `words="${words.join(" ")}"`;
+const ZSH_LIST = (words: readonly string[]) => `list=(${words.join(" ")})`;
+
+/** Returns a case of the previous word: the commands that complete the value of an option. */
+function valueCases(
+  commands: readonly Command[],
+  completePath: string,
+  completeOther: string,
+): string {
   const options = commands.flatMap(({ options }) => options);
   const patterns = (isPath: boolean) => {
     const wanted = options.filter(({ value }) =>
@@ -113,28 +120,32 @@ function valueCases(commands: readonly Command[], completePaths: string): string
     return [...new Set(names)].join("|");
   };
   return `  case "$prev" in
-    ${patterns(true)}) ${completePaths}; return ;;
-    ${patterns(false)}) return ;;
+    ${patterns(true)}) ${completePath}; return ;;
+    ${patterns(false)}) ${completeOther}; return ;;
   esac`;
 }
 
 /** Returns a case of the first word that sets the words of a group. */
-function groupCases(commands: readonly Command[], first: string): string {
+function groupCases(commands: readonly Command[], first: string, list = BASH_LIST): string {
   const groups = Map.groupBy(
     commands.filter(({ name }) => name.includes(" ")),
     ({ name }) => name.split(" ")[0] ?? "",
   );
   const cases = [...groups].map(([group, members]) =>
-    `      ${group}) words="${members.map(({ name }) => name.split(" ")[1]).join(" ")}" ;;`
+    `      ${group}) ${list(members.map(({ name }) => name.split(" ")[1] ?? ""))} ;;`
   );
   return [`    case "${first}" in`, ...cases, "    esac"].join("\n");
 }
 
 /** Returns a case of the first two words that sets the options of a command. */
-function optionCases(commands: readonly Command[], firstTwo: string): string {
+function optionCases(
+  commands: readonly Command[],
+  firstTwo: string,
+  list = BASH_LIST,
+): string {
   const cases = commands.filter(({ options }) => options.length > 0).map(({ name, options }) => {
     const pattern = name.includes(" ") ? `"${name}"` : `"${name} "*`;
-    return `      ${pattern}) words="${options.map(({ name }) => `--${name}`).join(" ")}" ;;`;
+    return `      ${pattern}) ${list(options.map(({ name }) => `--${name}`))} ;;`;
   });
   return [`    case "${firstTwo}" in`, ...cases, "    esac"].join("\n");
 }

@@ -1,5 +1,5 @@
-import { failureReason } from "../rules/system_error.ts";
 import { parseProjectKey } from "../rules/secrets.ts";
+import { failureReason } from "../rules/system_error.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 

@@ -88,7 +88,7 @@ export class Retrier {
 
   #exhausted(error: TemporaryFailure): RetriesExhausted {
     const advice = this.#wasReached
-      ? "Retries were in vain: run the same command again to resume"
+      ? "Gave up retrying: run the same command again to resume"
       : "Is the server running? Set its address with --url or KVDRIVE_URL";
     return new RetriesExhausted(joinSentences(error.message, advice), { cause: error });
   }

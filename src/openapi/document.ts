@@ -1,8 +1,7 @@
-import { headers } from "./headers.ts";
 import { info, securitySchemes, servers, tags } from "./info.ts";
 import { type DescribedEndpoint, pathItem } from "./operation.ts";
 import { parameters, PATH_PARAMETERS } from "./parameters.ts";
-import { responses } from "./responses.ts";
+import { headers, responses } from "./responses.ts";
 import { sharedSchemas } from "./schemas.ts";
 import { type Document, parameter, type PathItem, type Schema } from "./types.ts";
 

@@ -1,6 +1,5 @@
-import { corsHeaders } from "./headers.ts";
 import { noCredentials } from "./info.ts";
-import { type ErrorName, plainResponse, responses, STATUS_OF } from "./responses.ts";
+import { corsHeaders, type ErrorName, plainResponse, responses, STATUS_OF } from "./responses.ts";
 import {
   type Body,
   errorResponse,

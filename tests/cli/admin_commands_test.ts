@@ -140,7 +140,12 @@ Deno.test("A new administrator's token takes the place of the earlier one.", asy
 Deno.test("An administrator's token can be the first thing in a store.", async () => {
   await using folder = await Folder.make();
   const commands = new StoreCommands(folder.at("data"));
-  await commands.refused(2, /no terminal.*kvdrive admin-token reset/, "admin-token", "reset");
+  await commands.refused(
+    2,
+    /without a terminal.*kvdrive admin-token reset/,
+    "admin-token",
+    "reset",
+  );
   assert(!await folder.has("data"));
   const { code, stdout, stderr } = await commands.run("admin-token", "reset", "--yes", "--json");
   assertEquals([code, stderr], [0, `Created a new store in ${commands.data}.\n`]);
@@ -155,7 +160,7 @@ Deno.test("An administrator's token can be the first thing in a store.", async (
 Deno.test("The permissions that the tasks grant are enough for every command.", async () => {
   const text = await Deno.readTextFile(new URL("../../deno.json", import.meta.url));
   const { tasks } = JSON.parse(text) as { tasks: { kvdrive: { command: string } } };
-  const [, options] = /deno run (.*) main\.ts$/.exec(tasks.kvdrive.command) ?? [];
+  const [, options] = /deno run (.*) "\$ROOT\/main\.ts"$/.exec(tasks.kvdrive.command) ?? [];
   assert(options !== undefined && !/-A|--allow-all/.test(options), tasks.kvdrive.command);
   const runtime = options.split(" ");
   await using shop = await ShopStore.make(await Folder.makeOnDisk());

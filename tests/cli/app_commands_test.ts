@@ -114,7 +114,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["create", "unknown", "wiki", ...UPSTREAM], code: 1, says: /no project "unknown"/ },
   { args: ["list"], code: 2, says: /PROJECT is missing.*kvdrive app list PROJECT/ },
   { args: ["list", "unknown"], code: 1, says: /no project "unknown"/ },
-  { args: ["delete", "shop", "blog"], code: 2, says: /no terminal.*--yes/ },
+  { args: ["delete", "shop", "blog"], code: 2, says: /without a terminal.*--yes/ },
   { args: ["delete", "shop", "wiki", "-y"], code: 1, says: /no application "wiki".*app list/ },
   { args: ["delete", "shop", "x".repeat(3000), "-y"], code: 1, says: /no application/ },
   { args: ["delete", "unknown", "blog", "-y"], code: 1, says: /no project "unknown"/ },

@@ -33,8 +33,11 @@ Deno.test("Access control is switched on and off, as often as one likes.", async
   assertEquals(await accessOf(shop), "on");
   assertEquals(await shop.json("auth", "disable", "shop", "blog"), { enabled: false });
   assertEquals(await accessOf(shop), "off");
-  assertMatch(await shop.text("auth", "disable", "shop", "blog"), /^The access .* is off: .*\n$/);
-  assertMatch(await shop.text("auth", "enable", "shop", "blog"), /^The access .* is on: .*\n$/);
+  assertMatch(
+    await shop.text("auth", "disable", "shop", "blog"),
+    /^Access control .* is off: .*\n$/,
+  );
+  assertMatch(await shop.text("auth", "enable", "shop", "blog"), /^Access control .* is on: .*\n$/);
 });
 
 Deno.test("While access control is off no key is made, and those that there are stay.", async () => {
@@ -88,7 +91,7 @@ Deno.test("A file that is named gets the key alone, for the eyes of its owner.",
   const text = await shop.text(...CREATE, "--name", "agent", "--outfile", path);
   const [, prefix = ""] = API_KEY.exec((await Deno.readTextFile(path)).replace(/\n$/, "")) ?? [];
   assertEquals((await shop.rows(...LIST))[0]?.[1], prefix);
-  assertEquals(text, `The API key ${prefix} is in ${path}, and nowhere else.\n`);
+  assertEquals(text, `The API key ${prefix} was written to ${path}. It is stored nowhere else.\n`);
   assertEquals((await Deno.stat(path)).mode, 0o100600);
 
   const other = shop.folder.at("other");
@@ -107,7 +110,7 @@ Deno.test("A file that is there stays as it is, and no key is made.", async () =
     await shop.refused(1, /The file .* exists/, ...CREATE, "-n", "agent", "-o", outfile);
   }
   const missing = shop.folder.at("missing/key");
-  await shop.refused(1, /Cannot make the file/, ...CREATE, "-n", "agent", "-o", missing);
+  await shop.refused(1, /Cannot create the file/, ...CREATE, "-n", "agent", "-o", missing);
   assertEquals(await Deno.readTextFile(path), "earlier");
   assert(!await shop.folder.has("nowhere"));
   assertEquals(await shop.json(...LIST), { keys: [] });
@@ -130,7 +133,7 @@ Deno.test("A deleted key is gone, and its name is free.", async () => {
   assertEquals(await shop.json(...DELETE, "--name", "two", "--yes"), { name: "two" });
   assertMatch(await shop.text(...DELETE, "-n", "three", "-y"), /^The API key "three" is deleted/);
   assertEquals((await shop.rows(...LIST)).map(([name]) => name), ["one"]);
-  await shop.refused(1, /no key of that name/, ...DELETE, "--name", "two", "--yes");
+  await shop.refused(1, /no key with that name/, ...DELETE, "--name", "two", "--yes");
   await shop.text(...CREATE, "--name", "two");
 });
 
@@ -163,7 +166,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["enable", "shop"], code: 2, says: /APP is missing.*kvdrive auth enable PROJECT APP/ },
   { args: ["enable", "shop", "wiki"], code: 1, says: /no application "wiki".*app list/ },
   { args: ["disable", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
-  { args: ["disable", "shop", "blog", "now"], code: 2, says: /too many words/ },
+  { args: ["disable", "shop", "blog", "now"], code: 2, says: /Too many arguments/ },
   { args: ["create-api-key", "shop", "blog"], code: 2, says: FORM },
   { args: ["create-api-key", "shop", "blog", "--name", ""], code: 2, says: FORM },
   { args: ["create-api-key", "shop", "blog", "--name", " "], code: 2, says: /--name is blank/ },
@@ -179,7 +182,11 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   },
   { args: ["create-api-key", "shop", "wiki", "-n", "x"], code: 1, says: /no application "wiki"/ },
   { args: ["delete-api-key", "shop", "blog", "-y"], code: 2, says: /--name is missing/ },
-  { args: ["delete-api-key", "shop", "blog", "-n", "agent"], code: 2, says: /no terminal.*--yes/ },
+  {
+    args: ["delete-api-key", "shop", "blog", "-n", "agent"],
+    code: 2,
+    says: /without a terminal.*--yes/,
+  },
   { args: ["delete-api-key", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
   { args: ["list-api-keys", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
   { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },

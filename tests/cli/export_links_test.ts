@@ -66,7 +66,7 @@ Deno.test("An export in a wrapping folder is imported, and what is none is refus
   await desk.folder.write("none.zip", zipOf([{ path: "photos/cat.jpg", bytes: "cat" }]));
   const refusals: [args: string[], says: RegExp][] = [
     [["none.zip"], /none\.zip has no folder "drives": .*drives\/DRIVE\/FILE/],
-    [["wrap", "--drive", "typo"], /There is no file of the drive typo/],
+    [["wrap", "--drive", "typo"], /The export has no drive "typo"/],
   ];
   for (const [args, says] of refusals) assertRefused(await desk.run(["import", ...args]), 1, says);
 });

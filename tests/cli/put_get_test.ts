@@ -103,7 +103,7 @@ Deno.test("A file that is there is not replaced, unless that is asked for.", asy
   await desk.text("get", "d:a", "--force");
   assertEquals(await Deno.readTextFile(desk.folder.at("a")), "new");
   // The same bytes are no other file.
-  assertEquals(await desk.text("get", "d:a"), "a is there already\n");
+  assertEquals(await desk.text("get", "d:a"), "a is up to date\n");
   const other = await desk.run(["put", "a", "d:a", "--new"]);
   assertEquals(other.code, 1);
   assertMatch(other.stderr, /failed: d:a: Another file/);
@@ -135,16 +135,16 @@ Deno.test("What cannot be followed is refused in one sentence, and the key is in
   const cases: { args: string[]; env?: Record<string, string>; code: number; says: RegExp }[] = [
     { args: ["put", "a"], code: 2, says: /usage: kvdrive put SOURCE/ },
     { args: ["put", "a", "photos"], code: 2, says: /DRIVE:NAME/ },
-    { args: ["put", "a", "a", "d:b"], code: 2, says: /end the last word with \// },
+    { args: ["put", "a", "a", "d:b"], code: 2, says: /end the command with DRIVE:FOLDER\// },
     { args: ["put", "a", ":b"], code: 2, says: /drive name/ },
-    { args: ["put", "-", "d:"], code: 2, says: /needs a name/ },
-    { args: ["get", "d:b/", "-"], code: 2, says: /one file/ },
+    { args: ["put", "-", "d:"], code: 2, says: /needs a file name/ },
+    { args: ["get", "d:b/", "-"], code: 2, says: /single file/ },
     { args: ["get", "d:nothing"], code: 1, says: /There is no file d:nothing/ },
     { args: ["get", "d:nothing/"], code: 1, says: /There are no files in d:nothing\// },
-    { args: ["ls", "d:nothing"], code: 1, says: /nothing in d/ },
+    { args: ["ls", "d:nothing"], code: 1, says: /no files with the prefix d:nothing/ },
     { args: ["ls", "--retry-for", "soon"], code: 2, says: /--retry-for/ },
     { args: ["ls"], env: { KVDRIVE_KEY: "" }, code: 2, says: /KVDRIVE_KEY/ },
-    { args: ["ls"], env: { KVDRIVE_KEY: "nonsense" }, code: 1, says: /project key is not/ },
+    { args: ["ls"], env: { KVDRIVE_KEY: "nonsense" }, code: 1, says: /project key must look like/ },
     { args: ["ls"], env: { KVDRIVE_KEY: `${PROJECT_KEY}x` }, code: 1, says: /not known/ },
     { args: ["ls"], env: { KVDRIVE_URL: "ftp://x" }, code: 1, says: /address/ },
     { args: ["ls", "--key-file", "none"], code: 2, says: /--key-file/ },

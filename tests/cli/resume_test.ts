@@ -115,7 +115,7 @@ Deno.test("A file that changes while it is sent is not stored.", async () => {
   };
   const run = await desk.run(["put", "film", "d:film"], { url: proxy.origin });
   assertEquals(run.code, 1);
-  assertMatch(run.stderr, /failed: d:film: The file was changed while it was read/);
+  assertMatch(run.stderr, /failed: d:film: The file changed while it was read/);
   assertEquals(await desk.stored("d", "film"), new TextEncoder().encode("earlier"));
   const left = await (await desk.server.fetch("d", "/uploads")).json();
   assertEquals(left, { uploads: [] });

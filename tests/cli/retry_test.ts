@@ -89,7 +89,7 @@ Deno.test("A server that is not there is given up soon, and with the right advic
   assertEquals(run.code, 1);
   assertMatch(
     run.stderr,
-    /^kvdrive: Cannot reach http:[^\n]*refused[^\n]*is the server running[^\n]*\n$/,
+    /^kvdrive: Cannot reach http:[^\n]*refused[^\n]*Is the server running[^\n]*\n$/,
   );
 });
 
@@ -101,7 +101,7 @@ Deno.test("A server that stays away is given up with what is left to do.", async
   const args = ["put", "film", "d:film", "--retry-for", "2s"];
   const run = await desk.run(args, { url: proxy.origin });
   assertEquals(run.code, 1);
-  assertMatch(run.stderr, /run the same command again to go on/);
+  assertMatch(run.stderr, /run the same command again to resume/);
 });
 
 /** A server that can be killed and started again, behind a proxy that stays. */

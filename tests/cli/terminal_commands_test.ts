@@ -94,7 +94,7 @@ Deno.test("If input or output is not a terminal, a command that must ask changes
     const args = ["project", "delete", "shop", "--data", shop.data];
     const { code } = await runOnTerminal(args, { redirect });
     assertEquals(code, 2);
-    assertMatch(await Deno.readTextFile(seen), /^kvdrive: There is no terminal.*--yes/);
+    assertMatch(await Deno.readTextFile(seen), /^kvdrive: .* without a terminal.*--yes/);
   }
   assertEquals(await everything(shop), before);
 });

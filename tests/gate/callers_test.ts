@@ -7,7 +7,8 @@ import { answerEach, RawUpstream } from "../support/gate/upstream_raw.ts";
 import { newAddress } from "../support/server.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
 
-const HOST = "app.example.com";
+/** The host name of the project's application. */
+const hostOf = ({ project }: Gate): string => `${project.id}.example.com`;
 const PREFLIGHT = {
   "Origin": "https://page.example",
   "Access-Control-Request-Method": "PUT",
@@ -63,7 +64,7 @@ async function callersOf(gate: Gate, key: string): Promise<(way: Way) => Promise
 async function signIn(gate: Gate, way: Way): Promise<string> {
   using client = await RawClient.connect(gate.port);
   const isPath = way === "path";
-  const host = isPath ? `127.0.0.1:${gate.port}` : HOST;
+  const host = isPath ? `127.0.0.1:${gate.port}` : hostOf(gate);
   const body = `key=${encodeURIComponent(gate.project.key)}`;
   await client.send([
     `POST ${isPath ? gate.prefix() : ""}/.kvdrive/sign-in HTTP/1.1`,
@@ -95,7 +96,7 @@ async function call(
   }
   using client = await RawClient.connect(gate.port);
   const target = way === "path" ? `${gate.prefix()}/x` : "/x";
-  const host = way === "path" ? `127.0.0.1:${gate.port}` : HOST;
+  const host = way === "path" ? `127.0.0.1:${gate.port}` : hostOf(gate);
   const lines = Object.entries({ Host: host, ...headers }).map(([k, v]) => `${k}: ${v}`);
   await client.send(
     [`${caller.method ?? "GET"} ${target} HTTP/1.1`, ...lines, "", ""].join("\r\n"),
@@ -110,8 +111,8 @@ for (const way of ["path", "host", "forward-auth"] as const) {
       await using upstream = new RawUpstream(
         answerEach("HTTP/1.1 209 Mine\r\nContent-Length: 0\r\n\r\n"),
       );
-      await using gate = await Gate.start();
-      const key = await gate.protect(upstream.origin, "app", HOST);
+      await using gate = await Gate.shared();
+      const key = await gate.protect(upstream.origin, "app", hostOf(gate));
       const callers = await (await callersOf(gate, key))(way);
       await gate.switchAccess(access);
       for (const caller of callers) {
@@ -131,7 +132,7 @@ for (const way of ["path", "host", "forward-auth"] as const) {
 
 Deno.test("A wrong prefix and a wrong secret get the same answer.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const [prefix = "", secret = ""] = key.split(".");
   const answers: string[] = [];
@@ -145,7 +146,7 @@ Deno.test("A wrong prefix and a wrong secret get the same answer.", async () => 
 
 Deno.test("Access control that is switched off and on again keeps the keys.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   (await gate.get("/")).expect(401);
   await gate.switchAccess(false);
@@ -157,7 +158,7 @@ Deno.test("Access control that is switched off and on again keeps the keys.", as
 
 Deno.test("A preflight brings nothing with it: a body or an upgrade needs a key.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   const lines = Object.entries(PREFLIGHT).map(([name, value]) => `${name}: ${value}`);
   for (const more of [["Content-Length: 2"], ["Connection: Upgrade", "Upgrade: websocket"]]) {
@@ -224,7 +225,7 @@ const STRANGERS: {
 
 Deno.test("A preflight without a key brings the application its question and nothing else.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const ask = async (headers: Record<string, string>) => {
     using client = await RawClient.connect(gate.port);
@@ -249,7 +250,7 @@ Deno.test("A preflight without a key brings the application its question and not
 });
 
 Deno.test("Answers without a key do not tell which applications and projects exist.", async (t) => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1", "whole-1");
   await gate.open(undefined, "bare-1");
   await gate.switchAccess(true, "bare-1");
@@ -278,7 +279,7 @@ Deno.test("Answers without a key do not tell which applications and projects exi
 });
 
 Deno.test("The forward-auth endpoint does not tell either, and a key of the project may know.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const ask = async (path: string, headers: Record<string, string> = {}) => {
     const from = { "X-Forwarded-For": newAddress() };
@@ -304,7 +305,7 @@ Deno.test("The forward-auth endpoint does not tell either, and a key of the proj
 });
 
 Deno.test("What can be no application is not found, and neither is any other host.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const answers: string[] = [];
   const cases = [
@@ -329,7 +330,7 @@ Deno.test("What can be no application is not found, and neither is any other hos
 
 Deno.test("After twenty wrong keys from an address further ones wait, and a right one does not.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const from = { "X-Forwarded-For": newAddress() };
   for (let i = 0; i < 20; i++) (await gate.get("/", { ...from, ...withKey(`w${i}`) })).expect(401);
@@ -345,7 +346,7 @@ Deno.test("After twenty wrong keys from an address further ones wait, and a righ
 });
 
 Deno.test("The forward-auth endpoint says which key called, and believes no method of a caller.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect("http://127.0.0.1:1");
   const ask = async (headers: Record<string, string>, method = "GET") =>
     await Answer.of(await fetch(`${gate.server.origin}/auth${gate.prefix()}`, { headers, method }));

@@ -15,7 +15,7 @@ async function answerPath(connection: UpstreamConnection, received: string): Pro
 
 Deno.test("Requests that are sent in one go are answered in their order.", async () => {
   await using upstream = new RawUpstream(answerPath);
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const count = 300;
@@ -29,7 +29,7 @@ Deno.test("Requests that are sent in one go are answered in their order.", async
 
 Deno.test("A request behind a body begins where the body ends.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
@@ -46,7 +46,7 @@ Deno.test("A request behind a body begins where the body ends.", async () => {
 
 Deno.test("A refusal leaves the connection to the next request, where its body was read.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const head = `POST ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n`;
@@ -64,7 +64,7 @@ Deno.test("A refusal leaves the connection to the next request, where its body w
 
 Deno.test("Connection: close ends the connection behind the answer.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -80,7 +80,7 @@ Deno.test("A connection that the application closes between requests loses no an
     // As an application does whose time for idle connections is over just now.
     connection.close();
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   for (let i = 0; i < 50; i++) (await gate.get("/")).expect(200);
   for (let i = 0; i < 50; i++) {
@@ -99,7 +99,7 @@ Deno.test("A request is sent again over a new connection only where that can do 
     if (count === 1) await connection.send(OK);
     else connection.close();
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   (await gate.get("/")).expect(200);
   (await gate.get("/")).expect(200);
@@ -115,14 +115,14 @@ Deno.test("Bytes that an application sends without a request are discarded.", as
     await connection.send(`${OK}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison`);
     if (received.includes("/2")) connection.close();
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   for (let i = 0; i < 20; i++) assertEquals((await gate.get("/")).text, "ok");
 });
 
 Deno.test("Expect: 100-continue is answered once the request was let in, and stays here.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const head = (name: string) =>
@@ -175,7 +175,7 @@ Deno.test("A caller who is silent in the middle of a body is told so, and let go
 
 Deno.test("A body whose chunks are none ends with 400, and the application gets no end of it.", async () => {
   await using upstream = new RawUpstream(answerEach(""));
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -189,7 +189,7 @@ Deno.test("A body whose chunks are none ends with 400, and the application gets 
 
 Deno.test("An HTTP client gets its answers through a few connections.", async () => {
   await using upstream = new RawUpstream(answerEach(OK));
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   for (let i = 0; i < 100; i++) assertEquals((await gate.get(`/${i}`)).text, "ok");
   assertEquals(upstream.connections.length, 1);

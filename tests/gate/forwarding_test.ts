@@ -71,7 +71,7 @@ Deno.test("A request reaches the application byte for byte, less what is the gat
 
 Deno.test("A trusted proxy is believed where a call came from.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin, "app", "app.example.com");
   using client = await RawClient.connect(gate.port);
   await client.send([
@@ -109,7 +109,7 @@ Deno.test("An answer reaches the caller byte for byte, less what is of one conne
     "",
     body,
   ].join("\r\n")));
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(
@@ -204,7 +204,7 @@ for (const { name, answer, method = "GET", status, body, framedBy } of FRAMINGS)
       await connection.send(answer);
       if (closes) connection.close();
     });
-    await using gate = await Gate.start();
+    await using gate = await Gate.shared();
     await gate.open(upstream.origin);
     using client = await RawClient.connect(gate.port);
     for (let i = 0; i < 3; i++) {
@@ -220,7 +220,7 @@ Deno.test("A caller of HTTP/1.0 gets bodies as it knows them.", async () => {
   const chunked =
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
   await using upstream = new RawUpstream(answerEach(chunked));
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(`GET ${gate.prefix()}/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`);
@@ -229,7 +229,7 @@ Deno.test("A caller of HTTP/1.0 gets bodies as it knows them.", async () => {
 
 Deno.test("Any method, body and status of an application people write passes.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"]) {
     const body = method === "GET" ? undefined : `body of ${method}`;
@@ -248,7 +248,7 @@ Deno.test("Any method, body and status of an application people write passes.", 
 
 Deno.test("The prefix without a slash leads to the one with it, for those who are let in.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   (await gate.get("?a=b")).expect(401);
   const answer = (await gate.get("?a=/b", withKey(key))).expect(308);
@@ -258,7 +258,7 @@ Deno.test("The prefix without a slash leads to the one with it, for those who ar
 
 Deno.test("Applications that cannot answer are told so, with nothing of their inside.", async (t) => {
   await using mute = new RawUpstream((connection) => connection.close());
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = closed.addr;
   closed.close();
@@ -306,7 +306,7 @@ const BAD_ANSWERS: Record<string, string> = {
 for (const [name, answer] of Object.entries(BAD_ANSWERS)) {
   Deno.test(`An answer that ${name} is 502.`, async () => {
     await using upstream = new RawUpstream((connection) => connection.send(answer));
-    await using gate = await Gate.start();
+    await using gate = await Gate.shared();
     await gate.open(upstream.origin);
     assertErrorAnswer((await gate.get("/")).expect(502));
   });
@@ -323,7 +323,7 @@ for (const [name, answer] of Object.entries(BROKEN)) {
       await connection.send(answer);
       connection.close();
     });
-    await using gate = await Gate.start();
+    await using gate = await Gate.shared();
     await gate.open(upstream.origin);
     using client = await RawClient.connect(gate.port);
     await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);

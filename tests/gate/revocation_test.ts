@@ -51,7 +51,7 @@ const CHANGES: Record<string, (gate: Gate) => Promise<void>> = {
 for (const [name, change] of Object.entries(CHANGES)) {
   Deno.test(`${name} closes at once what it had opened, WebSockets and events too.`, async () => {
     await using upstream = new UpstreamApp();
-    await using gate = await Gate.start();
+    await using gate = await Gate.shared();
     await gate.protect(upstream.origin);
     const key = await gate.makeKey("second");
     const socket = await openSocket(gate, key);
@@ -69,7 +69,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
 
 Deno.test("Revoking one key leaves those of others open.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   await gate.makeKey("second");
   const socket = await openSocket(gate, key);
@@ -86,7 +86,7 @@ Deno.test("Revoking one key leaves those of others open.", async () => {
 
 Deno.test("Switching access control on closes what strangers have open, and lets key holders stay.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   await gate.switchAccess(false);
   const [holder, stranger] = await Promise.all([openSocket(gate, key), openSocket(gate, "")]);

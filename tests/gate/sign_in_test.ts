@@ -38,7 +38,7 @@ function cookieOf(answer: Answer): string {
 
 Deno.test("A browser that navigates gets the form, other clients the error.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   const page = (await gate.get('/a?b=<c>&d="e"', BROWSER)).expect(401);
   assertEquals(page.header("Content-Type"), "text/html; charset=utf-8");
@@ -62,7 +62,7 @@ Deno.test("A browser that navigates gets the form, other clients the error.", as
 });
 
 Deno.test("The page may not load anything or be framed, and its form may only be sent to this host.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const page = (await gate.get("/.kvdrive/sign-in", BROWSER)).expect(200);
   const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? "";
@@ -79,7 +79,7 @@ Deno.test("The page may not load anything or be framed, and its form may only be
 
 Deno.test("The project's key signs in, to the page that was asked for and this application alone.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   await gate.protect(upstream.origin, "other");
   const next = `${gate.prefix()}/page?x=1`;
@@ -99,7 +99,7 @@ Deno.test("The project's key signs in, to the page that was asked for and this a
 
 Deno.test("Signing out ends the session, and revoking the key ends it too.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
   const [first, second] = await Promise.all(
     [1, 2].map(async () => cookieOf((await signIn(gate, { key: gate.project.key })).expect(303))),
@@ -117,7 +117,7 @@ Deno.test("Signing out ends the session, and revoking the key ends it too.", asy
 
 Deno.test("Other keys do not sign in, and are told so on the page.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const appKey = await gate.protect(upstream.origin);
   const other = await Project.make(gate.server);
   for (const key of ["no-key-of-anybody", appKey, other.key, "x".repeat(5000)]) {
@@ -132,7 +132,7 @@ Deno.test("Other keys do not sign in, and are told so on the page.", async () =>
 });
 
 Deno.test("After twenty wrong keys the page asks to wait, and the right key still signs in.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const from = { "X-Forwarded-For": newAddress() };
   for (let i = 0; i < 20; i++) (await signIn(gate, { key: `wrong ${i}` }, from)).expect(401);
@@ -143,7 +143,7 @@ Deno.test("After twenty wrong keys the page asks to wait, and the right key stil
 });
 
 Deno.test("The browser is led to a path of the application and nowhere else.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const prefix = gate.prefix();
   const cases: [string, string][] = [
@@ -167,7 +167,7 @@ Deno.test("The browser is led to a path of the application and nowhere else.", a
 });
 
 Deno.test("Another site cannot sign a user in or out.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const { key } = gate.project;
   const foreign: Record<string, string>[] = [
@@ -196,7 +196,7 @@ Deno.test("Another site cannot sign a user in or out.", async () => {
 
 Deno.test("A session changes nothing at the word of another site, nor opens a connection.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const host = "own.example.com";
   await gate.protect(upstream.origin);
   await gate.protect(upstream.origin, "own", host);
@@ -267,8 +267,8 @@ async function openSocket(
 
 Deno.test("With TLS and a host of its own the cookie is one that no other host can set.", async () => {
   await using upstream = new UpstreamApp();
-  await using gate = await Gate.start();
-  const host = "own.example.com";
+  await using gate = await Gate.shared();
+  const host = `${gate.project.id}.example.com`;
   await gate.protect(upstream.origin, "app", host);
   const send = async (method: string, path: string, lines: string[], body = "") => {
     using client = await RawClient.connect(gate.port);
@@ -312,7 +312,7 @@ Deno.test("No application sets the gate's cookie, or a service worker beyond its
   ];
   const head = ["HTTP/1.1 200 OK", ...kept, ...dropped, "Content-Length: 0", "", ""];
   await using upstream = new RawUpstream((connection) => connection.send(head.join("\r\n")));
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   await client.send(`GET ${gate.prefix()}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -321,7 +321,7 @@ Deno.test("No application sets the gate's cookie, or a service worker beyond its
 
 Deno.test("The gate's own paths take only what they are for, and never reach the application.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
   const ask = async (method: string, path: string, init: RequestInit = {}) => {
     const headers = { "X-Api-Key": key, Origin: gate.origin, ...init.headers };
@@ -353,7 +353,7 @@ Deno.test("A proxy that took TLS off makes the cookie one for TLS.", async () =>
 });
 
 Deno.test("No secret is printed or shown.", async () => {
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   const key = await gate.protect("http://127.0.0.1:1");
   const cookie = cookieOf((await signIn(gate, { key: gate.project.key })).expect(303));
   await gate.get("/", { Cookie: cookie, "X-Api-Key": key });

@@ -108,7 +108,7 @@ const ATTACKS: Attack[] = [
 
 Deno.test("Of a request that two could read in two ways nothing reaches an application.", async (t) => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   for (const { name, rest, status, whole } of ATTACKS) {
     await t.step(`${name}: ${status}`, async () => {
@@ -132,7 +132,7 @@ Deno.test("What the gate reads as a body reaches the application as that body, i
       await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     }
   });
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   const size = INNER.length.toString(16);
@@ -149,7 +149,7 @@ Deno.test("An upgrade to HTTP inside of HTTP is not passed on.", async () => {
   await using upstream = new RawUpstream(
     answerEach("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
   );
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   using client = await RawClient.connect(gate.port);
   for (
@@ -189,7 +189,7 @@ const CLIMBING = [
 Deno.test("No path leads out of an application, nor to another one.", async (t) => {
   await using upstream = new RawUpstream();
   await using other = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin);
   await gate.protect(other.origin, "other");
   for (const path of CLIMBING) {
@@ -213,7 +213,7 @@ Deno.test("No path leads out of an application, nor to another one.", async (t) 
 
 Deno.test("Behind its own host name an application gets every path as it came.", async () => {
   await using upstream = new RawUpstream();
-  await using gate = await Gate.start();
+  await using gate = await Gate.shared();
   await gate.open(upstream.origin, "app", "app.example.com");
   using client = await RawClient.connect(gate.port);
   const paths = ["/../x", "//x", "/%2e%2e/x", "/a\\b", `${gate.prefix()}/x`, "/.kvdriver"];

@@ -112,7 +112,12 @@ async function authenticate(
   { request, address, context }: RoutedRequest,
   { store: { adminToken, keys }, wrongKeys }: Deps,
 ): Promise<Caller> {
-  return await authenticateCaller(request.headers, adminToken, { keys, wrongKeys, address, context });
+  return await authenticateCaller(request.headers, adminToken, {
+    keys,
+    wrongKeys,
+    address,
+    context,
+  });
 }
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */

@@ -165,6 +165,40 @@ export const deleteApp = projectEndpoint({
   return json(200, { name });
 });
 
+/** `GET …/apps/{app}/access`: whether the application is accessible "only to its owner and to holders of a valid key". */
+export const showAccess = projectEndpoint({
+  id: "showAccess",
+  tag: TAGS.applications,
+  summary: "Show the access control",
+  success: { 200: jsonResponse("Whether it is on.", "Access") },
+  failures: { NotFound: NO_APP },
+  schemas: {
+    Access: closed({
+      enabled: {
+        type: "boolean",
+        description: "Whether only the owner and holders of a key have access.",
+      },
+    }),
+  },
+}, async (call, deps) => json(200, { enabled: (await requireApp(call, deps)).access }));
+
+/** `PUT …/apps/{app}/access`: switches the access control on or off. The keys are kept. */
+export const switchAccess = projectEndpoint({
+  id: "switchAccess",
+  tag: TAGS.applications,
+  summary: "Switch the access control",
+  description: "While it is off, every caller has access. The keys are kept.",
+  body: jsonBody("On or off.", schema("Access"), { example: { enabled: true } }),
+  success: { 200: jsonResponse("The new state.", "Access") },
+  failures: { ...jsonFailures, NotFound: NO_APP },
+}, async (call, { store, idleTimeout }) => {
+  const name = appNameOf(call);
+  const fields = await Fields.read(call, idleTimeout, ["enabled"]);
+  const app = await store.apps.update(call.project, name, { access: fields.flag("enabled") });
+  if (app === undefined) throw errors.appNotFound(name);
+  return json(200, { enabled: app.access });
+});
+
 /** The application's name from the path. @throws {HttpError} 404 if it is not a valid one. */
 export function appNameOf({ params }: ProjectCall): string {
   const name = params["app"] ?? "";

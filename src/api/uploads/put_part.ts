@@ -37,9 +37,7 @@ export const putPart = driveEndpoint(
         `${uploadFailures.otherName} Or the part is not one of 1 to ${MAX_PARTS}, \`Content-Digest\` is malformed or ` +
         "does not match the body, or the body was incomplete.",
       NotFound: uploadFailures.notFound,
-      Conflict:
-        "The upload is complete, or the drive is being removed. Or the project has too many open uploads, one of which " +
-        "an earlier version of the server started.",
+      Conflict: "The upload is complete, or the drive is being removed.",
     },
     schemas: {
       ReceivedPart: closed({

@@ -65,18 +65,18 @@ export function clientCommand(command: ClientCommand): Command {
   const { name, summary, operands, count: [min, max], options = [] } = command;
   const specs = [...options, ...CLIENT_OPTIONS];
   const flags = options.map(({ name, value }) => value ? `[--${name} ${value}]` : `[--${name}]`);
-  const form = ["kvdrive", name, operands, ...flags].filter((word) => word !== "").join(" ");
+  const usage = ["kvdrive", name, operands, ...flags].filter((word) => word !== "").join(" ");
   return {
     name,
-    form,
+    usage,
     summary,
     options: specs,
     async run(args, env) {
-      const advice = `usage: ${form}`;
+      const advice = `usage: ${usage}`;
       const { options, operands } = parseFlags(specs, args, advice);
       if (operands.length < min) throw new UsageError(`Too few arguments: ${advice}`);
       if (operands.length > max) throw new UsageError(`Too many arguments: ${advice}`);
-      await command.run(new ClientCall(form, options, operands, env));
+      await command.run(new ClientCall(usage, options, operands, env));
     },
   };
 }
@@ -89,18 +89,18 @@ export interface Remote {
 
 /** The call of a client command: its arguments, its connection and its output. */
 export class ClientCall {
-  readonly form: string;
+  readonly usage: string;
   readonly operands: readonly string[];
   readonly env: Environment;
   readonly #values: ReadonlyMap<string, string>;
 
   constructor(
-    form: string,
+    usage: string,
     values: ReadonlyMap<string, string>,
     operands: readonly string[],
     env: Environment,
   ) {
-    this.form = form;
+    this.usage = usage;
     this.#values = values;
     this.operands = operands;
     this.env = env;
@@ -130,11 +130,13 @@ export class ClientCall {
     const connection = new Connection({
       url: this.get("url") ?? (this.env["KVDRIVE_URL"] || DEFAULT_URL),
       key,
-      retrier: new Retrier({ retryFor, onWait: (sentence) => view.say(sentence) }),
+      retrier: new Retrier({ retryFor, onWait: (sentence) => view.printNotice(sentence) }),
       ...(cacert === undefined ? {} : { authorities: await readAuthorities(cacert) }),
     });
     if (connection.isExposed) {
-      view.say(`Warning: the key is sent to ${connection.origin} unencrypted. Use https://`);
+      view.printNotice(
+        `Warning: the key is sent to ${connection.origin} unencrypted. Use https://`,
+      );
     }
     return { connection, drives: new RemoteDrives(connection) };
   }

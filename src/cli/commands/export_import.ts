@@ -1,4 +1,3 @@
-import { formatBytes } from "../../rules/units.ts";
 import { resolve } from "@std/path";
 import { exportDrives } from "../../client/archive/export.ts";
 import { FolderSource, FolderTarget } from "../../client/archive/folder.ts";
@@ -10,6 +9,7 @@ import { ClientError } from "../../client/errors.ts";
 import { LOCAL_FILE_SYSTEM } from "../../client/local_paths.ts";
 import { TransferReport } from "../../client/transfers.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { formatBytes } from "../../rules/units.ts";
 import type { OptionSpec } from "../options/arguments.ts";
 import { CommandError, UsageError } from "../terminal/errors.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
@@ -93,7 +93,7 @@ async function exportTo(
   const path = call.operand(0);
   const report = new TransferReport(view.events);
   const chosen = await chosenDrives(call, drives);
-  view.expect(chosen.reduce((sum, { bytes }) => sum + bytes, 0));
+  view.setTotal(chosen.reduce((sum, { bytes }) => sum + bytes, 0));
   const force = call.has("force");
   using target = await isArchive(path)
     ? await ZipTarget.open(drives, path, { force })
@@ -122,12 +122,12 @@ async function importFrom(
   const options = { force: call.has("force"), states, ...(drive === undefined ? {} : { drive }) };
   if (!await isArchive(path)) {
     const source = await FolderSource.open(path);
-    if (drive === undefined) view.expect(source.bytes);
+    if (drive === undefined) view.setTotal(source.bytes);
     await importDrives(drives, source, report, options);
     return report;
   }
   using source = await ZipSource.open(path);
-  if (drive === undefined) view.expect(source.bytes);
+  if (drive === undefined) view.setTotal(source.bytes);
   await importDrives(drives, source, report, options);
   return report;
 }

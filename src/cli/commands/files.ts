@@ -73,7 +73,7 @@ async function list(call: ClientCall): Promise<void> {
     throw new CommandError(`There are no files with the prefix ${place.drive}:${place.prefix}`);
   }
   // Drives come into being with their first file, so an unknown one counts as empty.
-  view.say(`There are no files in the drive ${place.drive}`);
+  view.printNotice(`There are no files in the drive ${place.drive}`);
 }
 
 /** Parses `DRIVE:PREFIX`; a whole drive needs no colon. */
@@ -128,13 +128,13 @@ async function removeFiles(call: ClientCall): Promise<void> {
   if (places.some(isFolder) && !call.has("recursive")) {
     throw new UsageError("Deleting a folder or a whole drive needs --recursive");
   }
-  if (!call.has("yes")) requireTerminal(`${call.form} --yes`);
+  if (!call.has("yes")) requireTerminal(`${call.usage} --yes`);
   using view = new TransferProgress(call.env);
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
   const missing: DrivePath[] = [];
   const files = await find(drives, places, missing);
-  for (const { drive, name } of missing) view.say(`There is no file ${drive}:${name}`);
+  for (const { drive, name } of missing) view.printNotice(`There is no file ${drive}:${name}`);
   if (files.length > 0 && !call.has("yes")) confirm(questionOf(files));
   const failed = await remove(call, view, drives, files);
   if (failed + missing.length > 0) {
@@ -186,7 +186,7 @@ async function remove(
     const names = [...new Set(ofDrive.map(({ name }) => name))];
     const failed = new Set(await drives.remove(drive, names));
     for (const name of names) {
-      if (failed.has(name)) view.say(`The server could not delete ${drive}:${name}`);
+      if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
       else if (call.has("json")) call.print(view, { drive, name, deleted: true });
     }
     failures += failed.size;

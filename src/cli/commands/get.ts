@@ -41,10 +41,10 @@ async function getFiles(call: ClientCall): Promise<void> {
   using view = new TransferProgress(call.env);
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
-  const getting = new GetRun(call, view, drives, place.drive);
-  if (isFolder(place)) await getting.folder(place, path ?? ".");
-  else if (path === PIPE) await getting.toPipe(place.name);
-  else await getting.file(place.name, await targetOf(place.name, path));
+  const run = new GetRun(call, view, drives, place.drive);
+  if (isFolder(place)) await run.folder(place, path ?? ".");
+  else if (path === PIPE) await run.toPipe(place.name);
+  else await run.file(place.name, await targetOf(place.name, path));
 }
 
 /** Returns the path for a single file: its name in a folder, or the path that was given. */
@@ -73,7 +73,7 @@ class GetRun {
 
   async file(name: string, target: string): Promise<void> {
     const file = await this.#stat(name);
-    this.#view.expect(file.size);
+    this.#view.setTotal(file.size);
     this.#report.begin(this.#drive, name);
     const done = await this.#fetch(file, target);
     this.#print(file, target, done);
@@ -83,13 +83,13 @@ class GetRun {
   }
 
   async folder({ drive, name: prefix }: DrivePath, folder: string): Promise<void> {
-    if (this.#view.bar.isDrawn) this.#view.expect(await this.#sizeOf(prefix));
-    const plan = new LocalPaths(LOCAL_FILE_SYSTEM);
+    if (this.#view.bar.isDrawn) this.#view.setTotal(await this.#sizeOf(prefix));
+    const paths = new LocalPaths(LOCAL_FILE_SYSTEM);
     await forEachConcurrent(this.#drives.listFiles(drive, prefix), TRANSFERS, async (file) => {
       const own = file.name.slice(prefix.length);
-      const path = plan.pathFor(own);
+      const path = paths.pathFor(own);
       if (path !== own) {
-        this.#view.say(
+        this.#view.printNotice(
           `${drive}:${file.name} is written to ${path}, as its name is not possible here`,
         );
       }
@@ -112,7 +112,7 @@ class GetRun {
 
   async toPipe(name: string): Promise<void> {
     const file = await this.#stat(name);
-    this.#view.expect(file.size);
+    this.#view.setTotal(file.size);
     this.#report.begin(this.#drive, name);
     await copyVersion({ drives: this.#drives, drive: this.#drive, file }, 0, async (bytes) => {
       await writeOut(bytes);
@@ -167,11 +167,11 @@ class GetRun {
 
   /** Reports whether the file is up to date. @throws {ClientError} if another file must not be replaced. */
   async #isUpToDate(file: FileInfo, target: string): Promise<boolean> {
-    const there = await statIfExists(target);
-    if (there === undefined) return false;
-    if (there.isFile && await isSame(file, target, there)) return true;
-    if (there.isFile && this.#call.has("force")) return false;
-    const [what, advice] = there.isFile
+    const existing = await statIfExists(target);
+    if (existing === undefined) return false;
+    if (existing.isFile && await isSame(file, target, existing)) return true;
+    if (existing.isFile && this.#call.has("force")) return false;
+    const [what, advice] = existing.isFile
       ? ["Another file", "--force replaces it"]
       : ["A folder", "give another path"];
     throw new ClientError(`${what} ${basename(target)} exists: ${advice}`);

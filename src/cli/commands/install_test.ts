@@ -7,14 +7,14 @@ import { systemdUnit, unitAdvice, unitSettings } from "./install.ts";
 const COMPILED: Build = { kind: "compiled", command: ["/usr/local/bin/kvdrive"] };
 const PACKED: Build = { kind: "packed", command: ["/opt/my files/kvdrive-packed"] };
 
-function unit(options: Record<string, string> = {}, edition = COMPILED): string {
-  return systemdUnit(unitSettings(new Map(Object.entries(options)), edition));
+function unit(options: Record<string, string> = {}, build = COMPILED): string {
+  return systemdUnit(unitSettings(new Map(Object.entries(options)), build));
 }
 
 Deno.test("The tasks grant the same permissions as the executables", () => {
-  const granted = `deno run ${RUNTIME_OPTIONS.join(" ")} main.ts`;
-  assertStringIncludes(config.tasks.start.command, `${granted} serve`);
-  assertStringIncludes(config.tasks.kvdrive.command, granted);
+  const granted = `deno run ${RUNTIME_OPTIONS.join(" ")}`;
+  assertStringIncludes(config.tasks.start.command, `${granted} main.ts serve`);
+  assertStringIncludes(config.tasks.kvdrive.command, `${granted} "$ROOT/main.ts"`);
 });
 
 Deno.test("A build is recognized from source, or as a packed file", () => {

@@ -58,12 +58,12 @@ async function putFiles(call: ClientCall): Promise<void> {
   const { connection, drives } = await call.connect(view);
   using _connection = connection;
   const report = new TransferReport(view.events);
-  if (view.bar.isDrawn && !sources.includes(PIPE)) view.expect(await sizeOf(sources, target));
-  const putting = new PutRun(call, view, report, drives, await call.states());
+  if (view.bar.isDrawn && !sources.includes(PIPE)) view.setTotal(await sizeOf(sources, target));
+  const run = new PutRun(call, view, report, drives, await call.states());
   await forEachConcurrent(
     candidates(sources, target),
     TRANSFERS,
-    (one) => putting.put(target.drive, one),
+    (one) => run.put(target.drive, one),
   );
   view.bar.clear();
   if (!call.has("json")) {
@@ -119,7 +119,7 @@ class PutRun {
       const source: Source = path === PIPE
         ? pipeSource(Deno.stdin.readable)
         : await fileSource(path);
-      if (path === PIPE) this.#view.expect(undefined);
+      if (path === PIPE) this.#view.setTotal(undefined);
       const { size, resumed } = await upload({ drives: this.#drives, drive, name }, source, {
         type: this.#call.get("type") ?? contentTypeOf(name),
         isNew: this.#call.has("new"),

@@ -1,10 +1,10 @@
+import type { CorsOrigins } from "../../http/cors.ts";
+import type { TrustedProxies } from "../../http/network/client_address.ts";
+import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
+import type { LogFormat } from "../../http/request_log.ts";
 import { hostProblem } from "../../rules/hosts.ts";
 import { hostnameOf, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
-import type { TrustedProxies } from "../../http/network/client_address.ts";
-import type { CorsOrigins } from "../../http/cors.ts";
-import type { LogFormat } from "../../http/request_log.ts";
-import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { Environment } from "../terminal/output.ts";
 import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
@@ -87,64 +87,64 @@ export interface ServeOptions {
 
 /** Parses the options of `serve`; the command line takes precedence. @throws {UsageError} if they are invalid. */
 export function parseServeOptions(args: string[], env: Environment): ServeOptions {
-  const given = new OptionValues(SERVE_OPTIONS, args, env, "see kvdrive help serve");
+  const values = new OptionValues(SERVE_OPTIONS, args, env, "see kvdrive help serve");
   return {
-    hostname: given.text("hostname") ?? "",
-    port: given.parsed("port", PORT),
-    appsPort: given.optional("apps-port", APPS_PORT),
-    appsHosts: given.optional("apps-host", APPS_HOSTS) ?? [],
-    allowedUpstreams: given.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
-    appsTimeout: given.parsed("apps-timeout", DURATION),
-    publicUrl: given.optional("public-url", PUBLIC_URL),
-    data: given.text("data") ?? "",
-    kv: kvOf(given),
-    ...tlsFiles(given),
-    corsOrigins: given.parsed("cors-origin", ORIGINS),
-    trustedProxies: given.optional("trusted-proxy", PROXIES),
-    uploadTtl: given.parsed("upload-ttl", DURATION),
-    failedReasons: given.optional("failed-reasons", SWITCH) ?? false,
-    idleTimeout: given.parsed("idle-timeout", DURATION),
-    maxUploads: given.parsed("max-uploads", COUNT),
-    memoryBudget: given.optional("memory-budget", MEMORY),
-    minUploadRate: given.parsed("min-upload-rate", SIZE),
-    maxOpenUploads: given.parsed("max-open-uploads", COUNT),
-    diskReserve: given.parsed("disk-reserve", SIZE),
-    shutdownTimeout: given.parsed("shutdown-timeout", DURATION),
-    log: given.optional("log", LOG),
-    metricsToken: metricsTokenOf(given),
-    backups: backupsOf(given),
-    scrubEvery: given.optional("scrub-every", SCRUB_INTERVAL),
+    hostname: values.text("hostname") ?? "",
+    port: values.parsed("port", PORT),
+    appsPort: values.optional("apps-port", APPS_PORT),
+    appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
+    allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
+    appsTimeout: values.parsed("apps-timeout", DURATION),
+    publicUrl: values.optional("public-url", PUBLIC_URL),
+    data: values.text("data") ?? "",
+    kv: kvOf(values),
+    ...tlsFiles(values),
+    corsOrigins: values.parsed("cors-origin", ORIGINS),
+    trustedProxies: values.optional("trusted-proxy", PROXIES),
+    uploadTtl: values.parsed("upload-ttl", DURATION),
+    failedReasons: values.optional("failed-reasons", SWITCH) ?? false,
+    idleTimeout: values.parsed("idle-timeout", DURATION),
+    maxUploads: values.parsed("max-uploads", COUNT),
+    memoryBudget: values.optional("memory-budget", MEMORY),
+    minUploadRate: values.parsed("min-upload-rate", SIZE),
+    maxOpenUploads: values.parsed("max-open-uploads", COUNT),
+    diskReserve: values.parsed("disk-reserve", SIZE),
+    shutdownTimeout: values.parsed("shutdown-timeout", DURATION),
+    log: values.optional("log", LOG),
+    metricsToken: metricsTokenOf(values),
+    backups: backupsOf(values),
+    scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
   };
 }
 
-function tlsFiles(given: OptionValues): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
-  const tlsCert = given.text("tls-cert");
-  const tlsKey = given.text("tls-key");
+function tlsFiles(values: OptionValues): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
+  const tlsCert = values.text("tls-cert");
+  const tlsKey = values.text("tls-key");
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
   }
   return { tlsCert, tlsKey };
 }
 
-function backupsOf(given: OptionValues): ServeOptions["backups"] {
-  const folder = given.text("backup-dir");
-  const every = given.parsed("every", BACKUP_INTERVAL);
-  const keep = given.parsed("keep", COUNT);
+function backupsOf(values: OptionValues): ServeOptions["backups"] {
+  const folder = values.text("backup-dir");
+  const every = values.parsed("every", BACKUP_INTERVAL);
+  const keep = values.parsed("keep", COUNT);
   if (folder !== undefined) {
-    if (kvOf(given) === undefined) return { folder, every, keep };
+    if (kvOf(values) === undefined) return { folder, every, keep };
     throw new UsageError(
       "Cannot back up a shared store (--kv): back it up where it runs, and omit --backup-dir",
     );
   }
-  const lone = given.get("every") ?? given.get("keep");
+  const lone = values.get("every") ?? values.get("keep");
   if (lone === undefined) return undefined;
   throw new UsageError(`${lone.source} needs a backup folder: give one with --backup-dir`);
 }
 
 /** Returns the URL of a shared store. `--data` takes precedence over the variable KVDRIVE_KV. */
-function kvOf(given: OptionValues): string | undefined {
-  const isFolderWanted = given.get("data")?.source === "--data";
-  const kv = given.get("kv");
+function kvOf(values: OptionValues): string | undefined {
+  const isFolderWanted = values.get("data")?.source === "--data";
+  const kv = values.get("kv");
   return isFolderWanted && kv?.source === variableOf("kv") ? undefined : kvUrl(kv);
 }
 
@@ -153,9 +153,9 @@ function kvOf(given: OptionValues): string | undefined {
  *
  * @throws {UsageError} if it is invalid. The value is not repeated: it may hold a secret.
  */
-export function kvUrl(given: OptionValue | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const { text, source } = given;
+export function kvUrl(value: OptionValue | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const { text, source } = value;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url !== undefined && ["http:", "https:"].includes(url.protocol) &&
     url.username === "" && url.password === "";
@@ -166,8 +166,8 @@ export function kvUrl(given: OptionValue | undefined): string | undefined {
 }
 
 /** @throws {UsageError} if the token is too short or not a header value. The value is not repeated. */
-function metricsTokenOf(given: OptionValues): string | undefined {
-  const found = given.get("metrics-token");
+function metricsTokenOf(values: OptionValues): string | undefined {
+  const found = values.get("metrics-token");
   // Blanks at the ends of a header value would be lost.
   if (found === undefined || /^[\x21-\x7e]+$/.test(found.text) && isLongEnough(found.text)) {
     return found?.text;

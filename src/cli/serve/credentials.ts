@@ -76,23 +76,23 @@ function requireSendable(token: string): void {
  */
 export async function applyCredentials(
   { projects, adminToken }: Pick<Store, "projects" | "adminToken">,
-  given: ConfiguredCredentials,
+  configured: ConfiguredCredentials,
 ): Promise<NewCredentials> {
-  const made: NewCredentials = {};
-  if (given.projectKey !== undefined) {
-    await projects.ensure(given.projectKey.project, given.projectKey);
+  const created: NewCredentials = {};
+  if (configured.projectKey !== undefined) {
+    await projects.ensure(configured.projectKey.project, configured.projectKey);
   } else if (await projects.isEmpty()) {
-    made.projectKey = newProjectKey();
-    await projects.ensure(made.projectKey.project, made.projectKey);
+    created.projectKey = newProjectKey();
+    await projects.ensure(created.projectKey.project, created.projectKey);
   }
-  if (given.adminToken !== undefined) {
-    await adminToken.set(hashSecret(given.adminToken));
+  if (configured.adminToken !== undefined) {
+    await adminToken.set(hashSecret(configured.adminToken));
   } else {
     const token = newSecret();
     // If several servers start on a new store, one of them creates the token.
-    if (await adminToken.setFirst(hashSecret(token))) made.adminToken = token;
+    if (await adminToken.setFirst(hashSecret(token))) created.adminToken = token;
   }
-  return made;
+  return created;
 }
 
 /** Returns the message that shows new secrets; empty if there are none. */

@@ -54,7 +54,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   // The platform owns the ports, so no upstream can be the server itself.
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
   const observation = new Observation({ log: options.log, data: undefined });
-  const { onError, watch } = observation;
+  const { onError, observer } = observation;
   const opening = new StoreOpener(
     remoteStoreOf(env, options),
     options,
@@ -80,9 +80,9 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
         isDraining: () => draining,
       }));
       const { trustedProxies, idleTimeout, appsTimeout } = options;
-      const patience = { trustedProxies, idleTimeout, appsTimeout };
+      const timeouts = { trustedProxies, idleTimeout, appsTimeout };
       const shared = { store, wrongKeys, hosts, upstreamRules };
-      const gate = new FetchGate({ ...shared, ...patience, observer: watch, onError });
+      const gate = new FetchGate({ ...shared, ...timeouts, observer, onError });
       return async (request, info) => {
         const answer = draining ? undefined : await gate.respond(request, info);
         return answer ?? await app(request, info);

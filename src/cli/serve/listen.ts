@@ -20,19 +20,19 @@ import type { TlsFiles } from "./tls_files.ts";
 export function listen(
   { hostname, port, idleTimeout }: ServeOptions,
   tls: TlsFiles | undefined,
-  { app, connections, observation: { watch, onError } }: {
+  { app, connections, observation: { observer, onError } }: {
     app: Handler;
     connections: ConnectionTable;
     observation: Observation;
   },
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
-    const visit = watch.begin(crypto.randomUUID(), "");
+    const context = observer.begin(crypto.randomUUID(), "");
     const response = renderError(error);
-    response.headers.set("X-Request-Id", visit.id);
-    watch.route(visit, NO_ROUTE, "other");
-    visit.status = response.status;
-    watch.end(visit);
+    response.headers.set("X-Request-Id", context.id);
+    observer.route(context, NO_ROUTE, "other");
+    context.status = response.status;
+    observer.end(context);
     return response;
   };
   try {
@@ -59,7 +59,7 @@ export function listen(
 export function openGate(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { store, wrongKeys, observation: { watch, onError }, connections, policy }: {
+  { store, wrongKeys, observation: { observer, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeyLimiter;
     observation: Observation;
@@ -70,8 +70,8 @@ export function openGate(
   const { hostname, appsPort, trustedProxies, idleTimeout, appsTimeout } = options;
   if (appsPort === "off") return undefined;
   const port = appsPort ?? DEFAULT_APPS_PORT;
-  const patience = { trustedProxies, idleTimeout, appsTimeout };
-  const deps = { store, wrongKeys, ...policy, ...patience, observer: watch, onError, onExhausted };
+  const timeouts = { trustedProxies, idleTimeout, appsTimeout };
+  const deps = { store, wrongKeys, ...policy, ...timeouts, observer, onError, onExhausted };
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {

@@ -20,7 +20,7 @@ class Target {
   async write(bytes: Uint8Array): Promise<number> {
     this.writes++;
     await this.#gate;
-    if (this.fails) throw new Deno.errors.BrokenPipe("nobody reads");
+    if (this.fails) throw new Deno.errors.BrokenPipe("closed");
     const taken = bytes.subarray(0, 50_000);
     this.text += new TextDecoder().decode(taken);
     return taken.length;

@@ -22,7 +22,7 @@ export interface ObservationOptions {
 export class Observation {
   /** Counts the operations of the store. */
   readonly store = new StoreMetrics();
-  readonly watch: RequestObserver;
+  readonly observer: RequestObserver;
   readonly onError: LogFailure;
   readonly onNotice: LogNotice;
   readonly #http = new HttpMetrics();
@@ -30,22 +30,22 @@ export class Observation {
   readonly #folder: string | undefined;
 
   constructor({ log, data }: ObservationOptions) {
-    const form = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
+    const format = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
     this.#folder = data;
-    this.onError = failureLog(form === "json" ? "json" : "text");
-    this.onNotice = noticeLog(form === "json" ? "json" : "text");
-    if (form !== "off") {
-      this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(form, count));
+    this.onError = failureLog(format === "json" ? "json" : "text");
+    this.onNotice = noticeLog(format === "json" ? "json" : "text");
+    if (format !== "off") {
+      this.#writer = new LogWriter(Deno.stdout, (count) => droppedLine(format, count));
     }
     const writer = this.#writer;
-    const lines = form === "off" || writer === undefined
+    const lines = format === "off" || writer === undefined
       ? undefined
-      : new RequestLog(form, (line) => writer.add(line));
-    this.watch = new RequestObserver(this.#http, lines);
+      : new RequestLog(format, (line) => writer.add(line));
+    this.observer = new RequestObserver(this.#http, lines);
   }
 
   /** Returns the metrics page, including the figures of a store. */
-  pageOf(store: Store, backups?: () => BackupStatus): MetricsPage {
+  metricsPage(store: Store, backups?: () => BackupStatus): MetricsPage {
     const folder = this.#folder;
     return new MetricsPage({
       http: this.#http,

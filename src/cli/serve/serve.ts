@@ -24,6 +24,7 @@ import { StartError } from "../terminal/errors.ts";
 import { announce, printError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, type ConfiguredCredentials, startMessage } from "./credentials.ts";
+import { listen, openGate, urlOf } from "./listen.ts";
 import {
   createMemoryBudget,
   freeDescriptors,
@@ -31,7 +32,6 @@ import {
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
-import { listen, openGate, urlOf } from "./listen.ts";
 import { Observation } from "./observation.ts";
 import { ignoreTimeout, ShutdownSignal } from "./shutdown.ts";
 import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
@@ -45,10 +45,13 @@ const DASHBOARD = new URL("../../dashboard/", import.meta.url);
  * @throws {UsageError} if a configured file cannot be used.
  * @throws {StartError} if the store or the port cannot be opened.
  */
-export async function serve(options: ServeOptions, given: ConfiguredCredentials): Promise<void> {
+export async function serve(
+  options: ServeOptions,
+  credentials: ConfiguredCredentials,
+): Promise<void> {
   const tls = await readTls(options);
-  const expiry = tls && certificateWarning(tls.cert);
-  if (expiry !== undefined) printError(`${expiry}.\n`);
+  const warning = tls && certificateWarning(tls.cert);
+  if (warning !== undefined) printError(`${warning}.\n`);
   const dashboard = await StaticFiles.load(DASHBOARD);
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
@@ -58,9 +61,9 @@ export async function serve(options: ServeOptions, given: ConfiguredCredentials)
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
       // Last, so that no failure can keep new secrets from being shown.
-      const made = await applyCredentials(store, given);
+      const created = await applyCredentials(store, credentials);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      announce(startMessage(made, address, curlFlags));
+      announce(startMessage(created, address, curlFlags));
       if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
       announce(`The dashboard is at ${address}/\n`);
       announce(`kvdrive listening on ${address}\n`);
@@ -80,11 +83,11 @@ async function openStore(
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
   const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
   const memory = createMemoryBudget(options);
-  const both = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
+  const common = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
-      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...both, scrubEvery }) };
+      return { store: new Store(await openRemoteDatabase({ url: kv }), { ...common, scrubEvery }) };
     }
     const database = await openDatabase(data);
     const warning = await openFolderWarning(data);
@@ -98,7 +101,7 @@ async function openStore(
     const scrubEvery = options.scrubEvery === "off"
       ? undefined
       : options.scrubEvery ?? DEFAULT_SCRUB_EVERY;
-    const store = new Store(database, { ...both, disk, compactor, scrubEvery });
+    const store = new Store(database, { ...common, disk, compactor, scrubEvery });
     if (log === undefined || ballast === undefined) return { store };
     return { store, keeper: new DiskKeeper({ path, ballast, log, disk, freeBytes, onError }) };
   } catch (error) {

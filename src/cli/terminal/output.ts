@@ -1,6 +1,6 @@
-import { formatBytes } from "../../rules/units.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { formatBytes } from "../../rules/units.ts";
 import { StoreFull } from "../../store/disk/disk_space.ts";
 import { CannotBackUp, StoreDamaged, StoreUnavailable } from "../../store/engine/errors.ts";
 import { CommandError } from "./errors.ts";
@@ -74,8 +74,8 @@ function writeAll(file: { writeSync(bytes: Uint8Array): number }, text: string):
 export type LogFailure = (error: unknown, requestId?: string) => void;
 
 /** Returns a logger of failures to standard error in a log format, so that every line of it is JSON if the log is. */
-export function failureLog(form: LogFormat): LogFailure {
-  return form === "json" ? logFailureAsJson : logFailure;
+export function failureLog(format: LogFormat): LogFailure {
+  return format === "json" ? logFailureAsJson : logFailure;
 }
 
 function logFailureAsJson(error: unknown, requestId?: string): void {
@@ -87,8 +87,8 @@ function logFailureAsJson(error: unknown, requestId?: string): void {
 export type LogNotice = (text: string) => void;
 
 /** Returns a logger of notices to standard error in a log format. */
-export function noticeLog(form: LogFormat): LogNotice {
-  return form === "json"
+export function noticeLog(format: LogFormat): LogNotice {
+  return format === "json"
     ? (text) => printError(`${printableJson({ time: nowText(), level: "info", message: text })}\n`)
     : (text) => printError(`${nowText()} info: ${text}\n`);
 }

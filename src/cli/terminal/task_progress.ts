@@ -46,13 +46,13 @@ export class TransferProgress implements Disposable {
   }
 
   /** Sets the total of bytes; `undefined` if unknown. */
-  expect(total: number | undefined): void {
+  setTotal(total: number | undefined): void {
     this.#total = total;
     this.#show();
   }
 
   /** Prints a message on standard error. */
-  say(sentence: string): void {
+  printNotice(sentence: string): void {
     this.bar.printAbove(() =>
       printError(`kvdrive: ${printable(sentence.replaceAll(/\s+/g, " "))}\n`)
     );

@@ -12,24 +12,35 @@ async function makeArchive(
 ): Promise<void> {
   using file = await Deno.open(path, { write: true, create: true });
   const directory: Uint8Array[] = [];
+  // Entries without a hole between them are written together.
+  let pending: Uint8Array[] = [];
   let at = 0;
   for (const { path, size, text } of entries) {
     const bytes = new TextEncoder().encode(text ?? "");
     const entry = { path, size, crc: crc32(bytes), modified: Date.UTC(2021), offset: at };
     const header = localHeader(entry);
-    await file.seek(at, Deno.SeekMode.Start);
-    await writeAll(file, header);
-    await writeAll(file, bytes);
+    pending.push(header, bytes);
     at += header.byteLength + size;
+    if (size > bytes.byteLength) {
+      await writeAll(file, joined(pending));
+      pending = [];
+      await file.seek(at, Deno.SeekMode.Start);
+    }
     directory.push(centralHeader(entry));
   }
   const start = at;
-  await file.seek(start, Deno.SeekMode.Start);
-  for (const header of directory) {
-    await writeAll(file, header);
-    at += header.byteLength;
+  for (const header of directory) at += header.byteLength;
+  await writeAll(file, joined([...pending, ...directory, endRecords(directory.length, start, at)]));
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
   }
-  await writeAll(file, endRecords(directory.length, start, at));
+  return whole;
 }
 
 async function filesOf(source: ZipSource, upTo: number): Promise<[string, number, string?][]> {
@@ -64,20 +75,6 @@ Deno.test("Archives, and files in them, may be larger than 4 GB", async () => {
       ["drives/d/behind", 3, "xyz"],
       ["drives/d/limit", 2 ** 32 - 1],
     ]);
-  } finally {
-    await Deno.remove(path);
-  }
-});
-
-Deno.test("An archive may have more than 65,535 files", async () => {
-  const path = await Deno.makeTempFile();
-  try {
-    const count = 65_540;
-    const entries = Array.from({ length: count }, (_, i) => ({ path: `drives/d/${i}`, size: 0 }));
-    await makeArchive(path, entries);
-    using source = await ZipSource.open(path);
-    const files = await filesOf(source, 0);
-    assertEquals([files.length, files.at(-1)], [count, [`drives/d/${count - 1}`, 0, ""]]);
   } finally {
     await Deno.remove(path);
   }

@@ -19,7 +19,7 @@ const OFF =
 export function accessPanel(context, app, reload) {
   const { enabled } = app.access;
   const click = busy(context.notices, async () => {
-    if (await turn(context, app)) await reload();
+    if (await toggleAccess(context, app)) await reload();
   });
   const control = h(
     "button",
@@ -43,7 +43,7 @@ export function accessPanel(context, app, reload) {
 }
 
 /** @param {Context} context @param {Application} app @returns {Promise<boolean>} Whether it was switched. */
-async function turn({ api, notices }, { project_id, name, access }) {
+async function toggleAccess({ api, notices }, { project_id, name, access }) {
   const run = () => api.switchAccess(project_id, name, !access.enabled);
   if (access.enabled) {
     const isOff = await confirm({

@@ -25,7 +25,7 @@ export function unreachable() {
  * @returns {ApiError}
  */
 export function refused(status, text) {
-  return new ApiError(status, sentenceIn(text) ?? foreignSentence(status));
+  return new ApiError(status, sentenceIn(text) ?? proxySentence(status));
 }
 
 /** @param {string} text @returns {string | undefined} */
@@ -45,7 +45,7 @@ function sentenceIn(text) {
  * @param {number} status
  * @returns {string}
  */
-function foreignSentence(status) {
+function proxySentence(status) {
   if (status === 413) {
     return "A proxy in front of the server refuses requests of this size: it must let 11 MB pass (nginx: client_max_body_size, Caddy: request_body max_size, Traefik: maxRequestBodyBytes)";
   }

@@ -38,7 +38,7 @@ export class Calls {
     }).catch((error) => {
       throw signal?.aborted ? error : unreachable();
     });
-    if (!response.ok) throw this.#judge(refused(response.status, await response.text()), sent);
+    if (!response.ok) throw this.#toApiError(response.status, await response.text(), sent);
     return response;
   }
 
@@ -85,7 +85,7 @@ export class Calls {
       request.onerror = () => reject(unreachable());
       request.onload = () => {
         const { status, responseText } = request;
-        if (status < 200 || status > 299) reject(this.#judge(refused(status, responseText), sent));
+        if (status < 200 || status > 299) reject(this.#toApiError(status, responseText, sent));
         else resolve(JSON.parse(responseText));
       };
       signal?.addEventListener("abort", abort);
@@ -94,23 +94,22 @@ export class Calls {
   }
 
   /**
-   * 401 during a session means that the secret was revoked.
+   * The error for a refused call. 401 with the credentials of this session ends it: its secret was revoked.
    *
-   * @param {ApiError} error
-   * @param {Record<string, string>} sent
+   * @param {number} status
+   * @param {string} text The answer's body.
+   * @param {Record<string, string>} sent The credentials of the call.
+   * @returns {ApiError}
    */
-  #judge(error, sent) {
-    const isOurs = JSON.stringify(sent) === JSON.stringify(this.#session.headers);
-    if (error.status === 401 && isOurs) {
-      this.#session.end(`You were signed out. ${error.message}.`);
-    }
+  #toApiError(status, text, sent) {
+    const error = refused(status, text);
+    const isCurrent = JSON.stringify(sent) === JSON.stringify(this.#session.headers);
+    if (status === 401 && isCurrent) this.#session.end(`You were signed out. ${error.message}.`);
     return error;
   }
 }
 
-/**
- * A path of segments that may hold anything. @param {...string} segments @returns {string}
- */
+/** A path of segments that may contain any characters. @param {...string} segments @returns {string} */
 export function pathOf(...segments) {
   return `/${segments.map(encodeSegment).join("/")}`;
 }

@@ -3,7 +3,7 @@ import { icon } from "./icon.js";
 import { uniqueId } from "./unique_id.js";
 
 /** How long the button shows success, in milliseconds. */
-const SAID = 2000;
+const FEEDBACK_TIME = 2000;
 
 /**
  * A button that copies a text to the clipboard.
@@ -13,13 +13,13 @@ const SAID = 2000;
  * @returns {HTMLButtonElement}
  */
 export function copyButton(text, { label = "Copy", hidden = "" } = {}) {
-  const said = h("span", { "aria-live": "polite" }, label);
+  const status = h("span", { "aria-live": "polite" }, label);
   const more = hidden === "" ? null : h("span", { class: "visually-hidden" }, ` ${hidden}`);
-  const button = h("button", { type: "button", class: "small" }, icon("copy"), said, more);
+  const button = h("button", { type: "button", class: "small" }, icon("copy"), status, more);
   button.addEventListener("click", async () => {
     const isDone = await copy(typeof text === "string" ? text : text(), button);
-    said.textContent = isDone ? "Copied" : "Select it and press Ctrl+C";
-    setTimeout(() => said.textContent = label, SAID);
+    status.textContent = isDone ? "Copied" : "Select it and press Ctrl+C";
+    setTimeout(() => status.textContent = label, FEEDBACK_TIME);
   });
   return button;
 }

@@ -26,7 +26,7 @@ export async function confirm({ title, text, action, typed, run }) {
     fields,
     action,
     isDangerous: true,
-    allows: (values) => typed === undefined || values["typed"] === typed,
+    isValid: (values) => typed === undefined || values["typed"] === typed,
     submit: async () => {
       await run?.();
       return true;
@@ -45,42 +45,42 @@ export async function confirm({ title, text, action, typed, run }) {
  * @param {Field[]} options.fields
  * @param {string} options.action Label of the button.
  * @param {boolean} [options.isDangerous]
- * @param {(values: Record<string, string>) => boolean} [options.allows] Whether the button is enabled.
+ * @param {(values: Record<string, string>) => boolean} [options.isValid] Whether the button is enabled.
  * @param {(values: Record<string, string>) => Promise<T>} options.submit
  * @returns {Promise<T | undefined>} `undefined` if it was cancelled.
  */
-export function form({ title, text, fields, action, isDangerous, allows = () => true, submit }) {
+export function form({ title, text, fields, action, isDangerous, isValid = () => true, submit }) {
   const { promise, resolve, reject } = Promise.withResolvers();
-  const { body, button, values, complain, missing } = formBody({
+  const { body, button, values, showProblem, reportMissing } = formBody({
     text,
     fields,
     action,
     isDangerous,
   });
   let isBusy = false;
-  const judge = () => button.disabled = isBusy || !allows(values());
+  const updateButton = () => button.disabled = isBusy || !isValid(values());
   // A running request is waited for: a key that it creates must be shown.
   const onClose = () => isBusy || resolve(undefined);
   const dialog = openDialog(title, body, { onClose, mayCancel: () => !isBusy });
-  body.addEventListener("input", judge);
+  body.addEventListener("input", updateButton);
   body.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (isBusy || missing()) return;
+    if (isBusy || reportMissing()) return;
     isBusy = true;
-    complain("");
-    judge();
+    showProblem("");
+    updateButton();
     try {
       resolve(await submit(values()));
       dialog.close();
     } catch (error) {
       if (!dialog.open) return reject(error);
-      complain(sentenceOf(error));
+      showProblem(sentenceOf(error));
     } finally {
       isBusy = false;
-      judge();
+      updateButton();
     }
   });
-  judge();
+  updateButton();
   return promise;
 }
 
@@ -132,9 +132,9 @@ function formBody({ text, fields, action, isDangerous = false }) {
     /** @returns {Record<string, string>} */
     values: () => Object.fromEntries(inputs.map(({ field, input }) => [field.name, input.value])),
     /** @param {string} sentence */
-    complain: (sentence) => problem.textContent = sentence,
+    showProblem: (sentence) => problem.textContent = sentence,
     /** Names the first required field that is empty, if any. */
-    missing() {
+    reportMissing() {
       const first = inputs.find(({ field, input }) => field.required && input.value === "");
       if (first === undefined) return false;
       problem.textContent = `Fill in “${first.field.label}”`;

@@ -14,7 +14,7 @@ function main() {
   document.body.append(notices.element);
 
   /** @param {string} [sentence] Why a new sign-in is needed. */
-  const askToSignIn = (sentence) => {
+  const showSignIn = (sentence) => {
     document.title = "Sign in · kvdrive";
     const { element, focus } = signInView(session, enter, sentence);
     fill(page, element);
@@ -29,10 +29,10 @@ function main() {
       shell.close();
       for (const dialog of document.querySelectorAll("dialog")) dialog.close();
       notices.clear();
-      askToSignIn(sentence);
+      showSignIn(sentence);
     });
   };
-  if (session.credentials === undefined) askToSignIn();
+  if (session.credentials === undefined) showSignIn();
   else enter();
 }
 

@@ -2,7 +2,7 @@ import { h } from "./dom.js";
 import { icon } from "./icon.js";
 
 /** How long a success notice stays, in milliseconds. */
-const STAY = 6000;
+const NOTICE_TIME = 6000;
 
 /** @typedef {ReturnType<typeof createNotices>} Notices */
 
@@ -15,7 +15,7 @@ export function createNotices() {
     /** Reports success. The notice disappears by itself. @param {string} sentence */
     say(sentence) {
       const notice = show(good, sentence, "notice");
-      setTimeout(() => notice.remove(), STAY);
+      setTimeout(() => notice.remove(), NOTICE_TIME);
     },
     /** Reports a failure. The notice stays until it is closed. @param {unknown} error A sentence, or an error with one. */
     fail(error) {

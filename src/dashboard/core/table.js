@@ -52,9 +52,9 @@ export function createTable({ caption, columns, rows, empty, sort, onSort }) {
   const render = () => {
     for (const [index, column] of columns.entries()) markHead(heads[index], column, order);
     fill(body, sorted(shown, columns, order).map((row) => rowOf(columns, row)));
-    const wanted = shown.length === 0 ? nothing : table;
+    const content = shown.length === 0 ? nothing : table;
     // Keep the focus on the pressed button.
-    if (box.firstChild !== wanted) fill(box, wanted);
+    if (box.firstChild !== content) fill(box, content);
   };
   /** @param {string} key */
   const choose = (key) => {

@@ -1,6 +1,6 @@
 import { h } from "../core/dom.js";
 import { links } from "../core/links.js";
-import { shownName, trail } from "./names.js";
+import { ancestors, displayName } from "./names.js";
 
 /**
  * The path from the project's drives to a folder.
@@ -11,9 +11,9 @@ import { shownName, trail } from "./names.js";
  * @returns {HTMLElement}
  */
 export function createBreadcrumb(project, drive, folder) {
-  const folders = ["", ...trail(folder)];
+  const folders = ["", ...ancestors(folder)];
   const items = folders.map((path, index) => {
-    const text = path === "" ? drive : shownName(path, folders[index - 1] ?? "");
+    const text = path === "" ? drive : displayName(path, folders[index - 1] ?? "");
     return index === folders.length - 1
       ? h("li", {}, h("span", { "aria-current": "page" }, h("bdi", {}, text)))
       : h("li", {}, h("a", { href: links.files(project, drive, path) }, h("bdi", {}, text)));

@@ -2,7 +2,7 @@ import { fill, h } from "../core/dom.js";
 import { formatCount, formatNumber } from "../core/format.js";
 import { isAbort, sentenceOf } from "../core/notices.js";
 import { uniqueId } from "../core/unique_id.js";
-import { deleteNames, meantNames } from "./delete_names.js";
+import { deleteNames, selectedFiles } from "./delete_names.js";
 
 /** @import { Api } from "../core/api.js" */
 
@@ -24,7 +24,7 @@ const SHOWN = 20;
  * @param {AbortSignal} leaving
  * @returns {Promise<Deletion>}
  */
-export function askAndDelete(api, place, selected, leaving) {
+export function confirmAndDelete(api, place, selected, leaving) {
   const { promise, resolve } = Promise.withResolvers();
   const stopping = new AbortController();
   const signal = AbortSignal.any([leaving, stopping.signal]);
@@ -73,7 +73,7 @@ function createParts() {
 async function count(api, place, selected, signal, { title, text, problem, run }) {
   try {
     fill(text, "Counting the files…");
-    const names = await meantNames(api, place, selected, {
+    const names = await selectedFiles(api, place, selected, {
       signal,
       onProgress: (found) => fill(text, `Counting the files: ${formatCount(found)} so far…`),
     });
@@ -121,7 +121,7 @@ async function deleteAll(api, place, names, { signal, parts, result }) {
         );
       },
     });
-    tellFailed(problem, result.failed);
+    showFailed(problem, result.failed);
     result.isComplete = result.failed.length === 0;
   } catch (error) {
     if (!isAbort(error)) problem.textContent = sentenceOf(error);
@@ -133,7 +133,7 @@ async function deleteAll(api, place, names, { signal, parts, result }) {
 }
 
 /** @param {HTMLElement} problem @param {readonly string[]} failed */
-function tellFailed(problem, failed) {
+function showFailed(problem, failed) {
   if (failed.length === 0) return;
   const more = failed.length - SHOWN;
   fill(

@@ -14,7 +14,7 @@ import { withRetries } from "./retry.js";
  * @param {(count: number) => void} [options.onProgress]
  * @returns {Promise<string[]>}
  */
-export async function meantNames(api, place, selected, { signal, onProgress }) {
+export async function selectedFiles(api, place, selected, { signal, onProgress }) {
   const names = new Set(selected.filter((name) => !name.endsWith("/")));
   for (const prefix of selected.filter((name) => name.endsWith("/"))) {
     for await (const page of pagesOf(api, place, prefix, signal)) {

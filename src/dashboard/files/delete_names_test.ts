@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ApiError } from "../core/api_error.js";
 import type { ListOptions } from "../core/types.d.ts";
-import { deleteNames, meantNames } from "./delete_names.js";
+import { deleteNames, selectedFiles } from "./delete_names.js";
 
 const PLACE = { project: "p", drive: "d" };
 
@@ -24,12 +24,12 @@ Deno.test("A folder includes everything with its prefix, and each name counts on
     return Promise.resolve({ names: page, ...paging });
   };
   const counts: number[] = [];
-  const meant = await meantNames({ listFiles }, PLACE, ["f/", "f/00001", "g.txt"], {
+  const selected = await selectedFiles({ listFiles }, PLACE, ["f/", "f/00001", "g.txt"], {
     signal: never(),
     onProgress: (count) => counts.push(count),
   });
-  assertEquals(meant.length, 2501);
-  assertEquals(meant.includes("g.txt"), true);
+  assertEquals(selected.length, 2501);
+  assertEquals(selected.includes("g.txt"), true);
   assertEquals(counts.at(-1), 2501);
 });
 

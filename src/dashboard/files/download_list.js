@@ -16,7 +16,7 @@ import { saveFile } from "./save_file.js";
  */
 
 /** Milliseconds between two notifications of listeners. */
-const PAUSE = 100;
+const NOTIFY_INTERVAL = 100;
 
 /** The downloads of this page, which continue when the view changes. A finished one is reported and removed. */
 export class DownloadList {
@@ -24,7 +24,7 @@ export class DownloadList {
   #running = new Set();
   /** @type {Set<() => void>} */
   #listeners = new Set();
-  #isTelling = false;
+  #isNotifying = false;
   #api;
   #notices;
 
@@ -54,13 +54,13 @@ export class DownloadList {
     /** @type {Download} */
     const download = { place, size, received: 0, stopping };
     this.#running.add(download);
-    this.#tell();
+    this.#notify();
     try {
       await saveFile(this.#api, place, size, {
         signal: stopping.signal,
         onProgress: (bytes) => {
           download.received = bytes;
-          this.#tell();
+          this.#notify();
         },
       });
       this.#notices.say(`“${place.name}” was downloaded`);
@@ -69,7 +69,7 @@ export class DownloadList {
       if (!isAbort(error)) this.#notices.fail(error);
     } finally {
       this.#running.delete(download);
-      this.#tell();
+      this.#notify();
     }
   }
 
@@ -83,12 +83,12 @@ export class DownloadList {
     signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
   }
 
-  #tell() {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+  #notify() {
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     setTimeout(() => {
-      this.#isTelling = false;
+      this.#isNotifying = false;
       for (const listener of this.#listeners) listener();
-    }, PAUSE);
+    }, NOTIFY_INTERVAL);
   }
 }

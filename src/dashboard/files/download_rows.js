@@ -10,15 +10,15 @@ import { baseName } from "./names.js";
  *
  * @param {DownloadList} downloads
  * @param {AbortSignal} signal
- * @param {(download: Download) => boolean} [isMeant] which of them
+ * @param {(download: Download) => boolean} [isIncluded] which of them
  * @returns {HTMLElement}
  */
-export function createDownloadRows(downloads, signal, isMeant = () => true) {
+export function createDownloadRows(downloads, signal, isIncluded = () => true) {
   /** @type {Map<Download, ReturnType<typeof createRow>>} */
   const rows = new Map();
   const items = h("ul", { class: "transfers", "aria-label": "Downloads of this tab" });
   const render = () => {
-    const running = downloads.running.filter(isMeant);
+    const running = downloads.running.filter(isIncluded);
     for (const [download, row] of rows) {
       if (running.includes(download)) continue;
       row.element.remove();

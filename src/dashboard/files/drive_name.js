@@ -5,8 +5,8 @@
  * @returns {string | undefined}
  */
 export function driveNameProblem(name) {
-  if (name.trim() === "") return "Give the drive a name";
-  // deno-lint-ignore no-control-regex -- a name must not contain these
+  if (name.trim() === "") return "Enter a name for the drive";
+  // deno-lint-ignore no-control-regex -- names must not contain control characters
   if (/[/\x00-\x1f\x7f-\x9f]/.test(name)) {
     return "The name of a drive has no slash and no control character";
   }

@@ -9,11 +9,11 @@ import { droppedEntries, filesOf } from "./dropped_files.js";
  * @param {HTMLElement} target highlighted while files are dragged over the page
  * @param {object} options
  * @param {AbortSignal} options.signal
- * @param {(sentence: string) => void} options.tell
+ * @param {(sentence: string) => void} options.showStatus
  * @param {(chosen: ChosenFile[]) => void} options.onDrop
  * @param {(error: unknown) => void} options.onProblem
  */
-export function acceptDrops(target, { signal, tell, onDrop, onProblem }) {
+export function acceptDrops(target, { signal, showStatus, onDrop, onProblem }) {
   let depth = 0;
   const mark = () => target.classList.toggle("is-over", depth > 0);
   /** @param {DragEvent} event */
@@ -40,11 +40,13 @@ export function acceptDrops(target, { signal, tell, onDrop, onProblem }) {
     if (document.querySelector("dialog[open]") !== null) return;
     const entries = droppedEntries(event.dataTransfer);
     try {
-      onDrop(await filesOf(entries, (count) => tell(`Reading the dropped files: ${count} so far`)));
+      onDrop(
+        await filesOf(entries, (count) => showStatus(`Reading the dropped files: ${count} so far`)),
+      );
     } catch {
       onProblem("The dropped files cannot be read: choose them with the buttons");
     } finally {
-      tell("");
+      showStatus("");
     }
   }, { signal });
 }

@@ -1,7 +1,7 @@
 import { h } from "../core/dom.js";
 import { createGridHead } from "./grid_head.js";
 import { createGridRow } from "./grid_row.js";
-import { followKeys } from "./grid_keys.js";
+import { handleKeys } from "./grid_keys.js";
 import { scrolledTo, visibleRows } from "./visible_rows.js";
 
 /** @import { Column, Entry, Order } from "./order.js" */
@@ -47,7 +47,7 @@ export class FileGrid {
   #probe = h("div", { class: "grid-probe", "aria-hidden": "true" });
   /** @type {Map<number, ReturnType<typeof createGridRow>>} the rows that are elements, by their index */
   #shown = new Map();
-  #isAsked = false;
+  #isRenderScheduled = false;
 
   /** @param {GridOptions} options */
   constructor(options) {
@@ -65,7 +65,7 @@ export class FileGrid {
     );
     this.#body.append(this.#probe);
     this.element.addEventListener("scroll", () => this.#renderSoon(), { passive: true });
-    followKeys(this, this.#body, options);
+    handleKeys(this, this.#body, options);
     const watcher = new ResizeObserver(() => this.#renderSoon());
     watcher.observe(this.element);
     watcher.observe(this.#probe);
@@ -121,18 +121,18 @@ export class FileGrid {
 
   /** Creates the elements of visible rows and removes the others. The focused row always stays. */
   render() {
-    this.#isAsked = false;
+    this.#isRenderScheduled = false;
     const box = this.#box();
     const { first, end } = visibleRows(box, this.rows.length);
     this.#body.style.setProperty("height", `${this.rows.length * box.rowHeight}px`);
-    const wanted = new Set([this.active]);
-    for (let index = first; index < end; index++) wanted.add(index);
+    const rendered = new Set([this.active]);
+    for (let index = first; index < end; index++) rendered.add(index);
     for (const [index, row] of this.#shown) {
-      if (wanted.has(index) && this.rows[index] === row.entry) continue;
+      if (rendered.has(index) && this.rows[index] === row.entry) continue;
       row.element.remove();
       this.#shown.delete(index);
     }
-    for (const index of wanted) this.#place(index, box.rowHeight);
+    for (const index of rendered) this.#place(index, box.rowHeight);
     this.markSelected();
     if (end > this.rows.length - NEAR) this.#options.events.onNearEnd();
   }
@@ -163,8 +163,8 @@ export class FileGrid {
   }
 
   #renderSoon() {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
+    if (this.#isRenderScheduled) return;
+    this.#isRenderScheduled = true;
     requestAnimationFrame(() => this.render());
   }
 

@@ -158,8 +158,8 @@ export class FolderList {
 
   /** @param {Column} column */
   #sort(column) {
-    const { order, wanted } = this.#listing;
-    const present = wanted ?? order;
+    const { order, pendingOrder } = this.#listing;
+    const present = pendingOrder ?? order;
     const descending = present.column === column && !present.descending;
     this.#listing.sortBy({ column, descending }).then(() => this.#grid.scrollToTop());
   }
@@ -178,10 +178,11 @@ export class FolderList {
   }
 
   /** @param {Listing} listing */
-  #showButtons({ wanted, problem }) {
-    const label = wanted !== undefined ? "Cancel sorting" : problem !== "" ? "Try again" : "";
+  #showButtons({ pendingOrder, problem }) {
+    const label = pendingOrder !== undefined ? "Cancel sorting" : problem !== "" ? "Try again" : "";
     if (this.#buttons.textContent === label) return;
-    const run = () => wanted === undefined ? this.#listing.loadMore() : this.#listing.cancelSort();
+    const run = () =>
+      pendingOrder === undefined ? this.#listing.loadMore() : this.#listing.cancelSort();
     const button = h("button", { type: "button", class: "small", on: { click: run } }, label);
     fill(this.#buttons, label === "" ? null : button);
   }

@@ -1,9 +1,9 @@
 import { h } from "../core/dom.js";
 import { formatNumber } from "../core/format.js";
 import { icon } from "../core/icon.js";
-import { arrivals } from "./arrivals.js";
+import { newEntries } from "./new_entries.js";
 import { createBreadcrumb } from "./breadcrumb.js";
-import { askAndDelete } from "./delete_dialog.js";
+import { confirmAndDelete } from "./delete_dialog.js";
 import { acceptDrops } from "./drop_target.js";
 import { showFile } from "./file_dialog.js";
 import { FolderList } from "./folder_list.js";
@@ -28,9 +28,9 @@ export function openFolder(context, place) {
   const { notices, uploads, signal } = context;
   const { project, drive, folder } = place;
   const status = h("p", { class: "hint", role: "status" });
-  const tell = (/** @type {string} */ sentence) => status.textContent = sentence;
+  const showStatus = (/** @type {string} */ sentence) => status.textContent = sentence;
   const upload = (/** @type {ChosenFile[]} */ chosen) =>
-    uploadTo(context, place, chosen, tell).then(() => {}, notices.fail);
+    uploadTo(context, place, chosen, showStatus).then(() => {}, notices.fail);
   const list = createList(context, place, upload);
   const selected = createSelectionBar(list.value, () => removeSelected(context, place, list.value));
   list.onSelect = selected.update;
@@ -50,7 +50,7 @@ export function openFolder(context, place) {
     list.value.element,
     createTransferFoot(uploads, signal),
   );
-  acceptDrops(element, { signal, tell, onDrop: upload, onProblem: notices.fail });
+  acceptDrops(element, { signal, showStatus, onDrop: upload, onProblem: notices.fail });
   followUploads(context, place, list.value);
   return { title: `${folder === "" ? drive : baseName(folder)} · ${project}`, element };
 }
@@ -146,7 +146,7 @@ async function removeSelected(context, place, list) {
  * @param {string[]} names
  */
 async function remove({ api, notices, signal }, place, list, names) {
-  const { deleted, isComplete } = await askAndDelete(api, place, names, signal);
+  const { deleted, isComplete } = await confirmAndDelete(api, place, names, signal);
   if (signal.aborted) return;
   if (deleted.size > 0) notices.say(`${formatNumber(deleted.size, "file")} deleted`);
   const hasFolder = names.some((name) => name.endsWith("/"));
@@ -165,7 +165,7 @@ function followUploads({ api, uploads, notices, signal }, place, list) {
       .map(({ name }) => name);
     if (names.length === 0) return;
     const { query } = list;
-    arrivals(api, place, names, { ...query, signal }).then((entries) => {
+    newEntries(api, place, names, { ...query, signal }).then((entries) => {
       if (entries.length > 0 && query.prefix === list.query.prefix) list.put(entries);
     }, notices.fail);
   }, signal);

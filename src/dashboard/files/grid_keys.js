@@ -10,7 +10,7 @@ import { isFolder } from "./order.js";
  * @param {HTMLElement} body
  * @param {GridOptions} options
  */
-export function followKeys(grid, body, options) {
+export function handleKeys(grid, body, options) {
   body.addEventListener("keydown", (event) => {
     const isOnRow = event.target instanceof Element && event.target.matches(".grid-row");
     // A focused checkbox or button inside a row handles its own keys.

@@ -1,20 +1,20 @@
 import { h } from "../core/dom.js";
 import { formatBytes, formatTime } from "../core/format.js";
 import { icon } from "../core/icon.js";
-import { shownName } from "./names.js";
+import { displayName } from "./names.js";
 import { isFolder } from "./order.js";
 
 /** @import { Entry } from "./order.js" */
 
 /**
  * A row of a grid. Its content is not in the Tab order: the row itself has the focus, and keys for everything in
- * it. `followKeys` handles clicks.
+ * it. `handleKeys` handles clicks.
  *
  * @param {Entry} entry
  * @param {{folder: string, hrefOf: (entry: Entry) => string}} options
  */
 export function createGridRow(entry, { folder, hrefOf }) {
-  const text = shownName(entry.name, folder);
+  const text = displayName(entry.name, folder);
   const check = h("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select ${text}` });
   const element = h(
     "div",

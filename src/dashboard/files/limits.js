@@ -40,7 +40,7 @@ export const MAX_ROWS = 500_000;
 export const MAX_DELETE_NAMES = 1000;
 
 /** Concurrent requests that check if names exist. */
-export const LOOKS_AT_ONCE = 4;
+export const LOOKUPS_AT_ONCE = 4;
 
 /** Maximum bytes of a preview, by kind. Of a longer text the beginning is shown; other kinds are not shown. */
 export const MAX_PREVIEW = {

@@ -9,11 +9,11 @@ import { MAX_ROWS } from "./limits.js";
  * @param {Listing} listing
  * @returns {string}
  */
-export function listStatus({ loaded, isComplete, isCut, isLoading, problem, wanted }) {
+export function listStatus({ loaded, isComplete, isTruncated, isLoading, problem, pendingOrder }) {
   if (problem !== "") return `The list is not complete. ${problem}`;
   const count = formatNumber(loaded, "entry", "entries");
-  if (wanted !== undefined) return `Loading the rest to sort it: ${count} so far…`;
-  if (isCut) {
+  if (pendingOrder !== undefined) return `Loading the rest to sort it: ${count} so far…`;
+  if (isTruncated) {
     return `The first ${
       formatCount(MAX_ROWS)
     } entries, the most that a list shows: search for the others`;

@@ -6,7 +6,7 @@ import { sentenceOf } from "./retry.js";
  * @typedef {import("./order.js").Entry} Entry
  * @typedef {import("./order.js").Order} Order
  *
- * Returns the page of a list after a name, and the last name if there is a further page.
+ * Loads the page of a list after a name. `last` is set if there is a further page.
  *
  * @typedef {(last: string, signal: AbortSignal) => Promise<{entries: Entry[], last?: string}>} LoadPage
  */
@@ -20,8 +20,8 @@ export class Listing {
   rows = [];
   /** The order of the rows. @type {Order} */
   order = SERVER_ORDER;
-  /** The order that is being prepared, while the rest comes. @type {Order | undefined} */
-  wanted;
+  /** The order that takes effect once all entries are loaded. @type {Order | undefined} */
+  pendingOrder;
   isComplete = false;
   isLoading = false;
   /** Why the last page could not be loaded. */
@@ -52,19 +52,19 @@ export class Listing {
   }
 
   /** Whether there are more entries than a list can hold. */
-  get isCut() {
+  get isTruncated() {
     return !this.isComplete && this.#entries.length >= MAX_ROWS;
   }
 
   /** Loads the next page, unless one is loading or there is none. Never throws: see `problem`. */
   async loadMore() {
-    if (this.isLoading || this.isComplete || this.isCut || this.#signal.aborted) return;
+    if (this.isLoading || this.isComplete || this.isTruncated || this.#signal.aborted) return;
     this.isLoading = true;
     this.problem = "";
     this.#onChange();
     try {
       const { entries, last } = await this.#load(this.#last, this.#signal);
-      this.#take(entries, last);
+      this.#append(entries, last);
     } catch (error) {
       if (this.#signal.aborted) return;
       this.problem = sentenceOf(error);
@@ -80,28 +80,28 @@ export class Listing {
    * @param {Order} order
    */
   async sortBy(order) {
-    this.wanted = order;
+    this.pendingOrder = order;
     if (isServerOrder(order)) return this.#arrange(order);
     this.#onChange();
-    while (this.wanted === order && !this.isComplete && !this.isCut) {
+    while (this.pendingOrder === order && !this.isComplete && !this.isTruncated) {
       if (this.isLoading) await this.#pause();
       else await this.loadMore();
       if (this.#signal.aborted) return;
       if (this.problem !== "") return this.cancelSort();
     }
-    if (this.wanted === order) this.#arrange(order);
+    if (this.pendingOrder === order) this.#arrange(order);
   }
 
   /** Cancels sorting and keeps the present order. */
   cancelSort() {
-    this.wanted = undefined;
+    this.pendingOrder = undefined;
     this.#onChange();
   }
 
   /** Removes deleted names. @param {ReadonlySet<string>} names */
   remove(names) {
     this.#entries = this.#entries.filter(({ name }) => !names.has(name));
-    this.#arrange(this.order, this.wanted);
+    this.#arrange(this.order, this.pendingOrder);
   }
 
   /**
@@ -119,19 +119,19 @@ export class Listing {
         this.#entries.splice(index, 0, entry);
       }
     }
-    this.#arrange(this.order, this.wanted);
+    this.#arrange(this.order, this.pendingOrder);
   }
 
-  /** @param {Order} order @param {Order} [wanted] */
-  #arrange(order, wanted) {
+  /** @param {Order} order @param {Order} [pendingOrder] */
+  #arrange(order, pendingOrder) {
     this.order = order;
-    this.wanted = wanted;
+    this.pendingOrder = pendingOrder;
     this.rows = isServerOrder(order) ? this.#entries : sorted(this.#entries, order);
     this.#onChange();
   }
 
   /** @param {readonly Entry[]} entries @param {string} [last] */
-  #take(entries, last) {
+  #append(entries, last) {
     for (const entry of entries) this.#entries.push(entry);
     this.isComplete = last === undefined;
     this.#last = last ?? this.#last;

@@ -12,18 +12,18 @@ const ALL: Entry[] = [
 
 interface Pages {
   listing: Listing;
-  asked: string[];
-  leave: AbortController;
+  requested: string[];
+  closing: AbortController;
   problems: Error[];
 }
 
 /** A list of pages with two entries each. */
 function pages(entries = ALL): Pages {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const problems: Error[] = [];
-  const leave = new AbortController();
+  const closing = new AbortController();
   const listing = new Listing(async (last) => {
-    asked.push(last);
+    requested.push(last);
     await Promise.resolve();
     const problem = problems.shift();
     if (problem !== undefined) throw problem;
@@ -33,8 +33,8 @@ function pages(entries = ALL): Pages {
     return start + 2 >= entries.length || end === undefined
       ? { entries: page }
       : { entries: page, last: end };
-  }, { onChange: () => {}, signal: leave.signal });
-  return { listing, asked, leave, problems };
+  }, { onChange: () => {}, signal: closing.signal });
+  return { listing, requested, closing, problems };
 }
 
 function names({ rows }: Listing): string {
@@ -42,12 +42,12 @@ function names({ rows }: Listing): string {
 }
 
 Deno.test("Pages are loaded one after the other, each once", async () => {
-  const { listing, asked } = pages();
+  const { listing, requested } = pages();
   await Promise.all([listing.loadMore(), listing.loadMore()]);
   assertEquals([names(listing), listing.isComplete], ["a/ b.txt", false]);
   for (let times = 0; times < 5; times++) await listing.loadMore();
   assertEquals([names(listing), listing.isComplete], ["a/ b.txt c.png d/ e.txt", true]);
-  assertEquals(asked, ["", "b.txt", "d/"]);
+  assertEquals(requested, ["", "b.txt", "d/"]);
 });
 
 Deno.test("Another order loads the rest first and keeps folders above", async () => {
@@ -71,7 +71,7 @@ Deno.test("Canceled sorting keeps the loaded entries", async () => {
   const sorting = listing.sortBy({ column: "size", descending: false });
   listing.cancelSort();
   await sorting;
-  assertEquals([listing.wanted, listing.order.column], [undefined, "name"]);
+  assertEquals([listing.pendingOrder, listing.order.column], [undefined, "name"]);
   assertEquals(listing.loaded < ALL.length, true);
 });
 
@@ -79,7 +79,7 @@ Deno.test("A failed page is reported, ends sorting, and loads on the next reques
   const { listing, problems } = pages();
   problems.push(new Error("No line"));
   await listing.sortBy({ column: "size", descending: false });
-  assertEquals([listing.problem, listing.wanted, listing.loaded], ["No line", undefined, 0]);
+  assertEquals([listing.problem, listing.pendingOrder, listing.loaded], ["No line", undefined, 0]);
   await listing.loadMore();
   assertEquals([listing.problem, listing.loaded], ["", 2]);
 });
@@ -104,9 +104,9 @@ Deno.test("Deleted entries are removed in every order", async () => {
 });
 
 Deno.test("A closed view loads nothing more", async () => {
-  const { listing, leave, asked } = pages();
-  leave.abort();
+  const { listing, closing, requested } = pages();
+  closing.abort();
   await listing.loadMore();
   await listing.sortBy({ column: "size", descending: false });
-  assertEquals(asked, []);
+  assertEquals(requested, []);
 });

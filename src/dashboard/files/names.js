@@ -31,7 +31,7 @@ export function parentOf(name) {
  * @param {string} folder
  * @returns {string[]}
  */
-export function trail(folder) {
+export function ancestors(folder) {
   const folders = [];
   for (let slash = folder.indexOf("/"); slash !== -1; slash = folder.indexOf("/", slash + 1)) {
     folders.push(folder.slice(0, slash + 1));
@@ -45,7 +45,7 @@ export function trail(folder) {
  * @param {string} name
  * @param {string} folder
  */
-export function shownName(name, folder) {
+export function displayName(name, folder) {
   const rest = name.startsWith(folder) ? name.slice(folder.length) : name;
   return rest.replace(/\/$/, "") === "" ? "(no name)" : rest.replace(/\/$/, "");
 }

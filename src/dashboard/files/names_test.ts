@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { asFolder, baseName, parentOf, saveName, shownName, trail } from "./names.js";
+import { ancestors, asFolder, baseName, displayName, parentOf, saveName } from "./names.js";
 
 Deno.test("Names are split at slashes, including empty segments", () => {
   const cases = [
@@ -19,16 +19,16 @@ Deno.test("Names are split at slashes, including empty segments", () => {
 });
 
 Deno.test("The ancestors of a folder include folders with empty names", () => {
-  assertEquals(trail("a/b/c/"), ["a/", "a/b/", "a/b/c/"]);
-  assertEquals(trail("//a/"), ["/", "//", "//a/"]);
-  assertEquals(trail(""), []);
+  assertEquals(ancestors("a/b/c/"), ["a/", "a/b/", "a/b/c/"]);
+  assertEquals(ancestors("//a/"), ["/", "//", "//a/"]);
+  assertEquals(ancestors(""), []);
   assertEquals([asFolder("a"), asFolder("a/"), asFolder("")], ["a/", "a/", ""]);
 });
 
 Deno.test("A list shows a text for every name", () => {
-  assertEquals(shownName("a/b/", "a/"), "b");
-  assertEquals(shownName("a//", "a/"), "(no name)");
-  assertEquals(shownName("a/b", ""), "a/b");
+  assertEquals(displayName("a/b/", "a/"), "b");
+  assertEquals(displayName("a//", "a/"), "(no name)");
+  assertEquals(displayName("a/b", ""), "a/b");
 });
 
 Deno.test("A file is saved under a name without path separators", () => {

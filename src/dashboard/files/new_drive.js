@@ -19,14 +19,14 @@ import { uploadTo } from "./upload_to.js";
 export function createNewDrive(context, project) {
   const { field, input, problem } = createNameField();
   const status = h("p", { class: "hint", role: "status" });
-  const tell = (/** @type {string} */ sentence) => status.textContent = sentence;
+  const showStatus = (/** @type {string} */ sentence) => status.textContent = sentence;
   const upload = async (/** @type {ChosenFile[]} */ chosen) => {
     const drive = input.value;
     problem.textContent = driveNameProblem(drive) ?? "";
     if (problem.textContent !== "") return input.focus();
     try {
-      const begun = await uploadTo(context, { project, drive, folder: "" }, chosen, tell);
-      if (begun > 0) context.go(links.files(project, drive));
+      const started = await uploadTo(context, { project, drive, folder: "" }, chosen, showStatus);
+      if (started > 0) context.go(links.files(project, drive));
     } catch (error) {
       context.notices.fail(error);
     }
@@ -41,7 +41,7 @@ export function createNewDrive(context, project) {
     status,
   );
   const { signal, notices } = context;
-  acceptDrops(element, { signal, tell, onDrop: upload, onProblem: notices.fail });
+  acceptDrops(element, { signal, showStatus, onDrop: upload, onProblem: notices.fail });
   return element;
 }
 

@@ -13,7 +13,7 @@ import { statusOf } from "./retry.js";
  * @property {readonly {part: number, size: number}[]} received
  * @property {boolean} isResumed
  *
- * @typedef {object} OpeningMeans
+ * @typedef {object} OpeningDependencies
  * @property {UploadApi} api
  * @property {ResumeRecords} records
  * @property {AbortSignal} signal
@@ -27,16 +27,16 @@ import { statusOf } from "./retry.js";
  * @param {Place} place
  * @param {File} file
  * @param {string | undefined} earlier id of the earlier attempt
- * @param {OpeningMeans} means
+ * @param {OpeningDependencies} dependencies
  * @returns {Promise<OpenedUpload>}
  */
-export async function openUpload(place, file, earlier, means) {
-  const { api, records, signal, retrying } = means;
+export async function openUpload(place, file, earlier, dependencies) {
+  const { api, records, signal, retrying } = dependencies;
   const { project, drive, name } = place;
   const record = earlier === undefined ? records.find(place, file) : records.byId(earlier);
   const known = earlier ?? record?.uploadId;
   if (known !== undefined) {
-    const received = await receivedParts(place, known, means);
+    const received = await receivedParts(place, known, dependencies);
     const partSize = record?.partSize ?? PART_SIZE;
     if (received !== undefined) return { id: known, partSize, received, isResumed: true };
     records.remove(known);
@@ -51,7 +51,7 @@ export async function openUpload(place, file, earlier, means) {
 /**
  * @param {Place} place
  * @param {string} id
- * @param {OpeningMeans} means
+ * @param {OpeningDependencies} dependencies
  * @returns {Promise<readonly {part: number, size: number}[] | undefined>} `undefined` if the upload has ended
  */
 async function receivedParts({ project, drive, name }, id, { api, signal, retrying }) {

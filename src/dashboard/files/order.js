@@ -7,7 +7,7 @@
  * @typedef {{column: Column, descending: boolean}} Order
  */
 
-/** The order in which the server gives a folder. @type {Order} */
+/** The order in which the server lists a folder. @type {Order} */
 export const SERVER_ORDER = { column: "name", descending: false };
 
 /** @param {Entry} entry */

@@ -3,7 +3,7 @@ import { formatBytes } from "../core/format.js";
 import { isAbort, sentenceOf } from "../core/notices.js";
 import { baseName } from "./names.js";
 import { MAX_PREVIEW } from "./limits.js";
-import { isShowable, previewOf } from "./preview_kind.js";
+import { hasPreview, previewOf } from "./preview_kind.js";
 import { receivedBlob } from "./received_bytes.js";
 import { readText } from "./read_text.js";
 
@@ -27,7 +27,7 @@ export function createPreview(api, place, { size, content_type }, signal) {
   const preview = previewOf({ name: place.name, content_type });
   if (preview === undefined) {
     fill(element, sentence("There is no preview of this type of file. Download it."));
-  } else if (!isShowable(preview.kind, size)) {
+  } else if (!hasPreview(preview.kind, size)) {
     const most = formatBytes(MAX_PREVIEW[preview.kind]);
     fill(element, sentence(`The file is too large for a preview (above ${most}). Download it.`));
   } else if (preview.kind === "pdf" && !navigator.pdfViewerEnabled) {

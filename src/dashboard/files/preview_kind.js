@@ -51,7 +51,7 @@ const ALIASES = {
   "video/x-m4v": "video/mp4",
 };
 
-/** By the end of a name, where the stored type says nothing. @type {Readonly<Record<string, string>>} */
+/** By file extension, if the stored type is generic or absent. @type {Readonly<Record<string, string>>} */
 const BY_EXTENSION = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -92,11 +92,11 @@ const TEXT_EXTENSION =
 export function previewOf({ name, content_type = "" }) {
   const stored = content_type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const extension = baseName(name).toLowerCase().split(".").at(-1) ?? "";
-  const says = stored !== "" && stored !== "application/octet-stream";
-  const type = says ? own(ALIASES, stored) ?? stored : own(BY_EXTENSION, extension) ?? "";
+  const isSpecific = stored !== "" && stored !== "application/octet-stream";
+  const type = isSpecific ? own(ALIASES, stored) ?? stored : own(BY_EXTENSION, extension) ?? "";
   const kind = own(SHOWN, type);
   if (kind !== undefined) return { kind, type };
-  const isText = says ? TEXT_TYPE.test(type) : TEXT_EXTENSION.test(extension);
+  const isText = isSpecific ? TEXT_TYPE.test(type) : TEXT_EXTENSION.test(extension);
   return isText ? { kind: "text", type: "text/plain" } : undefined;
 }
 
@@ -118,6 +118,6 @@ function own(table, word) {
  * @param {PreviewKind} kind
  * @param {number} size
  */
-export function isShowable(kind, size) {
+export function hasPreview(kind, size) {
   return kind === "text" || size <= MAX_PREVIEW[kind];
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isShowable, previewOf } from "./preview_kind.js";
+import { hasPreview, previewOf } from "./preview_kind.js";
 
 function kindOf(content_type: string, name = "file"): string {
   const preview = previewOf({ name, content_type });
@@ -47,9 +47,9 @@ Deno.test("A generic type falls back to the file extension", () => {
 });
 
 Deno.test("Too large files have no preview, except the beginning of a text", () => {
-  assertEquals([isShowable("image", 50 * 2 ** 20), isShowable("image", 50 * 2 ** 20 + 1)], [
+  assertEquals([hasPreview("image", 50 * 2 ** 20), hasPreview("image", 50 * 2 ** 20 + 1)], [
     true,
     false,
   ]);
-  assertEquals(isShowable("text", 1e12), true);
+  assertEquals(hasPreview("text", 1e12), true);
 });

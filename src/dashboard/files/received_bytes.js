@@ -15,8 +15,8 @@
  */
 export async function* receivedBytes(api, { project, drive, name }, options) {
   const { signal, range, onProgress } = options;
-  const asked = range === undefined ? { signal } : { signal, range };
-  const response = await api.download(project, drive, name, asked);
+  const request = range === undefined ? { signal } : { signal, range };
+  const response = await api.download(project, drive, name, request);
   const reader = response.body?.getReader();
   let received = 0;
   while (reader !== undefined) {

@@ -2,16 +2,16 @@ import { RETRY_WAITS } from "./limits.js";
 import { wait as waitFor } from "./wait.js";
 
 /** Temporary failures: slow body, too many requests, a busy or restarting server or proxy. */
-const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
  * Whether the same request may succeed a moment later. A status of 0 is a network that failed.
  *
  * @param {unknown} error
  */
-export function isPassing(error) {
+export function isTemporary(error) {
   const status = statusOf(error);
-  return status === 0 || (status !== undefined && PASSING.has(status));
+  return status === 0 || (status !== undefined && TEMPORARY.has(status));
 }
 
 /**
@@ -54,7 +54,7 @@ export async function withRetries(action, options = {}) {
       return await action();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!isTemporary(error)) throw error;
       onRetry?.(error, milliseconds);
       await wait(milliseconds, signal);
     }

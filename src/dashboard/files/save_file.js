@@ -13,7 +13,7 @@ import { receivedBlob, receivedBytes } from "./received_bytes.js";
  */
 
 /** Time for the browser to begin saving, in milliseconds. */
-const BEGIN = 60_000;
+const SAVE_TIME = 60_000;
 
 /**
  * Saves a file under its own name. Large files are streamed to the disk if the browser can do that.
@@ -65,5 +65,5 @@ function saveBlob(blob, name) {
   document.body.append(link);
   link.click();
   link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), BEGIN);
+  setTimeout(() => URL.revokeObjectURL(address), SAVE_TIME);
 }

@@ -2,7 +2,7 @@ import { h } from "../core/dom.js";
 import { uniqueId } from "../core/unique_id.js";
 
 /** Typing pause before a search starts, in milliseconds. */
-const REST = 250;
+const TYPING_PAUSE = 250;
 
 /**
  * A search: a prefix of names in the folder, or of paths in the whole drive.
@@ -38,7 +38,7 @@ export function createSearchField(onSearch) {
   };
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(search, REST);
+    timer = setTimeout(search, TYPING_PAUSE);
   });
   input.addEventListener("keydown", (event) => event.key === "Enter" && search());
   scope.addEventListener("change", search);

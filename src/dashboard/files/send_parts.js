@@ -9,9 +9,9 @@ import { missingParts, planParts } from "./part_plan.js";
  * @param {object} upload
  * @param {number} upload.partSize bytes
  * @param {readonly {part: number, size: number}[]} upload.received parts on the server
- * @param {object} means
- * @param {(part: number, body: Blob, onProgress: (bytes: number) => void) => Promise<unknown>} means.send
- * @param {(bytes: number) => void} means.onCount called with the bytes sent or being sent
+ * @param {object} actions
+ * @param {(part: number, body: Blob, onProgress: (bytes: number) => void) => Promise<unknown>} actions.send
+ * @param {(bytes: number) => void} actions.onCount called with the bytes sent or being sent
  * @returns {Promise<void>}
  * @throws the first error of a part, after the running parts have finished.
  */
@@ -19,25 +19,25 @@ export async function sendParts(file, { partSize, received }, { send, onCount })
   const plan = planParts(file.size, partSize);
   const missing = missingParts(plan, received);
   /** @type {Map<number, number>} bytes of each part */
-  const gone = new Map(plan.map(({ part, start, end }) => [part, end - start]));
+  const sent = new Map(plan.map(({ part, start, end }) => [part, end - start]));
   let sum = file.size;
   const count = (/** @type {number} */ part, /** @type {number} */ bytes) => {
-    sum += bytes - (gone.get(part) ?? 0);
-    gone.set(part, bytes);
+    sum += bytes - (sent.get(part) ?? 0);
+    sent.set(part, bytes);
   };
   for (const { part } of missing) count(part, 0);
   onCount(sum);
   await eachOf(missing, REQUESTS_AT_ONCE, async ({ part, start, end }) => {
-    const tell = (/** @type {number} */ bytes) => {
+    const report = (/** @type {number} */ bytes) => {
       // Count the body only, and at most its size.
       count(part, Math.min(bytes, end - start));
       onCount(sum);
     };
     try {
-      await send(part, file.slice(start, end), tell);
-      tell(end - start);
+      await send(part, file.slice(start, end), report);
+      report(end - start);
     } catch (error) {
-      tell(0);
+      report(0);
       throw error;
     }
   });

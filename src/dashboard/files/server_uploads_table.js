@@ -3,7 +3,7 @@ import { h } from "../core/dom.js";
 import { formatAge, formatBytes, formatNumber, formatShare, formatTime } from "../core/format.js";
 import { icon } from "../core/icon.js";
 import { createTable } from "../core/table.js";
-import { createGoOn } from "./go_on.js";
+import { createResumeButton } from "./resume_button.js";
 
 /** @import { Column } from "../core/table.js" */
 /** @import { Context } from "../core/types.d.ts" */
@@ -44,7 +44,7 @@ function columnsOf(context, project, onAbort) {
     { key: "drive", label: "Drive", value: ({ drive }) => drive, cell: ({ drive }) => drive },
     {
       key: "age",
-      label: "Begun",
+      label: "Started",
       value: ({ created }) => Date.parse(created),
       cell: ({ created }) => ageOf(created),
     },
@@ -102,9 +102,9 @@ function actions(context, project, upload, onAbort) {
   const task = list.tasks.find(({ uploadId }) => uploadId === upload_id);
   if (task !== undefined && !task.isOver) return h("span", { class: "tag" }, "Running in this tab");
   const record = list.records.byId(upload_id);
-  const goOn = record === undefined
+  const resume = record === undefined
     ? h("span", { class: "soft small-text" }, "Started elsewhere")
-    : createGoOn(record, list, context.notices.fail);
+    : createResumeButton(record, list, context.notices.fail);
   const abort = h(
     "button",
     { type: "button", class: "small" },
@@ -112,18 +112,18 @@ function actions(context, project, upload, onAbort) {
     "Abort",
     h("span", { class: "visually-hidden" }, ` the upload of ${name}`),
   );
-  abort.addEventListener("click", () => askAndAbort(context, project, upload, onAbort));
-  return h("div", { class: "row-actions" }, goOn, abort);
+  abort.addEventListener("click", () => confirmAndAbort(context, project, upload, onAbort));
+  return h("div", { class: "row-actions" }, resume, abort);
 }
 
 /** @param {Context} context @param {string} project @param {ServerUpload} upload @param {() => void} onAbort */
-async function askAndAbort({ api, uploads, notices }, project, upload, onAbort) {
+async function confirmAndAbort({ api, uploads, notices }, project, upload, onAbort) {
   const { drive, upload_id, name, parts, bytes } = upload;
   const isDone = await confirm({
     title: `Abort the upload of “${name}”?`,
-    text: `What has arrived, ${formatNumber(parts, "part")} with ${
+    text: `The received data, ${formatNumber(parts, "part")} with ${
       formatBytes(bytes)
-    }, is removed.`,
+    }, will be deleted.`,
     action: "Abort the upload",
     run: () => api.abortUpload(project, drive, upload_id, name),
   });

@@ -1,5 +1,5 @@
 import { eachOf } from "./limiter.js";
-import { LOOKS_AT_ONCE, PAGE } from "./limits.js";
+import { LOOKUPS_AT_ONCE, PAGE } from "./limits.js";
 import { withRetries } from "./retry.js";
 
 /** @import { Api } from "../core/api.js" */
@@ -28,7 +28,7 @@ export async function takenNames(api, { project, drive }, names, { signal, onPro
   if (page.paging === undefined) return new Set(names.filter((name) => found.has(name)));
   const taken = new Set();
   let looked = 0;
-  await eachOf(names, LOOKS_AT_ONCE, async (name) => {
+  await eachOf(names, LOOKUPS_AT_ONCE, async (name) => {
     // The name itself sorts first among names with that prefix.
     const { names: [first] } = await list(name, 1);
     if (first === name) taken.add(name);

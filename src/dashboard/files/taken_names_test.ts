@@ -6,11 +6,11 @@ import { commonPrefix, takenNames } from "./taken_names.js";
 const PLACE = { project: "p", drive: "d" };
 
 function driveWith(names: string[]) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const api = {
     listFiles(_project: string, _drive: string, options: ListOptions = {}) {
       const { prefix = "", limit = 1000 } = options;
-      asked.push(prefix);
+      requested.push(prefix);
       const all = names.filter((name) => name.startsWith(prefix)).sort(compareNames);
       const page = all.slice(0, limit);
       const last = page.at(-1) ?? "";
@@ -18,7 +18,7 @@ function driveWith(names: string[]) {
       return Promise.resolve({ names: page, ...paging });
     },
   };
-  return { api, asked };
+  return { api, requested };
 }
 
 function taken(api: ReturnType<typeof driveWith>["api"], names: string[]): Promise<Set<string>> {
@@ -26,9 +26,9 @@ function taken(api: ReturnType<typeof driveWith>["api"], names: string[]): Promi
 }
 
 Deno.test("One page is enough to find existing names if all fit into it", async () => {
-  const { api, asked } = driveWith(["album/a", "album/b/c", "other"]);
+  const { api, requested } = driveWith(["album/a", "album/b/c", "other"]);
   assertEquals(await taken(api, ["album/a", "album/b", "album/z"]), new Set(["album/a"]));
-  assertEquals(asked, ["album/"]);
+  assertEquals(requested, ["album/"]);
 });
 
 Deno.test("Otherwise each name is looked up, and a longer name with the same prefix does not count", async () => {

@@ -2,7 +2,7 @@ import { ApiError } from "../core/api_error.js";
 import type { SendOptions } from "../core/types.d.ts";
 import { Limiter } from "./limiter.js";
 import { ResumeRecords } from "./resume_records.js";
-import type { UploadApi, UploadMeans } from "./upload_task.js";
+import type { UploadApi, UploadDependencies } from "./upload_task.js";
 
 /** An in-memory `Storage` for one test. */
 export function memoryStorage(): Pick<Storage, "getItem" | "setItem"> & { text(): string } {
@@ -15,7 +15,7 @@ export function memoryStorage(): Pick<Storage, "getItem" | "setItem"> & { text()
 }
 
 /** A fake of the upload API. It records calls, and can be told to refuse some. */
-export class PretendServer {
+export class FakeServer {
   readonly calls: string[] = [];
   readonly files = new Map<string, number>();
   readonly uploads = new Map<string, Map<number, number>>();
@@ -94,10 +94,10 @@ export class PretendServer {
 }
 
 /** Dependencies of an upload, without waits. */
-export function meansOf(
-  server: PretendServer,
+export function dependenciesOf(
+  server: FakeServer,
   records = new ResumeRecords(memoryStorage()),
-): UploadMeans {
+): UploadDependencies {
   return { api: server.api, records, requests: new Limiter(4), wait: () => Promise.resolve() };
 }
 

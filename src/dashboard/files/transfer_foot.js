@@ -21,11 +21,11 @@ export function createTransferFoot({ list, downloads }, signal) {
   const toggle = h("button", { type: "button", class: "small", "aria-expanded": "true" }, "Hide");
   const all = h("button", { type: "button", class: "small" });
   const head = h("div", { class: "foot-head" }, line, h("span", { class: "actions" }, toggle, all));
-  const own = h("div", { class: "foot-uploads" }, head, bar, rows);
+  const uploads = h("div", { class: "foot-uploads" }, head, bar, rows);
   const element = h(
     "section",
     { class: "transfer-foot", "aria-label": "Transfers of this tab" },
-    own,
+    uploads,
     createDownloadRows(downloads, signal),
   );
   toggle.addEventListener("click", () => {
@@ -33,11 +33,11 @@ export function createTransferFoot({ list, downloads }, signal) {
     toggle.setAttribute("aria-expanded", String(!rows.hidden));
     toggle.textContent = rows.hidden ? "Show" : "Hide";
   });
-  all.addEventListener("click", () => list.isActive ? list.cancelAll() : leave(list));
+  all.addEventListener("click", () => list.isActive ? list.cancelAll() : clearList(list));
   const render = () => {
     const totals = list.totals();
     const isEmpty = list.tasks.length === 0;
-    own.hidden = isEmpty;
+    uploads.hidden = isEmpty;
     // A single upload has its own bar.
     bar.hidden = totals.files < 2;
     element.hidden = isEmpty && !downloads.isActive;
@@ -53,7 +53,7 @@ export function createTransferFoot({ list, downloads }, signal) {
 }
 
 /** The button disappears with the list: move its focus to the view. @param {UploadList} list */
-function leave(list) {
+function clearList(list) {
   list.clear();
   document.getElementById("main")?.focus();
 }

@@ -13,10 +13,10 @@ import { totalsOf } from "./upload_totals.js";
  */
 
 /** Milliseconds between two notifications of listeners; progress events are more frequent. */
-const PAUSE = 100;
+const NOTIFY_INTERVAL = 100;
 
 /** The same while nothing arrives, so that the displayed speed decreases. */
-const STILL = 1000;
+const IDLE_INTERVAL = 1000;
 
 /** The uploads of this page, which continue when the view changes. A few run at once, the others wait. */
 export class UploadList {
@@ -24,19 +24,19 @@ export class UploadList {
   #tasks = [];
   /** @type {Set<Listener>} */
   #listeners = new Set();
-  /** @type {UploadTask[]} stored since the listeners were told */
+  /** @type {UploadTask[]} stored since the last notification of the listeners */
   #stored = [];
-  #isTelling = false;
+  #isNotifying = false;
   /** @type {number | undefined} */
-  #still;
+  #idleTimer;
   #running = 0;
   /** Index of the first task that may be waiting. */
   #next = 0;
-  #means;
+  #dependencies;
 
-  /** @param {Omit<import("./upload_task.js").UploadMeans, "requests">} means */
-  constructor(means) {
-    this.#means = { ...means, requests: new Limiter(REQUESTS_AT_ONCE) };
+  /** @param {Omit<import("./upload_task.js").UploadDependencies, "requests">} dependencies */
+  constructor(dependencies) {
+    this.#dependencies = { ...dependencies, requests: new Limiter(REQUESTS_AT_ONCE) };
   }
 
   get tasks() {
@@ -44,7 +44,7 @@ export class UploadList {
   }
 
   get records() {
-    return this.#means.records;
+    return this.#dependencies.records;
   }
 
   /** Whether closing the page would interrupt something. */
@@ -53,8 +53,8 @@ export class UploadList {
   }
 
   /**
-   * A running upload of the same file continues; another file for the same name replaces it: with two at once, chance
-   * would decide which one remains.
+   * A running upload of the same file continues; another file for the same name replaces it: of two at once,
+   * either could finish last.
    *
    * @param {readonly {place: Place, file: File}[]} uploads
    */
@@ -62,45 +62,45 @@ export class UploadList {
     const known = new Map(this.#tasks.map((task) => [keyOf(task.place), task]));
     for (const { place, file } of uploads) {
       const earlier = known.get(keyOf(place));
-      if (earlier !== undefined && isSameFile(earlier.file, file) && goesOn(earlier)) {
-        earlier.again(file);
+      if (earlier !== undefined && isSameFile(earlier.file, file) && canResume(earlier)) {
+        earlier.reset(file);
         continue;
       }
       earlier?.cancel();
-      const task = new UploadTask(place, file, this.#means);
-      task.onChange = () => this.#tell();
+      const task = new UploadTask(place, file, this.#dependencies);
+      task.onChange = () => this.#notify();
       this.#tasks.push(task);
       known.set(keyOf(place), task);
     }
     this.#next = 0;
     this.#pump();
-    this.#tell();
+    this.#notify();
   }
 
   /** @param {UploadTask} task */
   cancel(task) {
     task.cancel();
-    this.#tell();
+    this.#notify();
   }
 
   cancelAll() {
     for (const task of this.#tasks) if (!task.isOver) task.cancel();
-    this.#tell();
+    this.#notify();
   }
 
   /** @param {UploadTask} task a failed one */
   retry(task) {
-    task.again();
+    task.reset();
     this.#next = 0;
     this.#pump();
-    this.#tell();
+    this.#notify();
   }
 
   /** Removes finished, canceled and failed uploads from the list. */
   clear() {
     this.#tasks = this.#tasks.filter(({ isOver }) => !isOver);
     this.#next = 0;
-    this.#tell();
+    this.#notify();
   }
 
   /** Stops and removes all uploads, as on sign-out. They can be resumed. */
@@ -108,7 +108,7 @@ export class UploadList {
     for (const task of this.#tasks) if (!task.isOver) task.stop();
     this.#tasks = [];
     this.#next = 0;
-    this.#tell();
+    this.#notify();
   }
 
   /**
@@ -142,20 +142,20 @@ export class UploadList {
     this.#running--;
     if (task.state === "done") this.#stored.push(task);
     this.#pump();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell() {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+  #notify() {
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
     setTimeout(() => {
-      this.#isTelling = false;
-      clearTimeout(this.#still);
-      if (this.#running > 0) this.#still = setTimeout(() => this.#tell(), STILL);
+      this.#isNotifying = false;
+      clearTimeout(this.#idleTimer);
+      if (this.#running > 0) this.#idleTimer = setTimeout(() => this.#notify(), IDLE_INTERVAL);
       const stored = this.#stored;
       this.#stored = [];
       for (const listener of this.#listeners) listener(stored);
-    }, PAUSE);
+    }, NOTIFY_INTERVAL);
   }
 }
 
@@ -173,6 +173,6 @@ function isSameFile(a, b) {
 }
 
 /** @param {UploadTask} task */
-function goesOn({ state }) {
+function canResume({ state }) {
   return state === "waiting" || state === "running" || state === "failed";
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { fileOf, meansOf, PretendServer } from "./test_support.ts";
+import { dependenciesOf, FakeServer, fileOf } from "./test_support.ts";
 import { UploadList } from "./upload_list.js";
 
 function placeOf(index: number) {
@@ -21,8 +21,8 @@ function add(list: UploadList, count: number, size = 10): void {
 }
 
 Deno.test("A few files are uploaded at once, all are uploaded, and listeners get each once", async () => {
-  const server = new PretendServer();
-  const list = new UploadList(meansOf(server));
+  const server = new FakeServer();
+  const list = new UploadList(dependenciesOf(server));
   const stored: string[] = [];
   const listening = new AbortController();
   list.subscribe((tasks) => stored.push(...tasks.map(({ place }) => place.name)), listening.signal);
@@ -38,8 +38,8 @@ Deno.test("A few files are uploaded at once, all are uploaded, and listeners get
 });
 
 Deno.test("A failed upload delays no other and resumes on request", async () => {
-  const server = new PretendServer();
-  const list = new UploadList(meansOf(server));
+  const server = new FakeServer();
+  const list = new UploadList(dependenciesOf(server));
   server.refuse("put", 413);
   add(list, 5);
   await ended(list);
@@ -51,8 +51,8 @@ Deno.test("A failed upload delays no other and resumes on request", async () => 
 });
 
 Deno.test("The same file added twice is uploaded once; another file replaces it", async () => {
-  const server = new PretendServer();
-  const list = new UploadList(meansOf(server));
+  const server = new FakeServer();
+  const list = new UploadList(dependenciesOf(server));
   server.hanging.add("put");
   const place = placeOf(1);
   list.add([{ place, file: fileOf(5, "1.txt") }]);
@@ -66,8 +66,8 @@ Deno.test("The same file added twice is uploaded once; another file replaces it"
 });
 
 Deno.test("All uploads can be canceled, and finished ones removed from the list", async () => {
-  const server = new PretendServer();
-  const list = new UploadList(meansOf(server));
+  const server = new FakeServer();
+  const list = new UploadList(dependenciesOf(server));
   server.hanging.add("put");
   add(list, 10);
   list.cancelAll();

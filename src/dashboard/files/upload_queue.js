@@ -1,6 +1,6 @@
 import { DownloadList } from "./download_list.js";
 import { ResumeRecords } from "./resume_records.js";
-import { tellEnds } from "./tell_ends.js";
+import { notifyFinished } from "./notify_finished.js";
 import { UploadList } from "./upload_list.js";
 
 /** @import { Api } from "../core/api.js" */
@@ -19,7 +19,7 @@ export function createUploads(api, notices) {
   const { signal } = closing;
   const list = new UploadList({ api, records: new ResumeRecords(storage()) });
   const downloads = new DownloadList(api, notices);
-  tellEnds(list, notices, signal);
+  notifyFinished(list, notices, signal);
   globalThis.addEventListener("beforeunload", (event) => {
     // Running transfers would end; the browser asks in its own words.
     if (list.isActive || downloads.isActive) event.preventDefault();

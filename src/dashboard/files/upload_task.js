@@ -3,7 +3,7 @@ import { SINGLE_REQUEST } from "./limits.js";
 import { isReadable } from "./is_readable.js";
 import { openUpload } from "./open_upload.js";
 import { sendParts } from "./send_parts.js";
-import { isPassing, sentenceOf, withRetries } from "./retry.js";
+import { isTemporary, sentenceOf, withRetries } from "./retry.js";
 import { Speedometer } from "./speedometer.js";
 
 /** @import { Api } from "../core/api.js" */
@@ -21,7 +21,7 @@ import { Speedometer } from "./speedometer.js";
  *
  * State shared by the uploads of a page.
  *
- * @typedef {object} UploadMeans
+ * @typedef {object} UploadDependencies
  * @property {UploadApi} api
  * @property {import("./resume_records.js").ResumeRecords} records
  * @property {import("./limiter.js").Limiter} requests
@@ -39,19 +39,19 @@ export class UploadTask {
   /** Whether it resumed an upload of an earlier page. */
   resumed = false;
   speedometer = new Speedometer();
-  /** Told of every change. @type {() => void} */
+  /** Called after every change. @type {() => void} */
   onChange = () => {};
 
-  #means;
+  #dependencies;
   #controller = new AbortController();
   /** @type {string | undefined} */
   #uploadId;
 
-  /** @param {Place} place @param {File} file @param {UploadMeans} means */
-  constructor(place, file, means) {
+  /** @param {Place} place @param {File} file @param {UploadDependencies} dependencies */
+  constructor(place, file, dependencies) {
     this.place = place;
     this.file = file;
-    this.#means = means;
+    this.#dependencies = dependencies;
   }
 
   get size() {
@@ -72,18 +72,18 @@ export class UploadTask {
     this.#controller = new AbortController();
     const { signal } = this.#controller;
     this.speedometer.reset();
-    this.#become("running", "");
+    this.#setState("running", "");
     try {
       if (this.size > MAX_FILE) throw new Error(TOO_LARGE);
       if (this.size > SINGLE_REQUEST) await this.#sendInParts(signal);
       else await this.#sendWhole(signal);
       this.#count(this.size);
-      this.#become("done", "");
+      this.#setState("done", "");
     } catch (error) {
       if (signal.aborted) return;
-      const unreadable = isPassing(error) && !await isReadable(this.file);
+      const unreadable = isTemporary(error) && !await isReadable(this.file);
       if (signal.aborted) return;
-      this.#become("failed", unreadable ? UNREADABLE : sentenceOf(error));
+      this.#setState("failed", unreadable ? UNREADABLE : sentenceOf(error));
     }
   }
 
@@ -92,17 +92,17 @@ export class UploadTask {
    *
    * @param {File} [file] the same file, if it was chosen again
    */
-  again(file) {
+  reset(file) {
     if (this.state !== "failed") return;
     this.file = file ?? this.file;
-    this.#become("waiting", "");
+    this.#setState("waiting", "");
   }
 
   /** Aborts the upload, also on the server. */
   cancel() {
     if (this.state === "done" || this.state === "canceled") return;
     this.stop();
-    const { api, records } = this.#means;
+    const { api, records } = this.#dependencies;
     const { project, drive, name } = this.place;
     if (this.#uploadId === undefined) return;
     records.remove(this.#uploadId);
@@ -112,13 +112,13 @@ export class UploadTask {
 
   /** Stops the upload. It can be resumed. */
   stop() {
-    this.#become("canceled", "");
+    this.#setState("canceled", "");
     this.#controller.abort(new DOMException("The upload was canceled", "AbortError"));
   }
 
   /** @param {AbortSignal} signal */
   async #sendWhole(signal) {
-    const { api, requests } = this.#means;
+    const { api, requests } = this.#dependencies;
     const { project, drive, name } = this.place;
     const onProgress = (/** @type {number} */ bytes) => this.#count(Math.min(bytes, this.size));
     const options = { signal, onProgress, type: this.file.type };
@@ -128,7 +128,7 @@ export class UploadTask {
 
   /** @param {AbortSignal} signal */
   async #sendInParts(signal) {
-    const { api, records, requests } = this.#means;
+    const { api, records, requests } = this.#dependencies;
     const { project, drive, name } = this.place;
     const upload = await openUpload(this.place, this.file, this.#uploadId, {
       ...{ api, records, signal },
@@ -155,7 +155,7 @@ export class UploadTask {
    * @param {() => Promise<T>} action @param {AbortSignal} signal @param {string} [what]
    */
   async #retrying(action, signal, what) {
-    const { wait } = this.#means;
+    const { wait } = this.#dependencies;
     let hasFailed = false;
     const result = await withRetries(action, {
       signal,
@@ -164,10 +164,10 @@ export class UploadTask {
         hasFailed = true;
         const subject = what === undefined ? "Trying" : `Trying ${what}`;
         const seconds = Math.ceil(milliseconds / 1000);
-        this.#tell(`${subject} again in ${seconds} s: ${sentenceOf(error)}`);
+        this.#setMessage(`${subject} again in ${seconds} s: ${sentenceOf(error)}`);
       },
     });
-    if (hasFailed && this.state === "running") this.#tell("");
+    if (hasFailed && this.state === "running") this.#setMessage("");
     return result;
   }
 
@@ -179,15 +179,15 @@ export class UploadTask {
   }
 
   /** @param {string} message */
-  #tell(message) {
+  #setMessage(message) {
     this.message = message;
     this.onChange();
   }
 
   /** @param {UploadState} state @param {string} message */
-  #become(state, message) {
+  #setState(state, message) {
     this.state = state;
-    this.#tell(message);
+    this.#setMessage(message);
   }
 }
 

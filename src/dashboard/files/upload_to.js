@@ -15,29 +15,29 @@ const SHOWN = 5;
  * @param {Pick<Context, "api" | "uploads" | "signal">} context
  * @param {{project: string, drive: string, folder: string}} target
  * @param {readonly ChosenFile[]} chosen
- * @param {(sentence: string) => void} tell shows the current step
+ * @param {(sentence: string) => void} showStatus shows the current step
  * @returns {Promise<number>} number of started uploads
  */
-export async function uploadTo({ api, uploads, signal }, target, chosen, tell) {
+export async function uploadTo({ api, uploads, signal }, target, chosen, showStatus) {
   const { project, drive, folder } = target;
-  const wanted = chosen.map(({ file, path }) => ({ file, name: folder + path }));
-  if (wanted.length === 0) return 0;
-  const names = wanted.map(({ name }) => name);
+  const files = chosen.map(({ file, path }) => ({ file, name: folder + path }));
+  if (files.length === 0) return 0;
+  const names = files.map(({ name }) => name);
   try {
-    tell("Looking for files of the same name…");
+    showStatus("Looking for files of the same name…");
     const taken = await takenNames(api, { project, drive }, names, {
       signal,
       onProgress: (looked) =>
-        tell(`Looking for files of the same name: ${looked} of ${names.length}`),
+        showStatus(`Looking for files of the same name: ${looked} of ${names.length}`),
     });
-    tell("");
-    const answer = taken.size === 0 ? "all" : await askAbout(taken, names.length);
+    showStatus("");
+    const answer = taken.size === 0 ? "all" : await confirmOverwrite(taken, names.length);
     if (answer === undefined) return 0;
-    const begun = wanted.filter(({ name }) => answer === "all" || !taken.has(name));
-    uploads.list.add(begun.map(({ file, name }) => ({ place: { project, drive, name }, file })));
-    return begun.length;
+    const started = files.filter(({ name }) => answer === "all" || !taken.has(name));
+    uploads.list.add(started.map(({ file, name }) => ({ place: { project, drive, name }, file })));
+    return started.length;
   } finally {
-    tell("");
+    showStatus("");
   }
 }
 
@@ -46,7 +46,7 @@ export async function uploadTo({ api, uploads, signal }, target, chosen, tell) {
  * @param {number} count of all files
  * @returns {Promise<"all" | "others" | undefined>}
  */
-function askAbout(taken, count) {
+function confirmOverwrite(taken, count) {
   const names = [...taken];
   const more = names.length - SHOWN;
   const others = count - names.length;

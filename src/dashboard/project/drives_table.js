@@ -74,7 +74,7 @@ function actionsOf({ api, notices }, project, { drive_name, files, bytes }, relo
         {},
         `Its ${formatNumber(files, "file")} (${
           formatBytes(bytes)
-        }) and its uploads in progress go for good.`,
+        }) and its uploads in progress will be deleted. This cannot be undone.`,
       ),
       action: "Delete drive",
       typed: drive_name,

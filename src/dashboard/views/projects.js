@@ -200,7 +200,7 @@ async function remove({ api, notices }, { project_id, files, bytes }) {
       {},
       `Its ${formatNumber(files, "file")} (${
         formatBytes(bytes)
-      }), its keys and its applications go for good. Nothing brings them back.`,
+      }), its keys and its applications will be deleted. This cannot be undone.`,
     ),
     action: "Delete project",
     typed: project_id,

@@ -44,7 +44,7 @@ export function signInView(session, onEnter, sentence = "") {
     problem.textContent = "";
     button.disabled = true;
     try {
-      session.start(await credentialsOf(input.value.trim()));
+      session.start(await signIn(input.value.trim()));
       onEnter();
     } catch (error) {
       problem.textContent = error instanceof Error ? error.message : String(error);
@@ -65,13 +65,13 @@ const HINT = "The first start of the server printed both. The token opens all pr
 const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
 /**
- * Finds out whose secret it is.
+ * Determines whether a secret is the administrator's token or a project key.
  *
  * @param {string} secret
  * @returns {Promise<Credentials>}
  * @throws {Error} If the server does not accept it.
  */
-async function credentialsOf(secret) {
+async function signIn(secret) {
   if (secret === "") throw new Error("Enter the administrator’s token or a project key");
   if (!SENDABLE.test(secret)) {
     throw new Error("This is not a token or key: they contain neither spaces nor accented letters");
@@ -79,22 +79,24 @@ async function credentialsOf(secret) {
   const project = KEY.exec(secret)?.[1];
   /** @type {Credentials} */
   const asToken = { kind: "admin", secret };
-  if (project === undefined) return await judged(asToken, "/admin/v1/projects");
+  if (project === undefined) return await verify(asToken, "/admin/v1/projects");
   const path = `/admin/v1/projects/${encodeURIComponent(project)}`;
   try {
-    return await judged({ kind: "project", secret, project }, path);
+    return await verify({ kind: "project", secret, project }, path);
   } catch (error) {
     // A chosen token may look like a project key.
-    return await judged(asToken, "/admin/v1/projects").catch(() => Promise.reject(error));
+    return await verify(asToken, "/admin/v1/projects").catch(() => Promise.reject(error));
   }
 }
 
 /**
+ * Checks credentials with a request.
+ *
  * @param {Credentials} credentials
  * @param {string} path The path that the credentials must open.
  * @returns {Promise<Credentials>}
  */
-async function judged(credentials, path) {
+async function verify(credentials, path) {
   const headers = headersOf(credentials);
   const response = await fetch(path, { headers, credentials: "omit", cache: "no-store" })
     .catch(() => {

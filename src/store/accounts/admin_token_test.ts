@@ -26,8 +26,14 @@ testOnAll("A new administrator's token replaces the former one at once", async (
   assertEquals((await entriesWith(bench, second)).length, 1);
 });
 
-testOnAll("A first administrator's token does not replace one", async ({ store: { adminToken } }) => {
-  const [first, second] = [hashSecret("one"), hashSecret("two")];
-  assertEquals([await adminToken.setFirst(first), await adminToken.setFirst(second)], [true, false]);
-  assertEquals(await adminToken.hasHash(first), true);
-});
+testOnAll(
+  "A first administrator's token does not replace one",
+  async ({ store: { adminToken } }) => {
+    const [first, second] = [hashSecret("one"), hashSecret("two")];
+    assertEquals([await adminToken.setFirst(first), await adminToken.setFirst(second)], [
+      true,
+      false,
+    ]);
+    assertEquals(await adminToken.hasHash(first), true);
+  },
+);

@@ -244,13 +244,16 @@ async function countOperations(work: () => Promise<unknown>): Promise<number> {
   return count;
 }
 
-testOnAll("A cached thing of a deleted project opens no later project with its id", async (bench) => {
-  const projects = new ProjectCache(bench.db);
-  const old = await projects.find("p");
-  assert(old !== undefined);
-  let projectCreated = old.created - 1;
-  const things = new TtlCache(() => Promise.resolve({ project: "p", projectCreated }));
-  assertEquals(await projects.findOwned(things, "key"), undefined);
-  projectCreated = old.created;
-  assertEquals((await projects.findOwned(things, "key"))?.thing.project, "p");
-});
+testOnAll(
+  "A cached thing of a deleted project opens no later project with its id",
+  async (bench) => {
+    const projects = new ProjectCache(bench.db);
+    const old = await projects.find("p");
+    assert(old !== undefined);
+    let projectCreated = old.created - 1;
+    const things = new TtlCache(() => Promise.resolve({ project: "p", projectCreated }));
+    assertEquals(await projects.findOwned(things, "key"), undefined);
+    projectCreated = old.created;
+    assertEquals((await projects.findOwned(things, "key"))?.thing.project, "p");
+  },
+);

@@ -4,7 +4,7 @@ export type CommitOutcome = "done" | "refused" | "failed";
 /** Entries of the garbage list, by their kind. */
 export type SweptKind = "chunks" | "manifest" | "upload" | "parts" | "entry";
 
-/** What the scrub found of a file. `converted`: it was whole, and its missing digest or checksums were added. */
+/** What the scrub found of a file. `converted`: it was whole, and its missing digest was added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";
 
 /** Receives events of the store for the metrics. Its methods are called on hot paths and must cost next to nothing. */

@@ -1,8 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
+import { SECOND } from "../../rules/units.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 
 /** The interval between two calls of `Compactor.run`, in milliseconds. */
-export const COMPACT_INTERVAL = 10_000;
+export const COMPACT_INTERVAL = 10 * SECOND;
 
 /**
  * The share of free pages from which on the file is made smaller. Fewer are soon used again, and returning them means to

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { HOUR } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import type { Outcome } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
@@ -81,7 +82,7 @@ testOnAll(
       await sweeper.sweep();
       await put(bench, "a", bytes(2 * CHUNK_SIZE));
       await put(bench, "a", bytes(3 * CHUNK_SIZE));
-      set(3_600_000);
+      set(HOUR);
       await sweepFor(forward, GARBAGE_GRACE - SWEEP_INTERVAL);
       await assertKeys(bench, held);
       await sweepFor(forward, 2 * SWEEP_INTERVAL);
@@ -92,10 +93,10 @@ testOnAll(
       await assertKeys(bench, { ...swept, chunk: 2 });
       // If it is set back, bytes are only deleted later.
       await put(bench, "a", bytes(3 * CHUNK_SIZE));
-      set(-3_600_000);
+      set(-HOUR);
       await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
       await assertKeys(bench, held);
-      forward(3_600_000);
+      forward(HOUR);
       await sweepFor(forward, GARBAGE_GRACE + SWEEP_INTERVAL);
       await assertKeys(bench, { ...swept, chunk: 3 });
     });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { DAY } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
@@ -108,11 +109,11 @@ testOnAll("Digests are computed soon, however long the scrub had no work", async
   await putParts(bench, "a");
   const { scrub } = scrubOf(bench);
   await withClock(async (forward) => {
-    forward(30 * 24 * 3_600_000);
+    forward(30 * DAY);
     const work = scrub.checkUrgent();
     await Promise.race([work, delay(20_000)]);
     assertEquals((await recordOf(bench, "a")).sha256, digest(WHOLE));
-    forward(30 * 24 * 3_600_000);
+    forward(30 * DAY);
     await Promise.race([scrub.pass(), delay(20_000)]);
     assertEquals((await scrub.state()).progress, 1);
   });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
-import { HOUR } from "../../rules/units.ts";
+import { HOUR, MINUTE } from "../../rules/units.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -175,11 +175,11 @@ testOnAll("Aborting an upload deletes its parts and their bytes", async (bench) 
 });
 
 testOnAll("An expired upload is deleted with its parts and bytes", async ({ db }) => {
-  const store = new Store(db, { uploadTtl: 60_000, onError: () => {} });
+  const store = new Store(db, { uploadTtl: MINUTE, onError: () => {} });
   const bench = { store, db };
   const id = await start(bench);
   await putPart(bench, "a", id, 1, bytes(2 * CHUNK_SIZE));
-  await store.sweeper.sweep(Date.now() + 60_001);
+  await store.sweeper.sweep(Date.now() + MINUTE + 1);
   const gone = await assertRejects(() => putPart(bench, "a", id, 2, bytes(1)), UploadRefused);
   assertEquals(gone.problem, "absent");
   await sweepLater(bench);

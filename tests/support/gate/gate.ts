@@ -15,6 +15,7 @@ export class Gate implements AsyncDisposable {
     /** Where the applications are. */
     readonly origin: string,
     readonly project: Project,
+    private readonly isShared = false,
   ) {}
 
   static async start(options: ServerOptions = {}): Promise<Gate> {
@@ -26,6 +27,16 @@ export class Gate implements AsyncDisposable {
     const origin = PLACE.exec(server.text)?.[1];
     assert(origin !== undefined, server.text);
     return new Gate(server, origin, await Project.make(server));
+  }
+
+  /**
+   * A project of its own on a server that all such gates of a test file share: for tests that neither configure, stop nor
+   * observe the server, and claim no host name. The server ends with the test file.
+   */
+  static async shared(): Promise<Gate> {
+    sharedServer ??= startShared();
+    const { server, origin } = await sharedServer;
+    return new Gate(server, origin, await Project.make(server), true);
   }
 
   get port(): number {
@@ -79,6 +90,14 @@ export class Gate implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
+    if (!this.isShared) await this.server[Symbol.asyncDispose]();
   }
+}
+
+let sharedServer: Promise<Gate> | undefined;
+
+async function startShared(): Promise<Gate> {
+  const gate = await Gate.start();
+  addEventListener("unload", () => gate.server.endAtExit());
+  return gate;
 }

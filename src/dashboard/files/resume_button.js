@@ -9,17 +9,17 @@ import { formatCount, formatTime } from "../core/format.js";
  *
  * @param {ResumeRecord} record
  * @param {UploadList} list
- * @param {(sentence: string) => void} onOther called with the reason if the chosen file is another one
+ * @param {(sentence: string) => void} onMismatch called with the reason if the chosen file is another one
  * @returns {HTMLElement}
  */
-export function createGoOn(record, list, onOther) {
+export function createResumeButton(record, list, onMismatch) {
   const input = h("input", { type: "file", hidden: true });
   input.addEventListener("change", () => {
     const file = input.files?.[0];
     input.value = "";
     if (file === undefined) return;
-    const problem = otherFile(file, record);
-    if (problem !== undefined) return onOther(problem);
+    const problem = fileMismatch(file, record);
+    if (problem !== undefined) return onMismatch(problem);
     const { project, drive, name } = record;
     list.add([{ place: { project, drive, name }, file }]);
   });
@@ -39,7 +39,7 @@ export function createGoOn(record, list, onOther) {
  * @param {Pick<ResumeRecord, "name" | "size" | "lastModified">} record
  * @returns {string | undefined}
  */
-export function otherFile(file, record) {
+export function fileMismatch(file, record) {
   if (file.size !== record.size) {
     return `“${file.name}” has ${
       formatCount(file.size)

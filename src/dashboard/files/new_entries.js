@@ -15,7 +15,7 @@ import { eachOf } from "./limiter.js";
  * @param {AbortSignal} list.signal
  * @returns {Promise<Entry[]>}
  */
-export async function arrivals(api, { project, drive }, names, list) {
+export async function newEntries(api, { project, drive }, names, list) {
   const { prefix, recursive, signal } = list;
   const rows = new Set(
     names.filter((name) => name.startsWith(prefix)).map((name) => {

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { ListOptions } from "../core/types.d.ts";
-import { arrivals } from "./arrivals.js";
+import { newEntries } from "./new_entries.js";
 
 const PLACE = { project: "p", drive: "d" };
 
@@ -11,7 +11,7 @@ async function rows(names: string[], prefix: string, recursive = false): Promise
     return Promise.resolve({ names: [found], files: [{ name: found, etag: "1" }] });
   };
   const { signal } = new AbortController();
-  const entries = await arrivals({ listFiles }, PLACE, names, { prefix, recursive, signal });
+  const entries = await newEntries({ listFiles }, PLACE, names, { prefix, recursive, signal });
   return entries.map(({ name }) => name).toSorted();
 }
 

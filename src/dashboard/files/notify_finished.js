@@ -10,7 +10,7 @@ import { formatNumber } from "../core/format.js";
  * @param {Notices} notices
  * @param {AbortSignal} signal
  */
-export function tellEnds(list, notices, signal) {
+export function notifyFinished(list, notices, signal) {
   let wasActive = false;
   let done = 0;
   list.subscribe((stored) => {
