@@ -50,7 +50,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     {
       find: "project.deleting.includes(place.drive)) return false;",
       replace: 'project.deleting.includes("/")) return false;',
-      tests: ["src/store/accounts/deletions_test.ts"],
+      tests: ["src/store/engine/project_cache_test.ts"],
     },
     {
       find: "discardContent(operation, place, current.value, undefined);",
@@ -60,7 +60,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       find: "isClosed = true;\n      releaseVersion();",
       replace: "if (isClosed) releaseVersion();\n      isClosed = true;",
     },
-    { find: "if (isClosed) close();", replace: "" },
+    { find: "if (isClosed) close();", replace: "void isClosed;" },
   ]),
   ...mutantsOf("src/store/files/receive.ts", ["src/store/files/receive_test.ts"], [
     {
