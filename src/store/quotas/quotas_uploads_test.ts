@@ -175,3 +175,11 @@ testOnAll("Ending an upload of a drive that is being deleted frees nothing twice
   assertEquals(await end({ key, value, versionstamp }), true);
   assertEquals(await usedBytes(bench), 300);
 });
+
+testOnAll("An upload whose parts count already is completed even over the quota", async (bench) => {
+  await setQuota(bench, 1000);
+  const id = await upload(bench, place("a"), [700]);
+  await setQuota(bench, 500);
+  assertEquals(await bench.store.uploads.complete(place("a"), id, () => true), "done");
+  assertEquals(await usedBytes(bench), 700);
+});
