@@ -25,6 +25,9 @@ With a text: only changes whose file, text or tests contain it.
 Exit status 1: a change survived without an explanation, the table has an error, or it has fewer than ${MIN_MUTANTS} changes.
 `;
 
+/** The exit status after Ctrl-C. */
+const INTERRUPTED = 130;
+
 /** What the tests need. */
 const PARTS = ["deno.json", "deno.lock", "main.ts", "scripts", "src", "tests"];
 
@@ -47,6 +50,11 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const mutants = MUTANTS.filter((mutant) => positionals.every((text) => mentions(mutant, text)));
+  // The processes and folders of the run are removed before it ends.
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => stop.abort());
+  }
   const started = performance.now();
   const results = await testMutants(mutants, {
     root: ROOT,
@@ -54,7 +62,9 @@ async function main(args: string[]): Promise<number> {
     jobs: Math.max(1, Number(values.jobs)),
     dir: await memoryDisk(),
     onResult: (result) => print(lineOf(result)),
+    signal: stop.signal,
   });
+  if (stop.signal.aborted) return INTERRUPTED;
   return summarize(results, performance.now() - started, positionals.length > 0);
 }
 

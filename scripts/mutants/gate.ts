@@ -18,7 +18,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
     },
     {
       find: "if (!mayUseSession(head, client.host)) return [];",
-      replace: "",
+      replace: 'if (head.method === "" && !mayUseSession(head, client.host)) return [];',
       tests: ["tests/gate/sign_in_test.ts"],
     },
     {
@@ -34,6 +34,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
     {
       find: "if (key.length > MAX_KEY_HEADER) return",
       replace: "if (key.length >= MAX_KEY_HEADER) return",
+      tests: ["src/gate/authorization_test.ts"],
     },
     {
       find: 'if (found === undefined || prefix === "" && found.host !== host) return false;',

@@ -35,6 +35,8 @@ export interface RunOptions {
   dir?: string | undefined;
   /** The shortest time limit, in milliseconds. */
   minTimeLimit?: number;
+  /** Ends the run; the results so far are returned. */
+  signal?: AbortSignal;
   onResult?: (result: Result) => void;
 }
 
@@ -52,29 +54,35 @@ export async function testMutants(
     options.onResult?.(result);
   };
   await using copies = new AsyncDisposableStack();
-  const copy = async (): Promise<TreeCopy> => copies.use(await TreeCopy.make(options, options.dir));
+  const copy = async (): Promise<TreeCopy> => copies.use(await TreeCopy.make(options, options));
   const workers = await Promise.all(Array.from({ length: options.jobs }, copy));
-  const valid = await withoutTypeErrors(workers, mutants, report);
-  const unchanged = await runUnchanged(workers, valid);
-  await share(workers, valid, async (worker, mutant) => {
+  const { signal } = options;
+  const valid = await withoutTypeErrors(workers, mutants, { report, signal });
+  const unchanged = await runUnchanged(workers, valid, signal);
+  await share(workers, valid, signal, async (worker, mutant) => {
     const key = keyOf(mutant.tests);
     const before = unchanged.get(key);
-    report(await testMutant(worker, mutant, before, options.minTimeLimit ?? MIN_TIME_LIMIT));
+    const minTimeLimit = options.minTimeLimit ?? MIN_TIME_LIMIT;
+    const result = await testMutant(worker, mutant, before, minTimeLimit);
+    if (signal?.aborted) return;
+    report(result);
     // The output of tests that fail without a change is reported once.
     if (before !== undefined) unchanged.set(key, { ...before, output: "as above" });
   });
   return results;
 }
 
-/** Lets workers take items from a list until it is empty. */
+/** Lets workers take items from a list until it is empty, or the run is ended. */
 async function share<T>(
   workers: readonly TreeCopy[],
   items: readonly T[],
+  signal: AbortSignal | undefined,
   work: (worker: TreeCopy, item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = [...items];
   await Promise.all(workers.map(async (worker) => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      if (signal?.aborted) return;
       await work(worker, item);
     }
   }));
@@ -84,10 +92,13 @@ async function share<T>(
 async function withoutTypeErrors(
   workers: readonly TreeCopy[],
   mutants: readonly Mutant[],
-  report: (result: Result) => void,
+  { report, signal }: {
+    report: (result: Result) => void;
+    signal: AbortSignal | undefined;
+  },
 ): Promise<Mutant[]> {
   const valid: Mutant[] = [];
-  await share(workers, inRounds(mutants), async (worker, round) => {
+  await share(workers, inRounds(mutants), signal, async (worker, round) => {
     const made = await Promise.all(round.map(async (mutant) => ({
       mutant,
       mutation: await mutationIn(worker, mutant),
@@ -157,10 +168,11 @@ async function withChanges<T>(
 async function runUnchanged(
   workers: readonly TreeCopy[],
   mutants: readonly Mutant[],
+  signal: AbortSignal | undefined,
 ): Promise<Map<string, TestRun>> {
   const runs = new Map<string, TestRun>();
   const sets = new Map(mutants.map(({ tests }) => [keyOf(tests), tests]));
-  await share(workers, [...sets], async (worker, [key, tests]) => {
+  await share(workers, [...sets], signal, async (worker, [key, tests]) => {
     runs.set(key, await worker.test(tests, UNCHANGED_TIME_LIMIT));
   });
   return runs;

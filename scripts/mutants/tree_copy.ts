@@ -16,9 +16,11 @@ export interface TestRun {
 /** A copy of the project in a temporary folder, in which sources are changed and tested. */
 export class TreeCopy implements AsyncDisposable {
   readonly #folder: string;
+  readonly #signal: AbortSignal | undefined;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, signal: AbortSignal | undefined) {
     this.#folder = folder;
+    this.#signal = signal;
   }
 
   /**
@@ -26,10 +28,11 @@ export class TreeCopy implements AsyncDisposable {
    *
    * @param parts Files and folders of the project. Those that do not exist are left out.
    * @param dir Where the temporary folder is made.
+   * @param signal Ends the running tests.
    */
   static async make(
     { root, parts }: { root: string; parts: readonly string[] },
-    dir: string | undefined,
+    { dir, signal }: { dir?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<TreeCopy> {
     const options = { prefix: "kvdrive-mutants-", ...(dir === undefined ? {} : { dir }) };
     const folder = await Deno.makeTempDir(options);
@@ -38,7 +41,7 @@ export class TreeCopy implements AsyncDisposable {
       await cp(join(root, part), join(folder, "tree", part), { recursive: true })
         .catch(ignoreMissing);
     }
-    return new TreeCopy(folder);
+    return new TreeCopy(folder, signal);
   }
 
   async read(file: string): Promise<string> {
@@ -93,6 +96,7 @@ export class TreeCopy implements AsyncDisposable {
     });
     const endGroup = () => child.pid !== undefined && endProcessGroup(child.pid);
     const timer = limit === Infinity ? undefined : setTimeout(endGroup, limit);
+    this.#signal?.addEventListener("abort", endGroup);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => output += text);
@@ -101,6 +105,7 @@ export class TreeCopy implements AsyncDisposable {
       child.on("exit", resolve).on("error", reject);
     });
     clearTimeout(timer);
+    this.#signal?.removeEventListener("abort", endGroup);
     endGroup();
     return { code, output, time: performance.now() - started };
   }
