@@ -67,7 +67,7 @@ Deno.test("A port of the gate that is taken is told.", async () => {
 Deno.test("The server stores files although the default port of the gate is in use.", async () => {
   using _taken = takeUsualPort();
   await using server = await TestServer.start({ env: { KVDRIVE_APPS_PORT: "" } });
-  assertMatch(server.text, /^Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
+  assertMatch(server.text, /^Warning: Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
   assert(!server.text.includes("Applications are at"), server.text);
   const listed = await server.fetch("d", "/files");
   assertEquals(listed.status, 200, await listed.text());
