@@ -22,7 +22,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ORIGIN: "origin",
   NETWORK: "address or network",
   TOKEN: "token",
-  FORM: "`text`, `json` or `off`",
+  FORMAT: "`text`, `json` or `off`",
   PROJECT: "project id",
   DRIVE: "drive name",
   ID: "project id",

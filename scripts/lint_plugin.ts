@@ -49,7 +49,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "http/metrics": ["http", "store", "rules"],
   gate: ["http", "http1", "store", "rules"],
   openapi: ["rules"],
-  api: ["openapi", "gate", "http", "http1", "store", "rules"],
+  api: ["openapi", "http", "store", "rules"],
+  "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
   cli: ["src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],

@@ -5,13 +5,14 @@
  */
 import { parseArgs } from "node:util";
 import { print } from "./package/command_line.ts";
-import { runTests, testFiles } from "./test/runner.ts";
+import { runTests, slowTests, testFiles } from "./test/runner.ts";
 
 const HELP = `Usage: deno task test [OPTIONS] [FILE_OR_FOLDER ...] [-- OPTIONS OF deno test]
 
 Runs each test file in a process of its own and prints one line for it; a file that fails is followed by its whole output.
 Without a file or folder: all tests that need nothing but Deno and take seconds.
 
+  --slow            the files named *_slow_test.ts, which the task "test" leaves out
   --jobs N          how many files run at the same time (one more than the machine has cores)
   --time-limit S    seconds after which a file is ended (600)
   --filter TEXT     only tests whose name has this text
@@ -20,6 +21,7 @@ Without a file or folder: all tests that need nothing but Deno and take seconds.
 
 interface Options {
   places: string[];
+  isSlow: boolean;
   jobs: number;
   timeLimit: number;
   args: string[];
@@ -30,7 +32,7 @@ if (import.meta.main) Deno.exit(await main(Deno.args));
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args);
   if (typeof options === "number") return options;
-  const files = await testFiles(options.places);
+  const files = options.isSlow ? await slowTests() : await testFiles(options.places);
   if (files.length === 0) {
     print(`No test files in ${options.places.join(", ")}\n`);
     return 2;
@@ -49,6 +51,7 @@ function readOptions(args: string[]): Options | number {
         jobs: { type: "string", default: String(navigator.hardwareConcurrency + 1) },
         "time-limit": { type: "string", default: "600" },
         filter: { type: "string" },
+        slow: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -58,6 +61,7 @@ function readOptions(args: string[]): Options | number {
     }
     return {
       places: positionals,
+      isSlow: values.slow,
       jobs: positive(values.jobs, "--jobs"),
       timeLimit: positive(values["time-limit"], "--time-limit"),
       args: [

@@ -1,44 +1,43 @@
 /**
  * Changes the source in many places, one at a time, and reports the changes that no test notices:
- * `deno task test:mutants --help`. It works in copies of the tree.
+ * `deno task test:mutants --help`.
  *
  * @module
  */
-import { dirname, join } from "@std/path";
 import { parseArgs } from "node:util";
+import type { Mutant } from "./mutants/mutant.ts";
+import { type Result, testMutants } from "./mutants/run.ts";
+import { MUTANTS } from "./mutants/table.ts";
 import { print } from "./package/command_line.ts";
 import { ROOT } from "./package/parts.ts";
-import { MUTANTS } from "./test/mutant_table.ts";
-import { type Mutant, mutate } from "./test/mutants.ts";
 
-const HELP = `Usage: deno task test:mutants [--only TEXT] [--jobs N]
+/** The least number of changes. */
+const MIN_MUTANTS = 60;
 
-  --only TEXT  only changes in files whose path contains this text
-  --jobs N     how many changes are tested at the same time (2)
-  -h, --help   print this
+const HELP = `Usage: deno task test:mutants [OPTIONS] [TEXT ...]
 
-Ends with 1 if a change survives that the table does not explain, or cannot be made.
+Makes each change of scripts/mutants/ in a copy of the project, runs the tests that must notice it, and prints one line.
+With a text: only changes whose file, text or tests contain it.
+
+  --jobs N    how many changes are tested at the same time (2)
+  -h, --help  print this
+
+Exit status 1: a change survived without an explanation, the table has an error, or it has fewer than ${MIN_MUTANTS} changes.
 `;
 
-/** Most time that the tests of one change may take, in milliseconds. A change that makes them hang is noticed. */
-const TIME_LIMIT = 120_000;
+/** What the tests need. */
+const PARTS = ["deno.json", "deno.lock", "main.ts", "scripts", "src", "tests"];
 
-type Outcome = "noticed" | "survived" | "explained" | "impossible";
-
-interface Verdict {
-  mutant: Mutant;
-  outcome: Outcome;
-  seconds: number;
-  detail?: string;
-}
+/** A file system in memory, on which tests that write stores are faster. */
+const MEMORY_DISK = "/dev/shm";
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
 
 async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args,
+    allowPositionals: true,
     options: {
-      only: { type: "string", default: "" },
       jobs: { type: "string", default: "2" },
       help: { type: "boolean", short: "h", default: false },
     },
@@ -47,120 +46,50 @@ async function main(args: string[]): Promise<number> {
     print(HELP);
     return 0;
   }
-  const waiting = MUTANTS.filter(({ file }) => file.includes(values.only));
-  const verdicts: Verdict[] = [];
-  await Promise.all(Array.from({ length: Number(values.jobs) }, async () => {
-    await using copy = await TreeCopy.make();
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const verdict = await judgeOne(copy, mutant);
-      print(lineOf(verdict));
-      verdicts.push(verdict);
-    }
-  }));
-  return summarize(verdicts);
-}
-
-/** Tests one change, in a copy whose tests pass without it. */
-async function judgeOne(copy: TreeCopy, mutant: Mutant): Promise<Verdict> {
+  const mutants = MUTANTS.filter((mutant) => positionals.every((text) => mentions(mutant, text)));
   const started = performance.now();
-  const verdict = (outcome: Outcome, detail?: string): Verdict => ({
-    mutant,
-    outcome,
-    seconds: (performance.now() - started) / 1000,
-    ...(detail === undefined ? {} : { detail }),
+  const results = await testMutants(mutants, {
+    root: ROOT,
+    parts: PARTS,
+    jobs: Math.max(1, Number(values.jobs)),
+    dir: await memoryDisk(),
+    onResult: (result) => print(lineOf(result)),
   });
-  const source = await copy.read(mutant.file);
-  const changed = mutate(source, mutant);
-  if ("problem" in changed) return verdict("impossible", changed.problem);
-  const failure = await copy.failureWithout(mutant.tests);
-  if (failure !== undefined) return verdict("impossible", `without it:\n${failure}`);
-  await copy.write(mutant.file, changed.text);
+  return summarize(results, performance.now() - started, positionals.length > 0);
+}
+
+function mentions({ file, find, tests }: Mutant, text: string): boolean {
+  return [file, find, ...tests].some((each) => each.includes(text));
+}
+
+async function memoryDisk(): Promise<string | undefined> {
   try {
-    if (await copy.test(mutant.tests) !== undefined) return verdict("noticed");
-  } finally {
-    await copy.write(mutant.file, source);
+    return (await Deno.stat(MEMORY_DISK)).isDirectory ? MEMORY_DISK : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
   }
-  return mutant.survives === undefined
-    ? verdict("survived")
-    : verdict("explained", mutant.survives);
 }
 
-function lineOf({ mutant, outcome, seconds, detail }: Verdict): string {
-  const { file, find, replace } = mutant;
-  const change = `${JSON.stringify(find)} -> ${JSON.stringify(replace)}`;
-  const why = detail === undefined ? "" : `\n  ${detail}`;
-  return `${outcome.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s  ${file}: ${change}${why}\n`;
+function lineOf({ mutant, outcome, line, detail, time }: Result): string {
+  const place = line === undefined ? mutant.file : `${mutant.file}:${line}`;
+  const seconds = `${(time / 1000).toFixed(1).padStart(5)} s`;
+  const head = `${outcome.padEnd(9)} ${seconds}  ${place}: ${detail.trim()}\n`;
+  if (outcome === "killed") return head;
+  return `${head}  ${JSON.stringify(mutant.find)}\n  -> ${JSON.stringify(mutant.replace)}\n`;
 }
 
-function summarize(verdicts: readonly Verdict[]): number {
-  const count = (outcome: Outcome) => verdicts.filter((one) => one.outcome === outcome).length;
+/** Prints the totals. Returns the exit status. */
+function summarize(results: readonly Result[], time: number, isSelection: boolean): number {
+  const count = (outcome: Result["outcome"]) =>
+    results.filter((result) => result.outcome === outcome).length;
+  const seconds = Math.round(time / 1000);
   print(
-    `\n${verdicts.length} changes: ${count("noticed")} noticed, ${count("survived")} survived, ` +
-      `${count("explained")} survived for a known reason, ${count("impossible")} impossible\n`,
+    `\n${results.length} changes in ${Math.floor(seconds / 60)} min ${seconds % 60} s: ` +
+      `${count("killed")} killed, ${count("survived")} survived, ` +
+      `${count("explained")} survived and are explained, ${count("error")} errors\n`,
   );
-  return count("survived") + count("impossible") === 0 ? 0 : 1;
-}
-
-/** A copy of the tree in a temporary folder, with what is not committed yet. */
-class TreeCopy implements AsyncDisposable {
-  /** What tests print that fail without a change, by the files; `undefined` for those that pass. */
-  readonly #failures = new Map<string, Promise<string | undefined>>();
-
-  private constructor(readonly folder: string) {}
-
-  static async make(): Promise<TreeCopy> {
-    const folder = await Deno.makeTempDir({ prefix: "kvdrive-mutants-" });
-    const list = new Deno.Command("git", {
-      args: ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-      cwd: ROOT,
-    });
-    const names = new TextDecoder().decode((await list.output()).stdout).split("\0");
-    for (const name of names) {
-      if (name === "") continue;
-      await Deno.mkdir(dirname(join(folder, name)), { recursive: true });
-      await Deno.copyFile(join(ROOT, name), join(folder, name)).catch(ignoreMissing);
-    }
-    return new TreeCopy(folder);
-  }
-
-  async read(file: string): Promise<string> {
-    return await Deno.readTextFile(join(this.folder, file));
-  }
-
-  async write(file: string, text: string): Promise<void> {
-    await Deno.writeTextFile(join(this.folder, file), text);
-  }
-
-  /** Runs tests without a change, once. @returns what they print if they fail. */
-  async failureWithout(tests: readonly string[]): Promise<string | undefined> {
-    const key = tests.join(" ");
-    const failure = this.#failures.get(key) ?? this.test(tests);
-    this.#failures.set(key, failure);
-    return await failure;
-  }
-
-  /** Runs tests until the first fails. @returns what they print if one fails or the time is over. */
-  async test(tests: readonly string[]): Promise<string | undefined> {
-    const process = new Deno.Command(Deno.execPath(), {
-      args: ["test", "--quiet", "--no-check", "--no-prompt", "-A", "--fail-fast", ...tests],
-      cwd: this.folder,
-      env: { NO_COLOR: "1" },
-      stdin: "null",
-      stdout: "piped",
-      stderr: "piped",
-      signal: AbortSignal.timeout(TIME_LIMIT),
-    });
-    const { success, stdout, stderr } = await process.output();
-    const decoder = new TextDecoder();
-    return success ? undefined : decoder.decode(stdout) + decoder.decode(stderr);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Deno.remove(this.folder, { recursive: true });
-  }
-}
-
-function ignoreMissing(error: unknown): void {
-  // A file that was removed and not committed yet.
-  if (!(error instanceof Deno.errors.NotFound)) throw error;
+  const isEnough = isSelection || results.length >= MIN_MUTANTS;
+  if (!isEnough) print(`The table needs at least ${MIN_MUTANTS} changes\n`);
+  return isEnough && count("survived") + count("error") === 0 ? 0 : 1;
 }

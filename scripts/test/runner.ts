@@ -3,8 +3,8 @@ import { print } from "../package/command_line.ts";
 import { filesBelow, ROOT } from "../package/parts.ts";
 import { type FileResult, type RunOptions, runTestFile } from "./test_file.ts";
 
-/** Folders in `tests/` whose tests need other programs, or minutes. Each has a task of its own in deno.json. */
-const OTHER_TASKS = ["browser", "faults", "proxy", "remote", "slow", "soak"];
+/** Folders in `tests/` whose tests need other programs. Each has a task of its own in deno.json. */
+const OTHER_TASKS = ["browser", "faults", "proxy", "remote", "soak"];
 
 /** A file system in memory, and what it needs free to hold the stores of the tests, in bytes. */
 const MEMORY_DISK = "/dev/shm";
@@ -35,6 +35,9 @@ export async function runTests(run: TestRun): Promise<number> {
   }
 }
 
+/** How the names of files end whose tests take many seconds of computing: `deno task test:slow` runs them. */
+const SLOW = "_slow_test.ts";
+
 /**
  * The test files in some files and folders; without them, all of the project but those of other tasks. Black-box tests,
  * which take the longest, come first.
@@ -47,14 +50,24 @@ export async function testFiles(places: readonly string[]): Promise<string[]> {
     else files.push(...(await filesBelow(ROOT, path)).filter(isTest));
   }
   if (places.length > 0) return files;
-  const others = OTHER_TASKS.map((folder) => `tests/${folder}/`);
-  return files.filter((file) => !others.some((folder) => file.startsWith(folder)));
+  return files.filter((file) => !isOfOtherTask(file) && !file.endsWith(SLOW));
 }
 
-/** The black-box tests: those in `tests/` that `deno task test` runs. */
+/** The test files that take long. */
+export async function slowTests(): Promise<string[]> {
+  const files = await testFiles(["tests", "scripts", "src"]);
+  return files.filter((file) => file.endsWith(SLOW));
+}
+
+function isOfOtherTask(file: string): boolean {
+  const others = OTHER_TASKS.map((folder) => `tests/${folder}/`);
+  return others.some((folder) => file.startsWith(folder));
+}
+
+/** The black-box tests that need no other program. */
 export async function blackBoxTests(): Promise<string[]> {
-  const files = await testFiles([]);
-  return files.filter((file) => file.startsWith("tests/") && !file.startsWith("tests/support/"));
+  const files = await testFiles(["tests"]);
+  return files.filter((file) => !isOfOtherTask(file) && !file.startsWith("tests/support/"));
 }
 
 function isTest(path: string): boolean {

@@ -23,7 +23,7 @@ import { print, printError } from "./terminal/output.ts";
 
 const serveCommand: Command = {
   name: "serve",
-  form: "kvdrive serve [OPTIONS]",
+  usage: "kvdrive serve [OPTIONS]",
   summary: "start the server",
   options: SERVE_OPTIONS,
   async run(args, env) {
@@ -35,7 +35,7 @@ const serveCommand: Command = {
 
 const versionCommand: Command = {
   name: "version",
-  form: "kvdrive version",
+  usage: "kvdrive version",
   summary: "print the version, and how kvdrive was built",
   options: [],
   run: (_args, env) =>
@@ -44,11 +44,11 @@ const versionCommand: Command = {
 
 const completionsCommand: Command = {
   name: "completions",
-  form: `kvdrive completions ${SHELLS.join("|")}`,
+  usage: `kvdrive completions ${SHELLS.join("|")}`,
   summary: "print a completion script for a shell",
   options: [],
   run(args) {
-    const advice = `usage: ${completionsCommand.form}`;
+    const advice = `usage: ${completionsCommand.usage}`;
     const { operands: [name, ...others] } = parseFlags([], args, advice);
     const shell = SHELLS.find((shell) => shell === name);
     if (shell === undefined) throw new UsageError(`Unknown shell: ${advice}`);

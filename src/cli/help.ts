@@ -20,12 +20,14 @@ ${serveHelp()}`;
 
 /** Returns what `kvdrive help COMMAND` prints for a command, or for all of a group. */
 export function commandHelp(commands: readonly Command[]): string {
-  const forms = commands.map(({ form, summary }) => `  ${form}\n      ${summary}\n`);
-  const usage = `Usage:\n${forms.join("")}\n`;
+  const usages = commands.map(({ usage, summary }) => `  ${usage}\n      ${summary}\n`);
+  const heading = `Usage:\n${usages.join("")}\n`;
   const options = new Map(commands.flatMap(({ options }) => options.map((one) => [one.name, one])));
-  if (commands.some(({ name }) => name === "serve")) return usage + serveHelp();
-  if (options.size === 0) return usage.trimEnd() + "\n";
-  return `${usage}Options:\n${[...options.values()].map(optionRow).join("")}${unitsHelp(options)}`;
+  if (commands.some(({ name }) => name === "serve")) return heading + serveHelp();
+  if (options.size === 0) return heading.trimEnd() + "\n";
+  return `${heading}Options:\n${[...options.values()].map(optionRow).join("")}${
+    unitsHelp(options)
+  }`;
 }
 
 /** Returns the default of an option as text, with its environment variable if that takes precedence. */

@@ -26,7 +26,7 @@ Deno.test("The help lists the version, every command and every option with its v
 Deno.test("The help of a command shows its usage and its options", () => {
   for (const command of COMMANDS) {
     const text = commandHelp([command]);
-    assertStringIncludes(text, `  ${command.form}\n`);
+    assertStringIncludes(text, `  ${command.usage}\n`);
     assertStringIncludes(text, command.summary);
     for (const { name, help } of command.options) {
       assertStringIncludes(text, `--${name}`);

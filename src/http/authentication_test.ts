@@ -4,6 +4,7 @@ import {
   type AuthContext,
   authenticateCaller,
   type Caller,
+  reauthenticate,
   requireProjectKey,
 } from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
@@ -76,9 +77,12 @@ Deno.test("only the hash of a key is looked up, and an overlong key is not", asy
   const lookups: string[] = [];
   await requireKey(KEY, authContext(lookups));
   assertEquals(lookups, [hashSecret(KEY)]);
-  const long = "x".repeat(MAX_KEY_HEADER + 1);
+  const longest = "x".repeat(MAX_KEY_HEADER);
+  await assertRejects(() => requireKey(longest, authContext(lookups)), HttpError);
+  assertEquals(lookups, [hashSecret(KEY), hashSecret(longest)]);
+  const long = `${longest}x`;
   await assertRejects(() => requireKey(long, authContext(lookups)), HttpError);
-  assertEquals(lookups.length, 1);
+  assertEquals(lookups.length, 2);
 });
 
 Deno.test("after twenty wrong keys of a network the next one is 429, and a correct one is accepted", async () => {
@@ -158,4 +162,19 @@ Deno.test("wrong tokens and wrong keys count together, and correct ones are acce
   const administrator = await authenticate({ authorization: `Bearer ${TOKEN}` }, wrongKeys);
   assertEquals(administrator.isAdministrator, true);
   assertEquals((await authenticate({ "x-api-key": KEY }, wrongKeys)).isAdministrator, false);
+});
+
+Deno.test("a key that was revoked during the request is 401", async () => {
+  const checked: unknown[] = [];
+  const check = (isValid: boolean) => {
+    const isStillValid = (hash: string, project: string, age: number) => {
+      checked.push([hash, project, age >= 0]);
+      return Promise.resolve(isValid);
+    };
+    const headers = new Headers({ "x-api-key": KEY });
+    return reauthenticate(headers, "p", { keys: { isStillValid }, context: someContext() });
+  };
+  await check(true);
+  assertEquals((await assertRejects(() => check(false), HttpError)).status, 401);
+  assertEquals(checked, Array(2).fill([hashSecret(KEY), "p", true]));
 });

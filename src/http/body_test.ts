@@ -170,6 +170,15 @@ Deno.test("a body that trickles is refused, although bytes keep coming", async (
   }
 });
 
+Deno.test("a fast start does not let a body stop for longer than the grace", async () => {
+  const body = new TestBody((controller, pull) => {
+    if (pull === 1) controller.enqueue(new Uint8Array(1000));
+  });
+  const pace = { grace: 60, rate: 1 };
+  const error = await refusal(body.request(), { limit: 1e6, idle: 5000, pace });
+  assertEquals(error.message, "The body came too slowly: nothing was stored, send it again");
+});
+
 Deno.test("a body that is fast enough may take any time", async () => {
   const body = trickling(30, 10);
   const pace = { grace: 2000, rate: 1 };

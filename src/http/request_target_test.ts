@@ -151,7 +151,7 @@ Deno.test("a query string that is not percent-encoded UTF-8 is 400, in names and
 });
 
 Deno.test("a parameter has one value, or all its values if it may be repeated", () => {
-  const query = new Query("one=1&many=a&many=b&many=&many=a&empty=");
+  const query = new Query("one=1&many=a&many=b&many=&many=a&empty=&two=1&two=1");
   assertEquals(query.one("one"), "1");
   assertEquals(query.required("one"), "1");
   assertEquals(query.one("empty"), "");
@@ -159,6 +159,7 @@ Deno.test("a parameter has one value, or all its values if it may be repeated", 
   assertEquals(query.one("none"), undefined);
   assertEquals(query.all("many"), ["a", "b", "", "a"]);
   assertEquals(query.all("none"), []);
+  assertThrows(() => query.one("two"), HttpError, '"two" is given more than once');
   for (const take of [() => query.one("many"), () => query.required("many")]) {
     assertEquals(assertThrows(take, HttpError, '"many" is given more than once').status, 400);
   }

@@ -69,6 +69,12 @@ Deno.test("A text without an id or a secret is no project key", () => {
   for (const text of texts) assertEquals(parseProjectKey(text), undefined, JSON.stringify(text));
 });
 
+Deno.test("A project key is as long as a key in a header may be, and no longer", () => {
+  const longest = `p_${"x".repeat(MAX_KEY_HEADER - 2)}`;
+  assertEquals(parseProjectKey(longest)?.text, longest);
+  assertEquals(parseProjectKey(`${longest}x`), undefined);
+});
+
 Deno.test("The hash of a secret is its SHA-256 in hexadecimal", () => {
   const cases = [
     ["", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"],

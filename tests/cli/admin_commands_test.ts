@@ -140,7 +140,12 @@ Deno.test("A new administrator's token takes the place of the earlier one.", asy
 Deno.test("An administrator's token can be the first thing in a store.", async () => {
   await using folder = await Folder.make();
   const commands = new StoreCommands(folder.at("data"));
-  await commands.refused(2, /without a terminal.*kvdrive admin-token reset/, "admin-token", "reset");
+  await commands.refused(
+    2,
+    /without a terminal.*kvdrive admin-token reset/,
+    "admin-token",
+    "reset",
+  );
   assert(!await folder.has("data"));
   const { code, stdout, stderr } = await commands.run("admin-token", "reset", "--yes", "--json");
   assertEquals([code, stderr], [0, `Created a new store in ${commands.data}.\n`]);

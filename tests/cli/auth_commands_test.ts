@@ -33,7 +33,10 @@ Deno.test("Access control is switched on and off, as often as one likes.", async
   assertEquals(await accessOf(shop), "on");
   assertEquals(await shop.json("auth", "disable", "shop", "blog"), { enabled: false });
   assertEquals(await accessOf(shop), "off");
-  assertMatch(await shop.text("auth", "disable", "shop", "blog"), /^Access control .* is off: .*\n$/);
+  assertMatch(
+    await shop.text("auth", "disable", "shop", "blog"),
+    /^Access control .* is off: .*\n$/,
+  );
   assertMatch(await shop.text("auth", "enable", "shop", "blog"), /^Access control .* is on: .*\n$/);
 });
 
@@ -179,7 +182,11 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   },
   { args: ["create-api-key", "shop", "wiki", "-n", "x"], code: 1, says: /no application "wiki"/ },
   { args: ["delete-api-key", "shop", "blog", "-y"], code: 2, says: /--name is missing/ },
-  { args: ["delete-api-key", "shop", "blog", "-n", "agent"], code: 2, says: /without a terminal.*--yes/ },
+  {
+    args: ["delete-api-key", "shop", "blog", "-n", "agent"],
+    code: 2,
+    says: /without a terminal.*--yes/,
+  },
   { args: ["delete-api-key", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
   { args: ["list-api-keys", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
   { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },

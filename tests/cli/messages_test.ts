@@ -47,7 +47,7 @@ Deno.test("A place that the server cannot use is told with what helps.", async (
     [
       ["serve", ...data, "--backup-dir", "/proc/x"],
       1,
-      /\/proc\/x, the folder of --backup-dir: \/proc is no place/,
+      /\/proc\/x, the folder of --backup-dir: \/proc cannot hold files/,
     ],
   ];
   const runs = cases.map(async ([args, code, says]) => {

@@ -1,72 +1,21 @@
-import { assert, assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
-import { createHash } from "node:crypto";
 import { withKey } from "../support/admin.ts";
 import { MIB } from "../support/bytes.ts";
 import { Gate } from "../support/gate/gate.ts";
 import { RawClient } from "../support/gate/raw_client.ts";
-import { UpstreamApp, zeros } from "../support/gate/upstream_app.ts";
+import { UpstreamApp } from "../support/gate/upstream_app.ts";
 import { RawUpstream } from "../support/gate/upstream_raw.ts";
-import { residentBytes } from "../support/server.ts";
+import { assertBoundedMemory } from "../support/server.ts";
 
 const GIB = 1024 * MIB;
 const SOON = 20_000;
-
-/** What the process may grow by, however much passes: buffers of a connection, and what is not collected yet. */
-const MEMORY = 120 * MIB;
-
-/** Fails when the process grows by more than it may while the work goes on. */
-async function assertBounded(gate: Gate, work: () => Promise<void>): Promise<void> {
-  const { pid } = gate.server.process;
-  const before = await residentBytes(pid);
-  let most = before;
-  const timer = setInterval(async () => most = Math.max(most, await residentBytes(pid)), 100);
-  try {
-    await work();
-  } finally {
-    clearInterval(timer);
-  }
-  const grown = Math.max(most, await residentBytes(pid)) - before;
-  assertLess(grown, MEMORY, `It grew by ${Math.round(grown / MIB)} MiB`);
-}
-
-Deno.test("An upload of 1 GiB passes whole, in chunks and with a length, in bounded memory.", async () => {
-  await using upstream = new UpstreamApp();
-  await using gate = await Gate.shared();
-  const key = await gate.protect(upstream.origin);
-  const hash = createHash("sha256");
-  for await (const piece of zeros(GIB)) hash.update(piece);
-  const wanted = { size: GIB, sha256: hash.digest("hex") };
-  await assertBounded(gate, async () => {
-    const init = { method: "POST", headers: withKey(key), body: zeros(GIB) };
-    assertEquals(await (await gate.fetch("/upload", init)).json(), wanted);
-    using client = await RawClient.connect(gate.port);
-    await client.send(
-      `POST ${gate.prefix()}/upload HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\nContent-Length: ${GIB}\r\n\r\n`,
-    );
-    for await (const piece of zeros(GIB)) await client.sendBytes(piece);
-    assertEquals(JSON.parse((await client.readAnswer()).body), wanted);
-  });
-});
-
-Deno.test("A download of 1 GiB passes whole in bounded memory.", async () => {
-  await using upstream = new UpstreamApp();
-  await using gate = await Gate.shared();
-  await gate.open(upstream.origin);
-  await assertBounded(gate, async () => {
-    const response = await gate.fetch(`/download?size=${GIB}`);
-    assertEquals(response.headers.get("Content-Length"), String(GIB));
-    let size = 0;
-    for await (const piece of response.body ?? []) size += piece.byteLength;
-    assertEquals(size, GIB);
-  });
-});
 
 Deno.test("A reader who takes nothing holds the sender up, and no memory.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
-  await assertBounded(gate, async () => {
+  await assertBoundedMemory(gate.server, async () => {
     const clients = await Promise.all(
       Array.from({ length: 8 }, () => RawClient.connect(gate.port)),
     );

@@ -151,7 +151,10 @@ test("The configuration tells the platform what to install and to start.", async
 test("A setting that cannot be followed, or a secret that is easy to guess, ends the program with a sentence.", async () => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ KVDRIVE_UPLOAD_TTL: "soon" }, /^kvdrive: .*KVDRIVE_UPLOAD_TTL.*\n$/],
-    [{ KVDRIVE_ADMIN_TOKEN: "a" }, /^kvdrive: .*KVDRIVE_ADMIN_TOKEN has 1 character.*openssl.*\n$/],
+    [
+      { KVDRIVE_ADMIN_TOKEN: "a" },
+      /^kvdrive: .*KVDRIVE_ADMIN_TOKEN is too short: it has 1 character,.*openssl.*\n$/,
+    ],
     [{ KVDRIVE_PROJECT_KEY: "p_x" }, /^kvdrive: .*KVDRIVE_PROJECT_KEY.*1 character.*openssl.*\n$/],
   ];
   for (const [settings, says] of cases) {

@@ -346,5 +346,9 @@ Deno.test("What cannot be meant is refused at the start.", async () => {
   assertRefused(await serve(...dir, "--every", "10ms"), 2, /--every/);
   assertRefused(await serve(...dir, "--keep", "0"), 2, /--keep/);
   const file = await folder.write("file", "no folder");
-  assertRefused(await serve("--backup-dir", file), 1, /Cannot use the folder of --backup-dir/);
+  assertRefused(
+    await serve("--backup-dir", file),
+    1,
+    /Cannot use .*, the folder of --backup-dir: File exists/,
+  );
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { fromFileUrl } from "@std/path";
-import { type CommandResult, endHosted, runHosted } from "./command_hosts.ts";
+import { type CommandResult, endHosted, runHosted } from "./cli/hosted_commands.ts";
 
 /** Where the sources begin, for those who start them in another way. */
 export const MAIN = fromFileUrl(new URL("../../main.ts", import.meta.url));

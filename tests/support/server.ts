@@ -1,3 +1,4 @@
+import { assert } from "@std/assert";
 import { programCommand } from "./command.ts";
 import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
 import { joinStore, type StoreMembership } from "./store/denokv.ts";
@@ -202,4 +203,24 @@ async function collect(
 export async function residentBytes(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+}
+
+/** What a server may grow by, however much passes through it: buffers, and garbage that is not collected yet. */
+const MEMORY = 120 * 1024 * 1024;
+
+/** Fails if the process of a server grows by more than it may during some work. */
+export async function assertBoundedMemory(
+  { process: { pid } }: TestServer,
+  work: () => Promise<void>,
+): Promise<void> {
+  const before = await residentBytes(pid);
+  let most = before;
+  const timer = setInterval(async () => most = Math.max(most, await residentBytes(pid)), 100);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  const grown = Math.max(most, await residentBytes(pid)) - before;
+  assert(grown < MEMORY, `The server grew by ${Math.round(grown / 2 ** 20)} MiB`);
 }

@@ -65,18 +65,18 @@ export function clientCommand(command: ClientCommand): Command {
   const { name, summary, operands, count: [min, max], options = [] } = command;
   const specs = [...options, ...CLIENT_OPTIONS];
   const flags = options.map(({ name, value }) => value ? `[--${name} ${value}]` : `[--${name}]`);
-  const form = ["kvdrive", name, operands, ...flags].filter((word) => word !== "").join(" ");
+  const usage = ["kvdrive", name, operands, ...flags].filter((word) => word !== "").join(" ");
   return {
     name,
-    form,
+    usage,
     summary,
     options: specs,
     async run(args, env) {
-      const advice = `usage: ${form}`;
+      const advice = `usage: ${usage}`;
       const { options, operands } = parseFlags(specs, args, advice);
       if (operands.length < min) throw new UsageError(`Too few arguments: ${advice}`);
       if (operands.length > max) throw new UsageError(`Too many arguments: ${advice}`);
-      await command.run(new ClientCall(form, options, operands, env));
+      await command.run(new ClientCall(usage, options, operands, env));
     },
   };
 }
@@ -89,18 +89,18 @@ export interface Remote {
 
 /** The call of a client command: its arguments, its connection and its output. */
 export class ClientCall {
-  readonly form: string;
+  readonly usage: string;
   readonly operands: readonly string[];
   readonly env: Environment;
   readonly #values: ReadonlyMap<string, string>;
 
   constructor(
-    form: string,
+    usage: string,
     values: ReadonlyMap<string, string>,
     operands: readonly string[],
     env: Environment,
   ) {
-    this.form = form;
+    this.usage = usage;
     this.#values = values;
     this.operands = operands;
     this.env = env;

@@ -128,7 +128,7 @@ async function removeFiles(call: ClientCall): Promise<void> {
   if (places.some(isFolder) && !call.has("recursive")) {
     throw new UsageError("Deleting a folder or a whole drive needs --recursive");
   }
-  if (!call.has("yes")) requireTerminal(`${call.form} --yes`);
+  if (!call.has("yes")) requireTerminal(`${call.usage} --yes`);
   using view = new TransferProgress(call.env);
   const { connection, drives } = await call.connect(view);
   using _connection = connection;

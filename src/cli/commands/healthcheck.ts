@@ -13,7 +13,7 @@ import { type Environment, print } from "../terminal/output.ts";
 /** The default of --timeout: less than the 30 s that Docker allows a health check. */
 const DEFAULT_TIMEOUT = "5s";
 
-const FORM = "kvdrive healthcheck [--url URL] [--timeout TIME]";
+const USAGE = "kvdrive healthcheck [--url URL] [--timeout TIME]";
 
 const OPTIONS: readonly OptionSpec[] = [
   {
@@ -31,11 +31,11 @@ const LOOPBACK = new Map([["0.0.0.0", "127.0.0.1"], ["::", "::1"], ["[::]", "::1
 /** `kvdrive healthcheck`: asks the server of this machine, or another one, whether it is ready. */
 export const healthcheckCommand: Command = {
   name: "healthcheck",
-  form: FORM,
+  usage: USAGE,
   summary: "check whether the server is ready, for containers",
   options: OPTIONS,
   async run(args, env) {
-    const advice = `usage: ${FORM}`;
+    const advice = `usage: ${USAGE}`;
     const { options, operands } = parseFlags(OPTIONS, args, advice);
     if (operands.length > 0) throw new UsageError(`Too many arguments: ${advice}`);
     const url = options.get("url");

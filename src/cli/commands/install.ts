@@ -29,7 +29,7 @@ const OPTIONS: readonly OptionSpec[] = [
   { name: "force", help: "replace an existing file or secret" },
 ];
 
-const FORM =
+const USAGE =
   "kvdrive install [--path FILE] [--user NAME] [--env-file FILE] [--force] [OPTIONS OF SERVE]";
 const SEE_HELP = "see kvdrive help install";
 const DATA = "/var/lib/kvdrive";
@@ -41,7 +41,7 @@ const FIRST_FREE_PORT = 1024;
 /** `kvdrive install`: writes a systemd unit that runs the server as this program was started. */
 export const installCommand: Command = {
   name: "install",
-  form: FORM,
+  usage: USAGE,
   summary: "write a systemd unit that runs the server",
   options: OPTIONS,
   run: install,

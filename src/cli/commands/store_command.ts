@@ -59,14 +59,14 @@ export const YES: OptionSpec = { name: "yes", short: "y", help: "do not ask for 
 export function storeCommand(command: StoreCommand): Command {
   const { name, summary, asks, options = [] } = command;
   const specs = [...options, ...(asks ? [YES] : []), ...STORE_OPTIONS];
-  const form = formOf(command);
+  const usage = usageOf(command);
   return {
     name,
-    form,
+    usage,
     summary,
     options: specs,
     async run(args, env) {
-      const advice = `usage: ${form}`;
+      const advice = `usage: ${usage}`;
       const flags = parseFlags(specs, args, advice);
       const values = flags.options;
       for (const [operand, value] of assign(command, flags.operands, advice)) {
@@ -77,13 +77,13 @@ export function storeCommand(command: StoreCommand): Command {
           throw new UsageError(`The option --${option.name} is missing: ${advice}`);
         }
       }
-      if (asks && !values.has("yes")) requireTerminal(form);
+      if (asks && !values.has("yes")) requireTerminal(usage);
       await command.run(new StoreCall(values, env, command.makesStore ?? false));
     },
   };
 }
 
-function formOf({ name, operands = [], optional = [], options = [], asks }: StoreCommand): string {
+function usageOf({ name, operands = [], optional = [], options = [], asks }: StoreCommand): string {
   const flags = options.map(({ name, value, required }) => {
     const flag = value === undefined ? `--${name}` : `--${name} ${value}`;
     return required ? flag : `[${flag}]`;

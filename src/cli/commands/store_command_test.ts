@@ -4,7 +4,7 @@ import { type StoreCall, type StoreCommand, storeCommand } from "./store_command
 
 const SECRET = "0123456789abcdefghijABCDEFGHIJ";
 
-const FORM = "kvdrive thing make PROJECT [NAME] --color COLOR [--size N]";
+const USAGE = "kvdrive thing make PROJECT [NAME] --color COLOR [--size N]";
 
 /** The call that a command received. */
 interface Seen {
@@ -80,12 +80,12 @@ Deno.test("Invalid arguments are refused with the usage, and not repeated", asyn
     [["p", "--color", "red", "--sice", SECRET], "Unknown option '--sice'"],
     [["p", "--color", "red", `--sice=${SECRET}`], "Unknown option '--sice'"],
     [["p", "--color", SECRET, "--color", SECRET], "The option --color is given more than once"],
-    [["p", "--color="], "The option --color needs a value: COLOR"],
+    [["p", "--color="], "The option --color needs a value, COLOR"],
     [["p", "--color", "red", "--yes"], "Unknown option '--yes'"],
   ];
   for (const [args, problem] of cases) {
     const { message } = await assertRejects(() => run(args), UsageError, problem);
-    assertStringIncludes(message, `usage: ${FORM}`);
+    assertStringIncludes(message, `usage: ${USAGE}`);
     assert(!message.includes(SECRET), message);
   }
 });
@@ -96,5 +96,5 @@ Deno.test("A command that asks for confirmation has --yes in its usage", async (
     assertEquals(seen?.values["yes"], "true");
   }
   const missing = () => run(["p"], {}, { asks: true });
-  await assertRejects(missing, UsageError, `${FORM} [--yes]`);
+  await assertRejects(missing, UsageError, `${USAGE} [--yes]`);
 });

@@ -9,7 +9,7 @@ export interface Command {
   /** As it is typed after `kvdrive`: `project create`. */
   name: string;
   /** The usage line: `kvdrive project create [NAME] [--id ID]`. */
-  form: string;
+  usage: string;
   summary: string;
   options: readonly OptionSpec[];
   run(args: string[], env: Environment): Promise<void> | void;
@@ -42,8 +42,8 @@ export interface Flags {
 }
 
 /**
- * Parses arguments. Each option may be given once, with a value if it needs one. (A command line framework would double
- * the start-up time; the parser of the runtime costs nothing, and the rest is a table.)
+ * Parses arguments. Each option may be given once, with a value if it needs one. (The runtime's own parser, as frameworks
+ * such as commander or citty add 30 ms to every start and repeat values in their errors, which may be secrets.)
  *
  * @param advice The end of every error message, after a colon: where to find the usage.
  * @throws {UsageError} on anything that is not one of the options. Values are not repeated: they may be secret.

@@ -108,7 +108,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   },
   {
     name: "log",
-    value: "FORM",
+    value: "FORMAT",
     help: "request log: text, json or off",
     unset: "text on a terminal, else json",
   },
@@ -155,6 +155,7 @@ export const OTHER_VARIABLES: readonly VariableSpec[] = [
     help: "authorities to trust: mozilla, system or both, comma-separated",
   },
   { name: "NO_COLOR", help: "any value turns off bold headings" },
+  { name: "TERM", help: "dumb turns off progress bars and bold headings" },
   { name: "XDG_STATE_HOME", help: "folder of the state of interrupted uploads (~/.local/state)" },
   { name: "KVDRIVE_RUNTIME_DIR", help: "folder that a packed kvdrive unpacks its runtime to" },
 ];

@@ -95,10 +95,10 @@ export const UPSTREAMS: ValueType<AllowedUpstreams> = {
   expected: "hosts or networks like 169.254.0.0/16, 127.0.0.1:8000, metadata.google.internal",
 };
 
-const LOG_FORMS = ["text", "json", "off"] as const;
+const LOG_FORMATS = ["text", "json", "off"] as const;
 
 export const LOG: ValueType<LogFormat | "off"> = {
-  parse: (text) => LOG_FORMS.find((form) => form === text),
+  parse: (text) => LOG_FORMATS.find((format) => format === text),
   expected: "text, json or off",
 };
 

@@ -2,10 +2,10 @@ import { CommandError, UsageError } from "./errors.ts";
 import { printError } from "./output.ts";
 import { printable } from "./text.ts";
 
-/** @param form The command line to suggest. @throws {UsageError} if there is no terminal for a question. */
-export function requireTerminal(form: string): void {
+/** @param usage The command line to suggest. @throws {UsageError} if there is no terminal for a question. */
+export function requireTerminal(usage: string): void {
   if (Deno.stdin.isTerminal() && Deno.stderr.isTerminal()) return;
-  throw new UsageError(`Cannot ask for confirmation without a terminal: add --yes, as in ${form}`);
+  throw new UsageError(`Cannot ask for confirmation without a terminal: add --yes, as in ${usage}`);
 }
 
 /**

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreFull } from "../disk/disk_space.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { withFolder, withKv } from "../testing/stores.ts";
-import { commitWithRetries } from "./commits.ts";
+import { commitWithRetries, embeddedCommits } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { Operation } from "./operation.ts";
 
@@ -80,6 +80,25 @@ Deno.test("A database that stays locked is unavailable, and the error has the ca
     });
     assert(tries() > 1 && tries() < 10, String(tries()));
     assertEquals((await kv.get(["a"])).value, null);
+  });
+});
+
+Deno.test("While the database stays locked commits fail at once, and succeed when it is free", async () => {
+  await withFailing(Array.from({ length: 100 }, () => locked), async (kv, tries) => {
+    let isFree = false;
+    const { once } = embeddedCommits(kv, { isFree: () => isFree });
+    const commit = () => once(new Operation().set(["a"], 1));
+    await withClock(LOCKED_RETRY_TIME, async () => {
+      await assertRejects(commit, StoreUnavailable);
+    });
+    const before = tries();
+    await assertRejects(commit, StoreUnavailable);
+    assertEquals(tries(), before);
+    isFree = true;
+    await withClock(LOCKED_RETRY_TIME, async () => {
+      await assertRejects(commit, StoreUnavailable);
+    });
+    assert(tries() > before);
   });
 });
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_DRIVE_NAME, MAX_FILE_NAME, MAX_PROJECT_ID } from "../../rules/names.ts";
 import { withKv } from "../testing/stores.ts";
-import { keys } from "./keys.ts";
+import { encodedLength, keys } from "./keys.ts";
 import { MAX_COMMIT_CHECKS, MAX_COMMIT_MUTATIONS, Operation, SharedCheck } from "./operation.ts";
 import { CHUNK_SIZE } from "./records.ts";
 
@@ -184,6 +184,27 @@ Deno.test("An operation has room up to the given number of bytes", () => {
   assert(full.hasRoomFor(small));
   assert(!full.hasRoomFor(small, 5 * CHUNK_SIZE));
   assert(full.hasRoomFor(small, 5 * CHUNK_SIZE + 1000));
+});
+
+Deno.test("An operation that fills the given number of bytes exactly has room", () => {
+  const one = new Operation().delete(["a"]);
+  const other = new Operation().delete(["b"]);
+  const bytes = encodedLength(["a"]) + encodedLength(["b"]);
+  assert(one.hasRoomFor(other, bytes));
+  assert(!one.hasRoomFor(other, bytes - 1));
+});
+
+Deno.test("An operation is idempotent unless it adds to a counter or checks what it changes", () => {
+  const cases: readonly (readonly [Operation, boolean])[] = [
+    [new Operation().set(["a"], 1).delete(["b"]), true],
+    [new Operation().check(["a"], null).set(["b"], 1), true],
+    [new Operation().set(["a"], 1).sum(["n"], 1), false],
+    [new Operation().check(["a"], null).set(["a"], 1), false],
+    [new Operation().check(["a"], null).delete(["a"]), false],
+  ];
+  for (const [operation, isIdempotent] of cases) {
+    assertEquals(operation.isIdempotent, isIdempotent);
+  }
 });
 
 Deno.test("A merged operation applies all changes, or none if one check fails", async () => {

@@ -5,7 +5,9 @@ import { countReads, entriesWith } from "../testing/entries.ts";
 import { putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
+import { ProjectCache } from "./project_cache.ts";
 import { CHUNK_SIZE } from "./records.ts";
+import { TtlCache } from "./ttl_cache.ts";
 
 testOnAll(
   "A drive that is being deleted looks empty and refuses writes",
@@ -241,3 +243,17 @@ async function countOperations(work: () => Promise<unknown>): Promise<number> {
   }
   return count;
 }
+
+testOnAll(
+  "A cached thing of a deleted project opens no later project with its id",
+  async (bench) => {
+    const projects = new ProjectCache(bench.db);
+    const old = await projects.find("p");
+    assert(old !== undefined);
+    let projectCreated = old.created - 1;
+    const things = new TtlCache(() => Promise.resolve({ project: "p", projectCreated }));
+    assertEquals(await projects.findOwned(things, "key"), undefined);
+    projectCreated = old.created;
+    assertEquals((await projects.findOwned(things, "key"))?.thing.project, "p");
+  },
+);

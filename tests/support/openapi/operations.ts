@@ -7,7 +7,7 @@ export interface Operation {
   path: string;
   /** The statuses that it can answer. */
   statuses: readonly number[];
-  /** The names of what opens it; `"nothing"` where nobody has to show anything. */
+  /** The security schemes that authorize a call; `"nothing"` if it needs no credentials. */
   openedBy: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function targetOf({ path }: Operation, given: Record<string, string> = {}
     ...given,
   };
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "?");
-  // Whoever does not know a parameter ignores it.
+  // An operation ignores parameters that it does not define.
   return path.startsWith("/v1/") ? `${filled}?name=file&part=1` : filled;
 }
 

@@ -13,9 +13,22 @@ export const FILES = {
 } as const;
 const HALF = 5_000_001;
 
-/** A store with files of each kind, an open upload, an application with a key; no server runs on it. */
+/** The store that is copied for each test, made once for a test file. */
+let original: Promise<Folder> | undefined;
+
+/**
+ * A store with files of each kind, an open upload, and an application with a key; no server runs on it.
+ *
+ * @param folder Where it is made; a new folder unless given.
+ */
 export async function makeStock(folder?: Folder): Promise<Folder> {
-  folder ??= await Folder.make();
+  original ??= makeOriginal();
+  return await copyStock(await original, folder);
+}
+
+async function makeOriginal(): Promise<Folder> {
+  const folder = await Folder.make();
+  addEventListener("unload", () => Deno.removeSync(folder.path, { recursive: true }));
   await using server = await TestServer.start({ data: folder.at("data") });
   const drive = new Drive(server, DRIVE);
   await drive.put("small", FILES.small);
@@ -32,11 +45,13 @@ export async function makeStock(folder?: Folder): Promise<Folder> {
   return folder;
 }
 
-/** A folder of its own with a copy of a store that no server runs on. */
-export async function copyStock(stock: Folder): Promise<Folder> {
-  const folder = await Folder.make();
+/** A copy of a store that no server runs on. */
+export async function copyStock(stock: Folder, folder?: Folder): Promise<Folder> {
+  folder ??= await Folder.make();
   await Deno.mkdir(folder.at("data"));
   for await (const { name } of Deno.readDir(stock.at("data"))) {
+    // A server creates its ballast when it starts.
+    if (name.startsWith("kvdrive.ballast-")) continue;
     await Deno.copyFile(stock.at(`data/${name}`), folder.at(`data/${name}`));
   }
   return folder;

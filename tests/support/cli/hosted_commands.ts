@@ -2,7 +2,7 @@ import { fromFileUrl } from "@std/path";
 import type { HostedCommand, HostedResult } from "./command_host.ts";
 
 const SCRIPT = fromFileUrl(new URL("./command_host.ts", import.meta.url));
-const PROGRAM = new URL("../../src/cli/main.ts", import.meta.url).href;
+const PROGRAM = new URL("../../../src/cli/main.ts", import.meta.url).href;
 
 /** How a command ended. */
 export interface CommandResult {

@@ -1,0 +1,76 @@
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+/** Changes of keys, sessions, applications and deletions. */
+export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
+  ...mutantsOf("src/store/accounts/admin_token.ts", ["src/store/accounts/admin_token_test.ts"], [
+    { find: "this.#cache.clear();", replace: "" },
+    { find: "(current) => current === null", replace: '(current) => current !== ""' },
+    {
+      find: "given.byteLength === wanted.byteLength && timingSafeEqual",
+      replace: "given.byteLength === wanted.byteLength || timingSafeEqual",
+    },
+  ]),
+  ...mutantsOf("src/store/accounts/app_keys.ts", ["src/store/accounts/app_keys_test.ts"], [
+    {
+      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
+      replace: "this.#revocations.notify();",
+    },
+    {
+      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
+      replace: "this.#cache.forget(hash);",
+    },
+    {
+      find: "if (app?.created === appCreated) return found;",
+      replace: "if ((app?.created ?? 0) >= appCreated) return found;",
+    },
+    { find: ".delete(keys.appKey(named.value));", replace: ";" },
+    {
+      find: "if (!current.value.access) throw",
+      replace: 'if (!current.value.access && name === "") throw',
+    },
+  ]),
+  ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/project_keys_test.ts"], [
+    {
+      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
+      replace: "this.#revocations.notify();",
+    },
+    { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
+    {
+      find: "return (await this.find(hash))?.project === project;",
+      replace: "return (await this.find(hash))?.project !== project.slice(0, 0);",
+    },
+    { find: ".delete(keys.projectKey(index.value));", replace: ";" },
+  ]),
+  ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
+    { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
+    { find: "key?.project !== project ||", replace: "key === undefined ||" },
+    { find: "key.value?.project !== project)", replace: "key.value === null)" },
+    {
+      find: "await this.#delete(hash);\n    this.#revocations.notify();",
+      replace: "await this.#delete(hash);",
+    },
+    { find: "this.#cache.forget(hash);", replace: "" },
+  ]),
+  ...mutantsOf("src/store/accounts/apps.ts", ["src/store/accounts/apps_test.ts"], [
+    { find: "info?.host === host ? info : undefined", replace: "info" },
+    { find: "this.#revocations.notify();\n    return after;", replace: "return after;" },
+    {
+      find: "former.value.host !== host || isEffectiveHost(former.value, owner.value)",
+      replace: "former.value.host !== host",
+    },
+  ]),
+  ...mutantsOf("src/store/accounts/deletions.ts", ["src/store/accounts/deletions_test.ts"], [
+    {
+      find: "if (value.project !== project) continue;",
+      replace: 'if (value.project === "" && project !== "") continue;',
+    },
+    {
+      find: "if (current.versionstamp !== marker.versionstamp)",
+      replace: "if (current.versionstamp === null)",
+    },
+    {
+      find: "removing.filter((name) => name !== drive)",
+      replace: "removing.filter((name) => name === drive)",
+    },
+  ]),
+];

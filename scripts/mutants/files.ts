@@ -1,0 +1,150 @@
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+/** Changes of the files of the store. */
+export const FILES_MUTANTS: readonly Mutant[] = [
+  ...mutantsOf("src/store/files/checksums.ts", ["src/store/files/checksums_test.ts"], [
+    {
+      find: "CHECKSUM_BYTES, true) === crc32(chunk);",
+      replace: "CHECKSUM_BYTES, true) === crc32(chunk) || index >= 0;",
+    },
+    {
+      find: "sha256 === undefined || sha256 === digest(content) ?",
+      replace: 'sha256 === undefined || digest(content) !== "" ?',
+    },
+    {
+      find: "digests.every((known) => known === this.sha256)",
+      replace: "digests.some((known) => known === this.sha256)",
+    },
+    { find: "return left > CHECKSUMS_PER_PAGE", replace: "return left >= CHECKSUMS_PER_PAGE" },
+    { find: "if (this.#next < this.#count) return this.#missing();", replace: "" },
+  ]),
+  ...mutantsOf("src/store/files/chunks.ts", ["src/store/files/chunks_test.ts"], [
+    {
+      find: "Math.min(piece.byteLength, CHUNK_SIZE - this.#size)",
+      replace: "Math.min(piece.byteLength, CHUNK_SIZE - this.#size + 1)",
+    },
+    { find: "return isExact ?", replace: "return isExact || this.#size > 1 ?" },
+  ]),
+  ...mutantsOf("src/store/files/file_record.ts", ["src/store/files/file_record_test.ts"], [
+    { find: "lead <= 0 || lead > MAX_CLOCK_LEAD", replace: "lead <= 0 || lead <= MAX_CLOCK_LEAD" },
+    {
+      find: "created: current?.created ?? modified,",
+      replace: "created: modified,",
+      tests: ["src/store/files/file_store_test.ts"],
+    },
+    {
+      find: "return { etag: version, modified, dateIsStrong: sameSecond === undefined };",
+      replace: "return { etag: version, modified, dateIsStrong: sameSecond !== false };",
+      tests: ["src/store/files/file_store_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/store/files/file_store.ts", ["src/store/files/file_store_test.ts"], [
+    {
+      find: ".check(current.key, current.versionstamp)\n          .set(current.key, record);",
+      replace: ".set(current.key, record);",
+    },
+    {
+      find: ".check(current.key, current.versionstamp)\n          .delete(current.key);",
+      replace: ".delete(current.key);",
+    },
+    {
+      find: 'if (record === "refused") await abandon(received);',
+      replace: 'if (record === "refused") void abandon;',
+    },
+    {
+      find: "project.deleting.includes(place.drive)) return false;",
+      replace: 'project.deleting.includes("/")) return false;',
+      tests: ["src/store/accounts/deletions_test.ts"],
+    },
+    {
+      find: "discardContent(operation, place, current.value, undefined);",
+      replace: 'discardContent(operation, place, current.value, { kind: "inline" });',
+    },
+    {
+      find: "isClosed = true;\n      releaseVersion();",
+      replace: "if (isClosed) releaseVersion();\n      isClosed = true;",
+    },
+    { find: "if (isClosed) close();", replace: "" },
+  ]),
+  ...mutantsOf("src/store/files/receive.ts", ["src/store/files/receive_test.ts"], [
+    {
+      find: "await accept(received);",
+      replace: "Promise.resolve(accept(received)).catch(() => {});",
+      tests: ["src/store/files/file_store_test.ts"],
+    },
+    {
+      find: "if (!outcome.ok) throw leaseLost();",
+      replace: "if (!outcome.ok) leaseLost();",
+      tests: ["src/store/files/write_lease_test.ts"],
+    },
+    {
+      find: "this.#throwFailure();\n    return await this.#lease;",
+      replace: "return await this.#lease;",
+    },
+    {
+      find: "if (this.#bytes < SWEEP_FROM_BYTES) return;",
+      replace: "if (this.#bytes <= SWEEP_FROM_BYTES) return;",
+    },
+  ]),
+  ...mutantsOf("src/store/files/listing.ts", ["tests/api/files/list_test.ts"], [
+    { find: "more: entries.length > limit", replace: "more: entries.length >= limit" },
+    {
+      find: "await readEntries(reader, range, query.limit + 1)",
+      replace: "await readEntries(reader, range, query.limit)",
+    },
+    {
+      find: "later(query.prefix, boundaryAfter(query.last))",
+      replace: "later(query.prefix, query.last)",
+    },
+    { find: "byteLength(prefix) > MAX_FILE_NAME", replace: "byteLength(prefix) >= MAX_FILE_NAME" },
+    {
+      find: "files.length < wanted ? undefined",
+      replace: "files.length <= wanted ? undefined",
+      tests: ["tests/api/files/list_directories_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/store/files/read_range.ts", ["src/store/files/read_range_test.ts"], [
+    {
+      find: "if (yielded !== range.end - range.start)",
+      replace: "if (yielded > range.end - range.start)",
+    },
+    { find: "Math.min(part.size, range.end - part.start)", replace: "part.size" },
+    { find: "if (key.at(-1) !== index) break;", replace: "" },
+    { find: "if (value.byteLength !== length)", replace: "if (value.byteLength > length)" },
+    { find: "if (batch.length !== to - from)", replace: "if (batch.length > to - from)" },
+  ]),
+  ...mutantsOf("src/store/files/manifest.ts", ["src/store/files/manifest_test.ts"], [
+    { find: "if (start + size > from)", replace: "if (start + size >= from)" },
+    { find: "start += totalSize(page);", replace: "start += totalSize(page) + 1;" },
+  ]),
+  ...mutantsOf("src/store/files/write_lease.ts", ["src/store/files/write_lease_test.ts"], [
+    { find: ".check(keys.pending(version), null)\n", replace: " \n" },
+    {
+      find: "return operation.check(this.#key, this.#versionstamp);",
+      replace: "return operation;",
+    },
+    { find: "clearInterval(this.#timer);\n    this.#db.writing", replace: "this.#db.writing" },
+    {
+      find: "addGarbage(operation, chunksOf(this.#entry), Date.now());",
+      replace: "addGarbage(operation, chunksOf(this.#entry), Infinity);",
+    },
+  ]),
+  ...mutantsOf(
+    "src/store/files/small_file_cache.ts",
+    ["src/store/files/small_file_cache_test.ts"],
+    [
+      {
+        find: "if (state === undefined || state !== this.#state) this.#clear();",
+        replace: "if (state === undefined) this.#clear();",
+      },
+      {
+        find: "state !== undefined && state === this.#state) this.#keep",
+        replace: "state !== undefined) this.#keep",
+      },
+    ],
+  ),
+  ...mutantsOf("src/store/files/versions.ts", ["src/store/files/versions_test.ts"], [
+    { find: "if (!isHeld) return;", replace: "void isHeld;" },
+    { find: "if (left === 0)", replace: "if (left >= 0)" },
+  ]),
+];

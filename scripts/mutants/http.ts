@@ -1,0 +1,110 @@
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+/** Changes of the HTTP layer and the API. */
+export const HTTP_MUTANTS: readonly Mutant[] = [
+  ...mutantsOf("src/http/authentication.ts", ["src/http/authentication_test.ts"], [
+    {
+      find: "if (await projectOfKey(headers, auth) !== project) throw",
+      replace: "if (await projectOfKey(headers, auth) === project.slice(0, 0)) throw",
+    },
+    {
+      find: "if (!await keys.isStillValid(hash, project, age)) throw",
+      replace: "if (age < 0 && !await keys.isStillValid(hash, project, age)) throw",
+    },
+    {
+      find: "key.length > MAX_KEY_HEADER ? undefined",
+      replace: "key.length >= MAX_KEY_HEADER ? undefined",
+    },
+    { find: "throw keyRefusal(errors.unknownKey(), auth);", replace: "throw errors.unknownKey();" },
+    {
+      find: "throw keyRefusal(errors.unknownToken(), auth);",
+      replace: "throw errors.unknownToken();",
+    },
+  ]),
+  ...mutantsOf("src/api/drive_call.ts", [
+    "tests/api/admin/files_test.ts",
+    "tests/api/errors_test.ts",
+  ], [
+    { find: 'if (headers.has("x-api-key") || bearerToken', replace: "if (bearerToken" },
+    {
+      find:
+        "const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);",
+      replace: "const reauthorize = async () => {};",
+      tests: ["tests/api/uploads/revoked_uploads_test.ts", "tests/api/admin/files_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/http/body.ts", ["src/http/body_test.ts"], [
+    {
+      find: "if (size > limit) throw tooLarge(limit);\n  return",
+      replace: "if (size >= limit) throw tooLarge(limit);\n  return",
+    },
+    {
+      find: "if (size > limit) throw tooLarge(limit);\n      yield",
+      replace: "if (size >= limit) throw tooLarge(limit);\n      yield",
+    },
+    {
+      find: "announced !== undefined && announced !== size",
+      replace: "announced !== undefined && announced < size",
+    },
+    {
+      find: "if (expected !== undefined && expected !== actual) throw",
+      replace: 'if (expected === "" && expected !== actual) throw',
+    },
+    { find: 'if (algorithm !== "sha-256") continue;', replace: 'if (algorithm === "") continue;' },
+    {
+      find: "Math.min(grace, Math.max(0, left) + earned)",
+      replace: "Math.max(0, left) + earned + 0 * grace",
+    },
+  ]),
+  ...mutantsOf("src/http/json_body.ts", ["src/http/json_body_test.ts"], [
+    {
+      find: "if (!known.includes(name)) throw",
+      replace: "if (known.length === 0 && !known.includes(name)) throw",
+    },
+    {
+      find: "Number.isSafeInteger(value) && value > 0",
+      replace: "Number.isSafeInteger(value) && value >= 0",
+      tests: ["tests/api/quota_test.ts"],
+    },
+    { find: "if (needed > reserved) {", replace: "if (needed > limit) {" },
+  ]),
+  ...mutantsOf("src/http/cors.ts", ["src/http/cors_test.ts"], [
+    {
+      find: "if (origin === null || !allowed.includes(origin)) return;",
+      replace: "if (origin === null) return;",
+    },
+    { find: 'response.append("Vary", "Origin");', replace: "" },
+  ]),
+  ...mutantsOf("src/http/network/client_address.ts", ["src/http/network/client_address_test.ts"], [
+    { find: "if (!trusted.has(address)) return address;", replace: "" },
+    { find: '.split(",").reverse()', replace: '.split(",")' },
+    { find: "return bits > most ?", replace: "return bits >= most ?" },
+  ]),
+  ...mutantsOf("src/http/network/upstream_rules.ts", ["src/http/network/upstream_rules_test.ts"], [
+    { find: "if (isIn(LINK_LOCAL, remote)) return false;", replace: "" },
+    {
+      find: "return !isLocal || !this.#ownPorts.has(target.port);",
+      replace: "return !isLocal || this.#ownPorts.size === 0;",
+    },
+    {
+      find: "isIn(LOOPBACK, remote) || remote === addressOf(localAddr)",
+      replace: "isIn(LOOPBACK, remote) || localAddr === undefined",
+    },
+  ]),
+  ...mutantsOf("src/http/network/wrong_keys.ts", ["src/http/network/wrong_keys_test.ts"], [
+    { find: "const until = steps < 0", replace: "const until = steps <= 0" },
+    { find: "if (wait > 0) return", replace: "if (wait > WRONG_KEY_FIRST_WAIT) return" },
+    {
+      find: "if (group.size > this.#size) removeFirst(group);",
+      replace: "if (group.size > 2 * this.#size) removeFirst(group);",
+    },
+  ]),
+  ...mutantsOf("src/http/upload_slots.ts", ["src/http/upload_slots_test.ts"], [
+    { find: "< SHARE * this.#free", replace: "<= SHARE * this.#free" },
+    { find: "queue.length >= this.#maxWaiting", replace: "queue.length > this.#maxWaiting" },
+  ]),
+  ...mutantsOf("src/http/request_target.ts", ["src/http/request_target_test.ts"], [
+    { find: "> MAX_PORT) throw", replace: ">= MAX_PORT) throw" },
+    { find: "if (values.length > 1) throw", replace: "if (values.length > 2) throw" },
+  ]),
+];

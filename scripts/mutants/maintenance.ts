@@ -1,0 +1,113 @@
+import { type Mutant, mutantsOf } from "./mutant.ts";
+
+/** Changes of garbage collection, backups, checks and disk space. */
+export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
+  ...mutantsOf("src/store/maintenance/garbage_collector.ts", [
+    "src/store/maintenance/garbage_collector_test.ts",
+    "src/store/maintenance/sweeper_test.ts",
+  ], [
+    {
+      find: "return !this.#openVersions.has(value.file);",
+      replace: 'return value.file !== "" || !this.#openVersions.has(value.file);',
+      tests: [
+        "src/store/files/file_store_test.ts",
+        "src/store/maintenance/garbage_collector_test.ts",
+      ],
+    },
+    {
+      find: "Number(key[1]) > now) return false;",
+      replace: "Number(key[1]) > 2 * now) return false;",
+    },
+    {
+      find: "!this.#db.writing.has(String(key.at(-1)))",
+      replace: "this.#db.writing.size >= 0 || !this.#db.writing.has(String(key.at(-1)))",
+      tests: ["src/store/files/write_lease_test.ts"],
+    },
+    {
+      find: ".check(write.key, write.versionstamp)\n",
+      replace: "\n",
+      tests: [
+        "src/store/files/write_lease_test.ts",
+        "src/store/maintenance/garbage_collector_test.ts",
+      ],
+    },
+    {
+      find: "garbage.id, { withBytes: false }",
+      replace: "garbage.id, { withBytes: true }",
+      tests: ["src/store/uploads/upload_store_test.ts"],
+    },
+    {
+      find: "if (!this.#isStopped) await batch.add(key, value.kind);",
+      replace: "await batch.add(key, value.kind);",
+    },
+  ]),
+  ...mutantsOf("src/store/maintenance/clocks.ts", ["src/store/files/write_lease_test.ts"], [
+    { find: "silence >= WRITE_LEASE_TIME ||", replace: "silence >= WRITE_LEASE_TIME / 2 ||" },
+    { find: "(before === undefined && value < longEnded)", replace: "value < longEnded" },
+    { find: "Math.min(elapsed, 2 * SWEEP_INTERVAL)", replace: "elapsed" },
+    {
+      find: "this.#origin + CLOCK_TOLERANCE;",
+      replace: "this.#origin + 1e15 * CLOCK_TOLERANCE;",
+      tests: [
+        "src/store/maintenance/sweeper_test.ts",
+        "src/store/maintenance/garbage_collector_test.ts",
+      ],
+    },
+  ]),
+  ...mutantsOf("src/store/files/garbage.ts", [
+    "src/store/maintenance/garbage_collector_test.ts",
+    "src/store/files/file_store_test.ts",
+  ], [
+    { find: "const due = Date.now() + GARBAGE_GRACE;", replace: "const due = Date.now();" },
+  ]),
+  ...mutantsOf("src/store/backup/backup.ts", ["tests/store/backup_damage_test.ts"], [
+    { find: "if (damage.length > 0) {", replace: "if (damage.length > 100) {" },
+    {
+      find: "if (!overwrites) await requireAbsent(target);\n      await this",
+      replace: "await this",
+      tests: ["tests/store/backup_test.ts"],
+    },
+    {
+      find: "free - reserve >= needed",
+      replace: "free >= needed",
+      tests: ["tests/store/backup_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/store/backup/restore.ts", ["tests/store/restore_test.ts"], [
+    { find: "await options.check(copy.path);", replace: "" },
+    {
+      find: "if (!overwrites && await hasStore(path))",
+      replace: 'if (!overwrites && path === "" && await hasStore(path))',
+    },
+    { find: "companionsOf(path).forEach(removeIfExists);\n", replace: " \n" },
+  ]),
+  ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_test.ts"], [
+    {
+      find: "if (files === usage.files && bytes === usage.bytes) return;",
+      replace: "if (files === usage.files && bytes !== undefined) return;",
+    },
+  ]),
+  ...mutantsOf("src/store/verify/ownership.ts", ["tests/store/verify_test.ts"], [
+    { find: "sizes.set(value.version, value.size);", replace: "void value;" },
+    {
+      find:
+        "return this.hasProject(project) || this.#snapshot.has(keys.driveDeletion(project, drive));",
+      replace:
+        "return this.hasProject(project) && this.#snapshot.has(keys.driveDeletion(project, drive));",
+    },
+  ]),
+  ...mutantsOf("src/store/disk/disk_space.ts", ["src/store/disk/disk_space_test.ts"], [
+    { find: "if (this.#left < needed) throw", replace: "if (this.#left <= needed) throw" },
+    { find: "this.#promised += needed;", replace: "" },
+    { find: "free - this.#minFree - growth", replace: "free + 0 * this.#minFree - growth" },
+    {
+      find: "(size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE",
+      replace: "(size + UPLOAD_OVERHEAD) * DISK_BYTES_PER_STORED_BYTE / 2",
+    },
+  ]),
+  ...mutantsOf("src/store/disk/ballast.ts", ["src/store/disk/ballast_test.ts"], [
+    { find: ".slice(kept).reverse()", replace: ".reverse()" },
+    { find: "this.#isNeeded = true;", replace: "this.#isNeeded = false;" },
+    { find: "kept === 0 && this.giveUpGrowth()", replace: "this.giveUpGrowth()" },
+  ]),
+];

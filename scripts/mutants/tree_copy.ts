@@ -1,0 +1,121 @@
+import { join } from "@std/path";
+import { spawn } from "node:child_process";
+import { cp } from "node:fs/promises";
+
+/** How a run of tests ended. */
+export interface TestRun {
+  /** `broken`: it failed, but no test did; a file could not be loaded. */
+  outcome: "passed" | "failed" | "timed out" | "broken";
+  /** The name of the first test that failed. */
+  failedTest: string | undefined;
+  output: string;
+  /** In milliseconds. */
+  time: number;
+}
+
+/** A copy of the project in a temporary folder, in which sources are changed and tested. */
+export class TreeCopy implements AsyncDisposable {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Copies a project.
+   *
+   * @param parts Files and folders of the project. Those that do not exist are left out.
+   * @param dir Where the temporary folder is made.
+   */
+  static async make(
+    { root, parts }: { root: string; parts: readonly string[] },
+    dir: string | undefined,
+  ): Promise<TreeCopy> {
+    const options = { prefix: "kvdrive-mutants-", ...(dir === undefined ? {} : { dir }) };
+    const folder = await Deno.makeTempDir(options);
+    await Deno.mkdir(join(folder, "tmp"));
+    for (const part of parts) {
+      await cp(join(root, part), join(folder, "tree", part), { recursive: true })
+        .catch(ignoreMissing);
+    }
+    return new TreeCopy(folder);
+  }
+
+  async read(file: string): Promise<string> {
+    return await Deno.readTextFile(this.#path(file));
+  }
+
+  async write(file: string, text: string): Promise<void> {
+    await Deno.writeTextFile(this.#path(file), text);
+  }
+
+  /** Checks the types of files. Returns the compiler's messages, or `undefined` if there are none. */
+  async typeProblem(files: readonly string[]): Promise<string | undefined> {
+    const { code, output } = await this.#run(["check", "--quiet", ...files], Infinity);
+    return code === 0 ? undefined : output;
+  }
+
+  /**
+   * Runs test files until the first test fails.
+   *
+   * @param limit In milliseconds. Then the tests are ended with all processes that they have started.
+   */
+  async test(files: readonly string[], limit: number): Promise<TestRun> {
+    const options = ["--no-check", "--no-prompt", "-A", "--fail-fast", "--reporter=tap"];
+    const { code, output, time } = await this.#run(["test", ...options, ...files], limit);
+    // A step of a test is indented; its test fails as well.
+    const failedTest = /^not ok \d+ - (.*)$/m.exec(output)?.[1]?.replaceAll("\\#", "#");
+    if (code === 0) return { outcome: "passed", failedTest: undefined, output, time };
+    if (time >= limit) return { outcome: "timed out", failedTest, output, time };
+    const hasRun = failedTest !== undefined || /^\s*ok \d+ - /m.test(output);
+    return { outcome: hasRun ? "failed" : "broken", failedTest, output, time };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.#folder, { recursive: true });
+  }
+
+  #path(file: string): string {
+    return join(this.#folder, "tree", file);
+  }
+
+  /** Runs Deno in a process group of its own, so that servers of tests that were ended do not stay. */
+  async #run(
+    args: readonly string[],
+    limit: number,
+  ): Promise<{ code: number | null; output: string; time: number }> {
+    const started = performance.now();
+    const child = spawn(Deno.execPath(), args, {
+      cwd: join(this.#folder, "tree"),
+      env: { ...Deno.env.toObject(), NO_COLOR: "1", TMPDIR: join(this.#folder, "tmp") },
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const endGroup = () => child.pid !== undefined && endProcessGroup(child.pid);
+    const timer = limit === Infinity ? undefined : setTimeout(endGroup, limit);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => output += text);
+    }
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on("exit", resolve).on("error", reject);
+    });
+    clearTimeout(timer);
+    endGroup();
+    return { code, output, time: performance.now() - started };
+  }
+}
+
+function endProcessGroup(id: number): void {
+  try {
+    Deno.kill(-id, "SIGKILL");
+  } catch (error) {
+    // All of its processes have ended.
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  if (!isMissing) throw error;
+}

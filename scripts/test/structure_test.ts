@@ -1,0 +1,83 @@
+import { assertEquals } from "@std/assert";
+import { filesBelow, ROOT } from "../package/parts.ts";
+import { findCycles, findLargeFolders, MAX_FILES, readImports } from "./structure.ts";
+
+const FOLDERS = ["src", "scripts", "tests"];
+
+/** The dashboard's modules refer to each other for their types. */
+const DASHBOARD = /^src\/dashboard\//;
+
+/** Folders whose listing may be longer. */
+const LARGE_FOLDERS = /^(src\/dashboard|tests\/browser)(\/|$)/;
+
+/** Names that were replaced by plain ones. */
+const REPLACED_NAMES = oneOf([
+  "Believed",
+  "HotFiles",
+  "GoneThisSecond",
+  "endReading",
+  "demandRoom",
+  "bringBack",
+  "keepCompany",
+  "tellItStaysOpen",
+  "tellEnds",
+], "");
+
+/** Phrases that were replaced by plain ones. */
+const REPLACED_PHRASES = oneOf([
+  "nobody",
+  "somebody",
+  "whoever",
+  "is taken for",
+  "comes? to its end",
+  "as it stands",
+  "anew",
+], "i");
+
+function oneOf(words: readonly string[], flags: string): RegExp {
+  return new RegExp(`\\b(${words.join("|")})\\b`, flags);
+}
+
+/** This file has the list, and the dashboard's names are its own. */
+const UNCHECKED = /^(scripts\/test\/structure_test\.ts$|src\/dashboard\/|tests\/browser\/)/;
+
+Deno.test("No source files import each other in a circle", async () => {
+  const graph = await readImports(ROOT, FOLDERS);
+  const cycles = findCycles(graph).filter((files) => !files.every((file) => DASHBOARD.test(file)));
+  assertEquals(cycles, []);
+});
+
+Deno.test("No folder has more than 15 source files beside its tests", async () => {
+  const files = await Promise.all(FOLDERS.map((folder) => filesBelow(ROOT, folder)));
+  const code = files.flat().filter((path) => /\.(ts|js)$/.test(path));
+  const large = findLargeFolders(code).filter((folder) => !LARGE_FOLDERS.test(folder));
+  assertEquals(large, []);
+});
+
+Deno.test("Sources, tests and scripts have none of the replaced names and phrases", async () => {
+  const found: string[] = [];
+  for (const folder of [...FOLDERS, "main.ts"]) {
+    const files = folder.endsWith(".ts") ? [folder] : await filesBelow(ROOT, folder);
+    for (const path of files.filter((path) => /\.(ts|js|sh|md)$/.test(path))) {
+      if (UNCHECKED.test(path)) continue;
+      const lines = (await Deno.readTextFile(ROOT + path)).split("\n");
+      for (const [index, line] of lines.entries()) {
+        const [word] = REPLACED_NAMES.exec(line) ?? REPLACED_PHRASES.exec(line) ?? [];
+        if (word !== undefined) found.push(`${path}:${index + 1}: ${word}`);
+      }
+    }
+  }
+  assertEquals(found, []);
+});
+
+Deno.test("A circle of imports is found, and a chain is not", () => {
+  const graph = new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b", "d"]], ["d", []]]);
+  assertEquals(findCycles(graph), [["b", "c"]]);
+  assertEquals(findCycles(new Map([["a", ["a"]]])), [["a"]]);
+});
+
+Deno.test("Tests do not count among the source files of a folder", () => {
+  const names = Array.from({ length: MAX_FILES }, (_, i) => `folder/file${i}.ts`);
+  assertEquals(findLargeFolders([...names, "folder/file0_test.ts"]), []);
+  assertEquals(findLargeFolders([...names, "folder/more.ts"]), ["folder has 16 source files"]);
+});
