@@ -1,22 +1,36 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { join } from "@std/path";
 import { type Mutant, mutate } from "./mutants/mutant.ts";
-import { type Result, testMutants } from "./mutants/run.ts";
+import { testMutants } from "./mutants/run.ts";
 
-/** A project with one source and its tests. */
+/** A project with sources and their tests. */
 const PROJECT = {
   "deno.json": "{}",
   "src/limit.ts": `export const LIMIT = 3;
 export function isTooLarge(size: number): boolean {
   return size > LIMIT;
 }
-export function unused(size: number): number {
+`,
+  "src/unused.ts": `export function next(size: number): number {
   return size + 1;
 }
 `,
-  "src/limit_test.ts": `import { isTooLarge } from "./limit.ts";
+  "src/loop.ts": `export function count(): number {
+  let n = 0;
+  while (n < 3) n++;
+  return n;
+}
+`,
+  "src/load.ts": `export const SIZE = Number("1");
+`,
+  "src/project_test.ts": `import { isTooLarge } from "./limit.ts";
+import { SIZE } from "./load.ts";
+import { count } from "./loop.ts";
 Deno.test("a size at the limit is accepted", () => {
-  if (isTooLarge(3)) throw new Error("refused");
+  if (isTooLarge(2 + SIZE)) throw new Error("refused");
+});
+Deno.test("three are counted", () => {
+  if (count() !== 3) throw new Error("wrong");
 });
 `,
   "src/failing_test.ts": `Deno.test("this fails", () => {
@@ -25,7 +39,81 @@ Deno.test("a size at the limit is accepted", () => {
 `,
 };
 
-const BASE = { file: "src/limit.ts", tests: ["src/limit_test.ts"] };
+const TESTS = ["src/project_test.ts"];
+
+/** Each with the outcome and the beginning of the detail that it must have. */
+const CASES: readonly { name: string; mutant: Mutant; outcome: string; detail: string }[] = [
+  {
+    name: "a change that a test notices is killed, by the test's name",
+    mutant: { file: "src/limit.ts", tests: TESTS, find: "size >", replace: "size >=" },
+    outcome: "killed",
+    detail: "a size at the limit is accepted",
+  },
+  {
+    name: "a change that no test notices survives",
+    mutant: { file: "src/unused.ts", tests: TESTS, find: "size + 1", replace: "size + 2" },
+    outcome: "survived",
+    detail: "no test failed",
+  },
+  {
+    name: "a change that survives for a known reason is explained",
+    mutant: {
+      file: "src/unused.ts",
+      tests: TESTS,
+      find: "size + 1",
+      replace: "size + 3",
+      why: "It is not used.",
+    },
+    outcome: "explained",
+    detail: "It is not used.",
+  },
+  {
+    name: "a change that makes the tests hang is killed",
+    mutant: { file: "src/loop.ts", tests: TESTS, find: "n++", replace: "n--" },
+    outcome: "killed",
+    detail: "the tests hung",
+  },
+  {
+    name: "a change with a type error is an error of the table",
+    mutant: { file: "src/limit.ts", tests: TESTS, find: "size > LIMIT", replace: "size" },
+    outcome: "error",
+    detail: "does not pass the type check",
+  },
+  {
+    name: "a change whose tests do not load is an error of the table",
+    mutant: {
+      file: "src/load.ts",
+      tests: TESTS,
+      find: 'Number("1")',
+      replace: 'Number(BigInt("a"))',
+    },
+    outcome: "error",
+    detail: "its tests do not load",
+  },
+  {
+    name: "tests that fail without the change are an error",
+    mutant: {
+      file: "src/limit.ts",
+      tests: ["src/failing_test.ts"],
+      find: "size >",
+      replace: "size >=",
+    },
+    outcome: "error",
+    detail: "its tests fail without the change",
+  },
+  {
+    name: "a text that is not unique is an error",
+    mutant: { file: "src/loop.ts", tests: TESTS, find: "n", replace: "m" },
+    outcome: "error",
+    detail: 'the file contains "n" more than once',
+  },
+  {
+    name: "a file that does not exist is an error",
+    mutant: { file: "src/absent.ts", tests: TESTS, find: "a", replace: "b" },
+    outcome: "error",
+    detail: "there is no such file",
+  },
+];
 
 Deno.test("a change replaces the only occurrence of its text", () => {
   const change = { find: "<", replace: "<=" };
@@ -40,75 +128,28 @@ Deno.test("a text that is missing, or not unique, is an error", () => {
   assertEquals(mutate("a < b", same), { problem: "the replacement is the same text" });
 });
 
-Deno.test("a change that a test notices is killed, by the test's name", async () => {
-  const { outcome, detail, line } = await resultOf({ ...BASE, find: "size >", replace: "size >=" });
-  assertEquals({ outcome, detail, line }, {
-    outcome: "killed",
-    detail: "a size at the limit is accepted",
-    line: 3,
+Deno.test("each change is made alone, in a copy, and gets the outcome of its tests", async (t) => {
+  await using project = await Project.make();
+  const results = await testMutants(CASES.map(({ mutant }) => mutant), {
+    root: project.folder,
+    parts: ["deno.json", "absent", "src"],
+    jobs: 1,
+    minTimeLimit: 5000,
+  });
+  assertEquals(results.length, CASES.length);
+  for (const { name, mutant, outcome, detail } of CASES) {
+    await t.step(name, () => {
+      const result = results.find((each) => each.mutant === mutant);
+      assertEquals(result?.outcome, outcome, result?.detail);
+      assertEquals(result?.detail.slice(0, detail.length), detail);
+    });
+  }
+  await t.step("the project itself stays unchanged", async () => {
+    for (const [file, text] of Object.entries(PROJECT)) {
+      assertEquals(await Deno.readTextFile(join(project.folder, file)), text);
+    }
   });
 });
-
-Deno.test("a change that no test notices survives", async () => {
-  const change = { ...BASE, find: "size + 1", replace: "size + 2" };
-  assertEquals((await resultOf(change)).outcome, "survived");
-});
-
-Deno.test("a change that survives for a known reason is explained", async () => {
-  const change = { ...BASE, find: "size + 1", replace: "size + 2", why: "It is not used." };
-  const { outcome, detail } = await resultOf(change);
-  assertEquals({ outcome, detail }, { outcome: "explained", detail: "It is not used." });
-});
-
-Deno.test("a change that makes the tests hang is killed", async () => {
-  const change = { ...BASE, find: "return size > LIMIT", replace: "for (;;) size > LIMIT" };
-  const { outcome, detail } = await resultOf(change);
-  assertEquals({ outcome, detail }, { outcome: "killed", detail: "the tests hung" });
-});
-
-Deno.test("a change with a type error is an error of the table", async () => {
-  const { outcome, detail } = await resultOf({ ...BASE, find: "size > LIMIT", replace: "size" });
-  assertEquals(outcome, "error");
-  assertMatch(detail, /^does not pass the type check/);
-});
-
-Deno.test("a change whose tests do not load is an error of the table", async () => {
-  const change = { ...BASE, find: "LIMIT = 3;", replace: 'LIMIT = 3;\nthrow new Error("no");' };
-  const { outcome, detail } = await resultOf(change);
-  assertEquals(outcome, "error");
-  assertMatch(detail, /^its tests do not load/);
-});
-
-Deno.test("tests that fail without the change are an error", async () => {
-  const tests = ["src/failing_test.ts"];
-  const change = { ...BASE, tests, find: "size >", replace: "size >=" };
-  const { outcome, detail } = await resultOf(change);
-  assertEquals(outcome, "error");
-  assertMatch(detail, /^its tests fail without the change/);
-});
-
-Deno.test("each change is made alone, and the project stays unchanged", async () => {
-  await using project = await Project.make();
-  const outcomes = await project.test([
-    { ...BASE, find: "size >", replace: "size >=" },
-    { ...BASE, find: "size + 1", replace: "size + 2" },
-    { ...BASE, find: "size", replace: "bytes" },
-    { ...BASE, file: "src/absent.ts", find: "a", replace: "b" },
-  ]);
-  assertEquals(
-    outcomes.map(({ outcome }) => outcome).toSorted(),
-    ["error", "error", "killed", "survived"],
-  );
-  const source = await Deno.readTextFile(join(project.folder, BASE.file));
-  assertEquals(source, PROJECT["src/limit.ts"]);
-});
-
-async function resultOf(mutant: Mutant): Promise<Result> {
-  await using project = await Project.make();
-  const [result] = await project.test([mutant]);
-  if (result === undefined) throw new Error("There is no result");
-  return result;
-}
 
 class Project implements AsyncDisposable {
   private constructor(readonly folder: string) {}
@@ -120,11 +161,6 @@ class Project implements AsyncDisposable {
       await Deno.writeTextFile(join(folder, file), text);
     }
     return new Project(folder);
-  }
-
-  async test(mutants: readonly Mutant[]): Promise<Result[]> {
-    const parts = ["deno.json", "absent", "src"];
-    return await testMutants(mutants, { root: this.folder, parts, jobs: 1, minTimeLimit: 5000 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

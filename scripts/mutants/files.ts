@@ -25,17 +25,13 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     },
     { find: "return isExact ?", replace: "return isExact || this.#size > 1 ?" },
   ]),
-  ...mutantsOf("src/store/files/file_record.ts", ["src/store/files/file_record_test.ts"], [
+  ...mutantsOf("src/store/files/file_record.ts", ["src/store/files/file_store_test.ts"], [
     { find: "lead <= 0 || lead > MAX_CLOCK_LEAD", replace: "lead <= 0 || lead <= MAX_CLOCK_LEAD" },
-    {
-      find: "created: current?.created ?? modified,",
-      replace: "created: modified,",
-      tests: ["src/store/files/file_store_test.ts"],
-    },
+    { find: "created: current?.created ?? modified,", replace: "created: modified," },
     {
       find: "return { etag: version, modified, dateIsStrong: sameSecond === undefined };",
-      replace: "return { etag: version, modified, dateIsStrong: sameSecond !== false };",
-      tests: ["src/store/files/file_store_test.ts"],
+      replace:
+        'return { etag: version, modified, dateIsStrong: sameSecond === undefined || version !== "" };',
     },
   ]),
   ...mutantsOf("src/store/files/file_store.ts", ["src/store/files/file_store_test.ts"], [
@@ -54,7 +50,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     {
       find: "project.deleting.includes(place.drive)) return false;",
       replace: 'project.deleting.includes("/")) return false;',
-      tests: ["src/store/accounts/deletions_test.ts"],
+      tests: ["src/store/engine/project_cache_test.ts"],
     },
     {
       find: "discardContent(operation, place, current.value, undefined);",
@@ -64,7 +60,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       find: "isClosed = true;\n      releaseVersion();",
       replace: "if (isClosed) releaseVersion();\n      isClosed = true;",
     },
-    { find: "if (isClosed) close();", replace: "" },
+    { find: "if (isClosed) close();", replace: "void isClosed;" },
   ]),
   ...mutantsOf("src/store/files/receive.ts", ["src/store/files/receive_test.ts"], [
     {

@@ -57,8 +57,11 @@ export async function testMutants(
   const valid = await withoutTypeErrors(workers, mutants, report);
   const unchanged = await runUnchanged(workers, valid);
   await share(workers, valid, async (worker, mutant) => {
-    const before = unchanged.get(keyOf(mutant.tests));
+    const key = keyOf(mutant.tests);
+    const before = unchanged.get(key);
     report(await testMutant(worker, mutant, before, options.minTimeLimit ?? MIN_TIME_LIMIT));
+    // The output of tests that fail without a change is reported once.
+    if (before !== undefined) unchanged.set(key, { ...before, output: "as above" });
   });
   return results;
 }

@@ -118,6 +118,37 @@ testOnAll("A write with an unmet condition changes nothing", async (bench) => {
   await assertKeys(bench, SMALL);
 });
 
+testOnAll("The next sweep deletes the bytes of a large body that was refused", async (bench) => {
+  const options = { ...ANYWAY, condition: () => false };
+  const body = inPieces(bytes(3 * CHUNK_SIZE));
+  assertEquals(await bench.store.files.put(place("a"), body, options), "refused");
+  await bench.store.sweeper.sweep();
+  await assertKeys(bench, {});
+});
+
+testOnAll(
+  "A file that another process overwrites during a delete is deleted in its new version",
+  async (bench) => {
+    await put(bench, "a", bytes(10));
+    const { db, store } = bench;
+    const other = otherProcess(bench);
+    const commit = db.commit.bind(db);
+    let isFirst = true;
+    db.commit = async (operation) => {
+      if (isFirst) {
+        isFirst = false;
+        await put(other, "a", bytes(3 * CHUNK_SIZE));
+      }
+      return await commit(operation);
+    };
+    assertEquals(await store.files.delete(place("a")), true);
+    assertEquals(await read(bench, "a"), undefined);
+    await assertUsage(bench, { files: 0, bytes: 0 });
+    await sweepLater(bench);
+    await assertKeys(bench, { "usage files": 1, "usage bytes": 1 });
+  },
+);
+
 testOnAll(
   "Concurrent writes of one name leave one complete file and exact counters",
   async (bench) => {
