@@ -56,7 +56,7 @@ Deno.test("A restored store has what the backup had, and the earlier one is kept
   assertEquals(await readAll(data, ["note", "late"]), ["after", "late"]);
 });
 
-Deno.test("A restored store gives its space back, as the original does.", async () => {
+Deno.test("A restored store returns free space to the disk, as the original does.", async () => {
   await using folder = await Folder.make();
   const first = new StoreCommands(folder.at("first"));
   {
@@ -92,7 +92,7 @@ Deno.test("A restored store gives its space back, as the original does.", async 
   assertEquals((await server.stop()).code, 0);
 });
 
-Deno.test("What is no whole backup is refused, and nothing changes.", async () => {
+Deno.test("An incomplete backup is refused, and nothing changes.", async () => {
   await using stock = await makeStock();
   const data = stock.at("data");
   const commands = new StoreCommands(data);
