@@ -79,6 +79,8 @@ export const GATE_MUTANTS: readonly Mutant[] = [
       find: "if (owner?.project !== project) return undefined;",
       replace: "if (owner === undefined) return undefined;",
       tests: ["tests/gate/sign_in_test.ts"],
+      why:
+        "SessionStore.start checks the project of the key again, in the operation that stores the session.",
     },
     {
       find: 'origin !== PLACEHOLDER_ORIGIN || pathname.startsWith("//")',

@@ -57,10 +57,14 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/quotas/quota_account.ts", ["src/store/quotas/quotas_test.ts"], [
     { find: "used + more <= limit", replace: "used + more < limit" },
-    { find: "return more <= 0 ||", replace: "return more < 0 ||" },
+    {
+      find: "return more <= 0 ||",
+      replace: "return more < 0 ||",
+      tests: ["src/store/quotas/quotas_uploads_test.ts"],
+    },
     { find: "!deleting.includes(name)", replace: "!deleting.includes(`${name}/`)" },
   ]),
-  ...mutantsOf("src/store/quotas/quotas.ts", ["src/store/quotas/quotas_test.ts"], [
+  ...mutantsOf("src/store/quotas/quotas.ts", ["src/store/quotas/quota_queue_test.ts"], [
     { find: "const used = account.used + this.#others();", replace: "const used = account.used;" },
     {
       find: "if (size > CHUNK_SIZE) await this.growTo(size);",

@@ -99,6 +99,17 @@ Deno.test("A network at its limit loses one of its own connections", () => {
   assertEquals(connections.add(new FakeConnection(), "c"), true);
 });
 
+Deno.test("A network at its limit never costs another network a stalled connection", () => {
+  const connections = table();
+  const all = addAll(connections, "a", "b", "b");
+  for (const [i, connection] of all.entries()) {
+    connections.setBusy(connection);
+    connection.stalledSince = i;
+  }
+  addAll(connections, "b");
+  assertEquals(closed(all), [false, true, false]);
+});
+
 Deno.test("A proxy has no limit per network", () => {
   const connections = table({ maxPerNetwork: 4 });
   const all = addAll(connections, "proxy", "proxy", "proxy", "proxy");

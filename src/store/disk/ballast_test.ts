@@ -101,3 +101,12 @@ Deno.test("Other failures give up no ballast", async () => {
     }
   });
 });
+
+Deno.test("Background work leaves requests their pieces and the space of a checkpoint", async () => {
+  await withBallast(async (ballast) => {
+    await ballast.holdGrowth(3_000_000);
+    while (ballast.giveUp(PIECES_FOR_USERS));
+    assertEquals(await ballast.missing(), BALLAST_BYTES / 2);
+    assertEquals(await ballast.growthHeld(), 3_000_000);
+  });
+});

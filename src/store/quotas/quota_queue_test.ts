@@ -4,7 +4,9 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { ProjectCache } from "../engine/project_cache.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
-import { DRIVE } from "../testing/bodies.ts";
+import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
+import { put } from "../testing/files.ts";
+import { assertQuotaExceeded, setQuota } from "../testing/quotas.ts";
 import { testOnAll } from "../testing/stores.ts";
 import { readQuotaAccount } from "./quota_account.ts";
 import { Quotas } from "./quotas.ts";
@@ -60,4 +62,57 @@ testOnAll("Changes that free bytes make room for waiting changes", async ({ db, 
   await Promise.all(Array.from({ length: 100 }, () => change(10)));
   await assertRejects(() => change(1), QuotaExceeded);
   assertEquals((await readQuotaAccount(db, project))?.used, 1000);
+});
+
+testOnAll("A sum that another process has changed does not refuse a change", async (bench) => {
+  const { db, store } = bench;
+  await setQuota(bench, 1000);
+  await put(bench, "big", bytes(900));
+  const known = await new ProjectCache(db).requireWritable(DRIVE);
+  const quotas = new Quotas(db);
+  const get = db.reads.get.bind(db.reads);
+  let isFirst = true;
+  const deleteAfterFirst = async (...args: Parameters<typeof get>) => {
+    const found = await get(...args);
+    if (isFirst) {
+      isFirst = false;
+      await store.files.delete(place("big"));
+    }
+    return found;
+  };
+  Object.assign(db.reads, { get: deleteAfterFirst });
+  const operation = new Operation().share(known.unchanged)
+    .sum(keys.usage(project, "d", "bytes"), 500);
+  assertEquals((await quotas.commit(known, DRIVE, operation, { more: 500 })).ok, true);
+  assertEquals((await readQuotaAccount(db, project))?.used, 500);
+});
+
+testOnAll("Running uploads reserve room from each other until they end", async (bench) => {
+  const { db } = bench;
+  await setQuota(bench, 10 * CHUNK_SIZE);
+  const known = await new ProjectCache(db).requireWritable(DRIVE);
+  const quotas = new Quotas(db);
+  const reserve = (size?: number) => quotas.reserve(known, DRIVE, keys.file(place("new")), size);
+  {
+    using _first = await reserve(6 * CHUNK_SIZE);
+    await assertQuotaExceeded(reserve(6 * CHUNK_SIZE));
+    using _second = await reserve(4 * CHUNK_SIZE);
+  }
+  using _third = await reserve(10 * CHUNK_SIZE);
+});
+
+testOnAll("A body of unknown size is refused as soon as it exceeds the quota", async (bench) => {
+  const { db } = bench;
+  await setQuota(bench, 3 * CHUNK_SIZE);
+  const known = await new ProjectCache(db).requireWritable(DRIVE);
+  const key = keys.file(place("new"));
+  using reservation = await new Quotas(db).reserve(known, DRIVE, key, undefined);
+  let received = 0;
+  const receive = async () => {
+    for await (const piece of reservation.track(inPieces(bytes(9 * CHUNK_SIZE), CHUNK_SIZE))) {
+      received += piece.byteLength;
+    }
+  };
+  await assertQuotaExceeded(receive());
+  assertEquals(received, 3 * CHUNK_SIZE);
 });

@@ -178,3 +178,11 @@ testOnAll(
     assertEquals(await usedBytes(bench), 300);
   },
 );
+
+testOnAll("An upload whose parts count already is completed even over the quota", async (bench) => {
+  await setQuota(bench, 1000);
+  const id = await upload(bench, place("a"), [700]);
+  await setQuota(bench, 500);
+  assertEquals(await bench.store.uploads.complete(place("a"), id, () => true), "done");
+  assertEquals(await usedBytes(bench), 700);
+});
