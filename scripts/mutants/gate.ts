@@ -107,7 +107,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
     },
     {
       find: "if (hasLength || response.status === 204) continue;",
-      replace: "if (response.status === 204) continue;",
+      replace: "if (hasLength && response.status === 204) continue;",
     },
   ]),
   ...mutantsOf("src/gate/proxied_request.ts", [

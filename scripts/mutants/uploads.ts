@@ -14,7 +14,7 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     {
       find: "!owner.deleting.includes(drive)",
       replace: "!owner.deleting.includes(`${drive}/`)",
-      tests: ["src/store/accounts/deletions_test.ts", "src/store/quotas/quotas_uploads_test.ts"],
+      tests: ["src/store/quotas/quotas_uploads_test.ts"],
     },
   ]),
   ...mutantsOf("src/store/uploads/upload_store.ts", ["src/store/uploads/upload_store_test.ts"], [

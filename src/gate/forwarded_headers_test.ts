@@ -1,6 +1,8 @@
 import { assertEquals } from "@std/assert";
+import { TrustedProxies } from "../http/network/client_address.ts";
 import { parseRequestHead, parseResponseHead } from "../http1/message_head.ts";
 import {
+  clientInfoOf,
   isWebSocketRequest,
   serializeRequestHead,
   serializeResponseHead,
@@ -280,4 +282,27 @@ Deno.test("A WebSocket handshake keeps its own headers", () => {
   const wanted =
     "Sec-WebSocket-Accept: x\r\nSet-Cookie: a=b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
   assertEquals(serializeUpgrade(head), `HTTP/1.1 101 Go\r\n${wanted}`);
+});
+
+Deno.test("Only a trusted proxy can name the client, the scheme and the host", () => {
+  const headers = [
+    { name: "X-Forwarded-For", lower: "x-forwarded-for", value: "192.0.2.7" },
+    { name: "X-Forwarded-Proto", lower: "x-forwarded-proto", value: "https" },
+    { name: "X-Forwarded-Host", lower: "x-forwarded-host", value: "other.example" },
+  ];
+  const head = { headers, host: "gate.example" };
+  const clientFrom = (hostname: string) => {
+    const address = { transport: "tcp" as const, hostname, port: 1 };
+    return clientInfoOf(head, { address, isSecure: false }, TrustedProxies.parse("10.0.0.0/8"));
+  };
+  assertEquals(clientFrom("10.0.0.1"), {
+    address: "192.0.2.7",
+    proto: "https",
+    host: "other.example",
+  });
+  assertEquals(clientFrom("203.0.113.1"), {
+    address: "203.0.113.1",
+    proto: "http",
+    host: "gate.example",
+  });
 });

@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { UploadRefused } from "../engine/errors.ts";
-import { CHUNK_SIZE } from "../engine/records.ts";
+import { keys } from "../engine/keys.ts";
+import { ProjectCache } from "../engine/project_cache.ts";
+import { CHUNK_SIZE, type Garbage } from "../engine/records.ts";
 import { DEFAULT_UPLOAD_TTL } from "../store.ts";
 import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
 import { entriesWith } from "../testing/entries.ts";
-import { put, putPart, upload } from "../testing/files.ts";
+import { put, putAt, putPart, upload } from "../testing/files.ts";
 import {
   assertQuotaExceeded,
   ignoreQuotaExceeded,
@@ -14,6 +16,8 @@ import {
   usedBytes,
 } from "../testing/quotas.ts";
 import { otherProcess, testOnAll } from "../testing/stores.ts";
+import { uploadEnder } from "../uploads/session.ts";
+import { Quotas } from "./quotas.ts";
 
 const { project } = DRIVE;
 
@@ -155,3 +159,22 @@ testOnAll("Concurrent completions of one upload count it once", async (bench) =>
   assertEquals(new Set(outcomes), new Set(["done"] as const));
   assertEquals(await usedBytes(bench), 1000);
 });
+
+testOnAll(
+  "Ending an upload of a drive that is being deleted frees nothing twice",
+  async (bench) => {
+    const { db, store } = bench;
+    await setQuota(bench, 1000);
+    const id = await upload(bench, place("a"), [400]);
+    const { session } = await store.uploads.get(place("a"), id);
+    await store.projects.deleteDrive(project, DRIVE.drive);
+    await putAt(bench, { ...place("b"), drive: "other" }, bytes(300));
+    assertEquals(await quotaEntry(bench), 300);
+    const key = keys.garbage(session.expires, id);
+    const { value, versionstamp } = await db.reader.get<Garbage & { kind: "upload" }>(key);
+    assert(value !== null);
+    const end = uploadEnder(db, new ProjectCache(db), new Quotas(db));
+    assertEquals(await end({ key, value, versionstamp }), true);
+    assertEquals(await usedBytes(bench), 300);
+  },
+);

@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { TooManyOpenUploads } from "../engine/errors.ts";
+import { Operation } from "../engine/operation.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { DRIVE, place } from "../testing/bodies.ts";
 import { entriesWith } from "../testing/entries.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
+import { OpenUploadLimit, takeSlot } from "./open_upload_limit.ts";
 
 const { project } = DRIVE;
 
@@ -103,4 +105,19 @@ testOnAll("Deleting a drive or a project frees the slots of its open uploads", a
   await few.store.sweeper.sweep();
   await few.store.projects.create(project, undefined);
   assertEquals((await startAll([few], 3)).length, 2);
+});
+
+testOnAll("Below a lowered limit all processes offer the same slots", async ({ db }) => {
+  const operation = new Operation();
+  takeSlot(operation, DRIVE, "upload", 2);
+  await db.commit(operation);
+  const { random } = Math;
+  Math.random = () => 0.9;
+  try {
+    assertEquals(await new OpenUploadLimit(db, 2).findSlot(project), 0);
+    assertEquals(await new OpenUploadLimit(db, 3).findSlot(project), 0);
+    assertEquals(await new OpenUploadLimit(db, 10).findSlot(project), 9);
+  } finally {
+    Math.random = random;
+  }
 });
