@@ -116,7 +116,7 @@ test("Every project and drive has its usage as figures and a bar", async (fixtur
   await project.drive("films").put("a", patternBytes(1_000_000));
   await project.drive("films").put("b", patternBytes(1_000_000));
   await signInAsAdministrator(fixture);
-  await page.getByText(/^[\d.]+ [GT]B of [\d.]+ [GT]B used, [\d.]+ [GT]B free$/).waitFor();
+  await page.getByText(/^[\d.]+ [kMGT]?B of [\d.]+ [kMGT]?B used, [\d.]+ [kMGT]?B free$/).waitFor();
   assertMatch(await row(page, project.id).innerText(), /3\s+5\.0 MB\s+.*of the disk/);
   await row(page, project.id).getByRole("link", { name: project.id }).click();
   await page.getByRole("definition").getByText("3 files, 5.0 MB in 2 drives").waitFor();

@@ -8,16 +8,22 @@ import { Fixture } from "./fixture.ts";
 export type TestBody = (fixture: Fixture) => Promise<void>;
 export type AddTest = (name: string, run: TestBody) => void;
 
+export interface SuiteOptions extends ServerOptions {
+  /** Skips the suite. */
+  ignore?: boolean;
+}
+
 /**
  * Registers a test whose steps share a server and a browser. Each step has its own tab and project.
  *
  * @param name Name of the whole test.
  * @returns A function that adds a step; call it while the module is loaded.
  */
-export function suite(name: string, options: ServerOptions = {}): AddTest {
+export function suite(name: string, options: SuiteOptions = {}): AddTest {
   const tests: [string, TestBody][] = [];
   Deno.test({
     name,
+    ignore: options.ignore ?? false,
     // Playwright keeps timers and pipes until the browser has exited.
     sanitizeOps: false,
     sanitizeResources: false,
