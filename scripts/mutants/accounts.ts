@@ -17,7 +17,7 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     },
     {
       find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
-      replace: "this.#cache.forget(hash);",
+      replace: 'this.#cache.forget(hash);\n    if (name === "") this.#revocations.notify();',
     },
     {
       find: "if (app?.created === appCreated) return found;",
@@ -43,11 +43,15 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
-    { find: "key?.project !== project ||", replace: "key === undefined ||" },
+    {
+      find: "key?.project !== project ||",
+      replace: "key === undefined ||",
+      why: "`start` has checked the project of the key, and a key never gets another project.",
+    },
     { find: "key.value?.project !== project)", replace: "key.value === null)" },
     {
       find: "await this.#delete(hash);\n    this.#revocations.notify();",
-      replace: "await this.#delete(hash);",
+      replace: 'await this.#delete(hash);\n    if (hash === "") this.#revocations.notify();',
     },
     { find: "this.#cache.forget(hash);", replace: "" },
   ]),

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { delay } from "@std/async/delay";
 import { hashSecret } from "../../rules/secrets.ts";
 import { AccessIsOff, AlreadyExists, NoSuchApp } from "../engine/errors.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
@@ -146,3 +147,15 @@ testOnAll(
     assert(await store.apps.get("p", "web") === undefined);
   },
 );
+
+testOnAll("A cached key opens no later application with the same name", async (bench) => {
+  const text = await makeKey(bench);
+  const other = otherProcess(bench);
+  assertEquals(await found(other, text), "key");
+  await bench.store.apps.delete("p", "web");
+  await bench.store.sweeper.sweep();
+  await delay(2);
+  await makeKey(bench, "web", "new");
+  other.store.apps.forget("p", "web");
+  assertEquals(await found(other, text), undefined);
+});
