@@ -67,7 +67,7 @@ const WORK: readonly Work[] = [
   },
 ];
 
-/** Measures all work in one way; gives a figure for each. */
+/** Measures all work in one way. @returns a figure for each. */
 async function measure(way: Way): Promise<number[]> {
   await using scope = await Scope.open();
   const { current } = await checkoutsOf(scope, undefined);

@@ -53,7 +53,29 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
-  cli: ["src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
+  "cli/terminal": ["client", "http", "store", "rules"],
+  "cli/options": ["cli/terminal", "http", "store", "rules"],
+  "cli/serve": [
+    "cli/options",
+    "cli/terminal",
+    "src",
+    "api",
+    "gate",
+    "http",
+    "http1",
+    "store",
+    "rules",
+  ],
+  "cli/commands": [
+    "cli/options",
+    "cli/terminal",
+    "src",
+    "client",
+    "api",
+    "store",
+    "rules",
+  ],
+  cli: ["cli", "src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */

@@ -75,7 +75,8 @@ Deno.test("A folder may import itself and the folders below it.", () => {
     ["src/api/files/a.ts", "../router.ts"],
     ["src/api/server/a.ts", "../../gate/b.ts"],
     ["src/gate/a.ts", "../http1/a.ts"],
-    ["src/cli/commands/a.ts", "../../gate/b.ts"],
+    ["src/cli/serve/a.ts", "../../gate/b.ts"],
+    ["src/cli/main.ts", "./commands/b.ts"],
     ["src/cli/a.ts", "../client/archive/b.ts"],
     ["src/cli/a.ts", "../app.ts"],
     ["src/dashboard/views/a.js", "../core/b.js"],
@@ -132,6 +133,11 @@ Deno.test("An import upwards, out of src/, or from the tests into the server is 
     ["src/api/a.ts", "../app.ts", "src/api/ may not import from src/"],
     ["src/store/a.ts", "../cli/b.ts", "src/store/ may not import from src/cli/"],
     ["src/app.ts", "./cli/b.ts", "src/ may not import from src/cli/"],
+    [
+      "src/cli/commands/a.ts",
+      "../serve/b.ts",
+      "src/cli/commands/ may not import from src/cli/serve/",
+    ],
     ["src/app.ts", "../main.ts", "src/ may not import from ./"],
     ["src/cli/a.ts", "../../scripts/b.ts", "src/cli/ may not import from scripts/"],
     [

@@ -56,7 +56,7 @@ function operationOf(pair: string): string {
   return pair.slice(0, pair.lastIndexOf(" "));
 }
 
-/** Prints what was answered and what was not. Gives whether all that is missing is explained. */
+/** Prints which answers were seen. @returns whether every missing one is explained. */
 function report(counts: ReadonlyMap<string, number>): boolean {
   const described = describedPairs();
   const produced = described.filter((pair) => counts.has(pair));

@@ -34,7 +34,7 @@ async function main(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Makes the packed file in a folder and gives its path; the one that was there stays where that fails. */
+/** Makes the packed file in a folder and returns its path. If that fails, the previous file is kept. */
 export async function pack(out: string): Promise<string> {
   return await withWorkshop(out, async (workshop) => {
     const inside = join(workshop, "inside");

@@ -14,6 +14,7 @@ Without a file or folder: all tests that need nothing but Deno and take seconds.
 
   --slow            the files named *_slow_test.ts, which the task "test" leaves out
   --jobs N          how many files run at the same time (one more than the machine has cores)
+  --on-disk         make temporary folders on a disk, also where /dev/shm has room
   --time-limit S    seconds after which a file is ended (600)
   --filter TEXT     only tests whose name has this text
   -h, --help        print this
@@ -22,6 +23,7 @@ Without a file or folder: all tests that need nothing but Deno and take seconds.
 interface Options {
   places: string[];
   isSlow: boolean;
+  isOnDisk: boolean;
   jobs: number;
   timeLimit: number;
   args: string[];
@@ -52,6 +54,7 @@ function readOptions(args: string[]): Options | number {
         "time-limit": { type: "string", default: "600" },
         filter: { type: "string" },
         slow: { type: "boolean", default: false },
+        "on-disk": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -62,6 +65,7 @@ function readOptions(args: string[]): Options | number {
     return {
       places: positionals,
       isSlow: values.slow,
+      isOnDisk: values["on-disk"],
       jobs: positive(values.jobs, "--jobs"),
       timeLimit: positive(values["time-limit"], "--time-limit"),
       args: [

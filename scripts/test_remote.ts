@@ -1,6 +1,6 @@
 /**
  * Runs the tests that are about the store on stores behind a `denokv`, which `deno task test:remote` needs:
- * in the PATH, or where the variable DENOKV says. What names the file of the store is left out.
+ * in the PATH, or at the path in the variable DENOKV. Tests of the store's file are left out.
  *
  * @module
  */
@@ -50,7 +50,7 @@ async function run(args: readonly string[], env: Record<string, string>): Promis
   if (code !== 0) Deno.exit(code);
 }
 
-/** All of what it said where it failed, else its last lines. */
+/** Prints the whole output of a failed run, otherwise its last lines. */
 async function report(output: Deno.CommandOutput): Promise<Deno.CommandOutput> {
   const lines = new TextDecoder().decode(output.stdout).trimEnd().split("\n");
   const shown = output.success ? lines.slice(-1) : lines;

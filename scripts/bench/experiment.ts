@@ -13,7 +13,7 @@ export interface Row {
   required: number;
 }
 
-/** Measures once; gives a figure for each row of the experiment. */
+/** Measures once. @returns a figure for each row of the experiment. */
 export type Measure = () => Promise<readonly number[]>;
 
 /** The two that take turns. */
@@ -31,7 +31,7 @@ export interface Stage {
   full: boolean;
 }
 
-/** Something to measure, which gives one row or a few. */
+/** Something to measure, with one row or a few. */
 export interface Experiment {
   rows: readonly Row[];
   /** Starts what is needed and checks its answers. */
@@ -93,7 +93,7 @@ export const ROUNDS = 5;
 /** Between two measurements, for what the last one left running. Milliseconds. */
 const PAUSE = 100;
 
-/** Measures an experiment in rounds; gives a result for each of its rows. */
+/** Measures an experiment in rounds. @returns a result for each of its rows. */
 export async function runExperiment(
   { rows, prepare }: Experiment,
   stage: Stage,

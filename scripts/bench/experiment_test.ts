@@ -15,14 +15,14 @@ Deno.test("takeTurns() warms up, then reverses the order in every second round",
 const speed: Row = { name: "speed", unit: "req/s", bound: "at least", required: 0.5 };
 const time: Row = { name: "time", unit: "ms", bound: "at most", required: 2 };
 
-Deno.test("percentile() gives the middle and the upper end", () => {
+Deno.test("percentile() returns the middle and the upper end", () => {
   assertEquals(percentile([3, 1, 2], 50), 2);
   assertEquals(percentile([4, 1, 2, 3], 50), 2.5);
   assertEquals(percentile(Array.from({ length: 101 }, (_, i) => i), 99), 99);
   assertEquals(percentile([7], 99), 7);
 });
 
-Deno.test("percentile() refuses to judge nothing", () => {
+Deno.test("percentile() refuses an empty list", () => {
   assertThrows(() => percentile([], 50), RangeError);
 });
 
@@ -46,11 +46,11 @@ Deno.test("resultOf() knows in which direction a row holds", () => {
   assertEquals(resultOf(time, { work: [9], limit: [4] }).holds, false);
 });
 
-Deno.test("resultOf() does not let figures hold that are missing", () => {
+Deno.test("resultOf() does not accept missing figures", () => {
   assertEquals(resultOf(speed, { work: [Number.NaN], limit: [1] }).holds, false);
   assertEquals(resultOf(time, { work: [Number.NaN], limit: [1] }).holds, false);
 });
 
-Deno.test("resultOf() gives the median of the other git state", () => {
+Deno.test("resultOf() includes the median of the other git state", () => {
   assertEquals(resultOf(time, { work: [1], limit: [1], against: [5, 3, 4] }).against, 4);
 });

@@ -2,7 +2,7 @@ import { join } from "@std/path";
 import type { KvLimitInput } from "./process_kv_limit.ts";
 import { runScript, type Scope, scriptFlags, startListening } from "./scope.ts";
 
-/** Starts a server that answers so many bytes from memory; gives its address. */
+/** Starts a server that answers with that many bytes from memory. @returns its address. */
 export async function startHttpLimit(scope: Scope, size: number): Promise<string> {
   const file = new URL("process_http_limit.ts", import.meta.url).pathname;
   const { origin } = await startListening(scope, {

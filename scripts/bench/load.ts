@@ -129,7 +129,7 @@ export interface LoadResult {
 /** Sends a load from a process of its own. @throws if a request fails. */
 export type RunLoad = (scope: Scope, load: Load) => Promise<LoadResult>;
 
-/** What the client processes are told. */
+/** The input of the client processes. */
 export interface ClientInput extends Load {
   headers: Record<string, string>;
   /** Ends after so many requests instead of `seconds`. */

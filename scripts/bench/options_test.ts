@@ -28,7 +28,7 @@ Deno.test("parseBenchOptions() reads every option", () => {
   });
 });
 
-Deno.test("parseBenchOptions() says what is wrong", () => {
+Deno.test("parseBenchOptions() reports the problem", () => {
   const isProblem = (args: string[]) => typeof parseBenchOptions(args) === "string";
   assertEquals(isProblem(["--fast"]), true);
   assertEquals(isProblem(["list"]), true);

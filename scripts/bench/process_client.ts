@@ -42,7 +42,7 @@ async function send(input: ClientInput): Promise<LoadResult> {
   };
 }
 
-/** Gives one request after another, and none once the time is over or the wanted number is reached. */
+/** Yields requests until the time is over or the wanted number is reached. */
 function requestsOf(input: ClientInput): (thread: number) => Request | undefined {
   const { origin, method, headers, requests } = input;
   const body = input.body === undefined ? undefined : randomBytes(input.body);

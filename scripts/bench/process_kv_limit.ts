@@ -7,7 +7,7 @@
 
 import { randomBytes } from "./server.ts";
 
-/** What the process is told. */
+/** The input of the process. */
 export interface KvLimitInput {
   /** The file of the store. */
   path: string;

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { randomBytes } from "./server.ts";
 
-/** What the process is told. */
+/** The input of the process. */
 export interface PartsInput {
   /** The address of the drive. */
   drive: string;

@@ -44,7 +44,7 @@ export class Scope implements AsyncDisposable {
     this.#cleanUps.push(cleanUp);
   }
 
-  /** Closes it before the work has ended, which then says nothing more. */
+  /** Closes it before the work has ended. The work prints nothing more. */
   async interrupt(): Promise<void> {
     this.#interrupted = true;
     await this.#close();
@@ -84,13 +84,13 @@ async function endNow(child: Deno.ChildProcess): Promise<void> {
   await child.status;
 }
 
-/** A process that said where it listens. */
+/** A process that listens. */
 export interface Listening {
   process: Deno.ChildProcess;
   origin: string;
   /** What it printed up to then. */
   output: string;
-  /** Milliseconds from its start to the line that says so. */
+  /** Milliseconds from its start to the line with its address. */
   took: number;
 }
 
@@ -102,7 +102,7 @@ export interface CommandLine {
 
 const READY = /listening on (http:\/\/\S+)\n/;
 
-/** Runs a program to its end; gives what it printed. */
+/** Runs a program to its end. @returns its standard output. */
 export async function runToEnd(
   scope: Scope,
   command: string,
@@ -121,7 +121,7 @@ export async function runToEnd(
   throw new Error(`${command} ${args[0] ?? ""} ended with ${code}: ${decoder.decode(stderr)}`);
 }
 
-/** Runs a Deno program of the benchmark in a process of its own; gives the value that it printed as JSON. */
+/** Runs a Deno program of the benchmark in a process of its own. @returns the value that it printed as JSON. */
 export async function runScript<T>(scope: Scope, file: string, input: unknown): Promise<T> {
   const output = await runToEnd(scope, Deno.execPath(), {
     args: ["run", ...scriptFlags(), new URL(file, import.meta.url).pathname, JSON.stringify(input)],

@@ -64,7 +64,7 @@ export class Server {
     return this.#listening.process.pid;
   }
 
-  /** Puts an application behind the gate, for holders of a key alone; gives its address there. */
+  /** Puts an application with access control behind the gate. @returns its address there. */
   async protect(name: string, upstream: string): Promise<string> {
     const gate = /^Applications are at (\S+)$/m.exec(this.#listening.output)?.[1];
     if (gate === undefined) throw new Error("The server has no gate");

@@ -16,7 +16,7 @@ type Values<T extends Options> = ReturnType<
 
 /**
  * Reads the options of a script, which has an option `help`. The help is printed where it is asked for, and with a
- * sentence on what is wrong where the command line cannot be followed; then it gives the exit status.
+ * sentence on the problem if the command line is invalid; then the exit status is returned.
  *
  * @param problemOf Finds what is wrong with the values, as a sentence.
  */

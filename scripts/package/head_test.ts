@@ -114,7 +114,7 @@ Deno.test("It goes to the folder that is named, else to the user's cache, else t
   }
 });
 
-Deno.test("A folder that cannot be made is told, with what helps", async () => {
+Deno.test("A folder that cannot be made is reported with advice", async () => {
   await using pack = await TestPack.make();
   await Deno.writeTextFile(join(pack.folder, "file"), "");
   for (const folder of ["/proc/kvdrive", join(pack.folder, "file/cache")]) {
@@ -280,7 +280,7 @@ Deno.test("A disk that is full leaves nothing half-made", async () => {
   assertEquals((await pack.run()).code, 0);
 });
 
-Deno.test("A runtime that does not start here is told, and leaves nothing", async () => {
+Deno.test("A runtime that does not start here is reported, and leaves nothing", async () => {
   await using pack = await TestPack.make();
   const run = await pack.run([], { TEST_VERSION_STATUS: "127" });
   assertFailed(run, new RegExp(`The runtime, which is for ${Deno.build.target}, does not start`));

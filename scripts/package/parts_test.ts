@@ -24,7 +24,7 @@ Deno.test("Every worker that a source starts is found", async () => {
   assert(started > 0 && found.length >= started, `${started} are started: ${found.join()}`);
 });
 
-Deno.test("What a source names is told by its path in the project", async () => {
+Deno.test("Files named in a source are listed by their path in the project", async () => {
   const root = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
   try {
     await Deno.mkdir(`${root}/src/a/b`, { recursive: true });

@@ -29,7 +29,7 @@ async function installPackages(app: string): Promise<void> {
   await writeConfig(app, imports, "manual");
 }
 
-/** Of the modules that the project gives names to, those that the program imports. */
+/** The entries of the import map that the program uses. */
 async function importsOf(main: string): Promise<Record<string, string>> {
   // The sources in the folder are without their configuration yet.
   const args = ["info", "--json", "--config", join(ROOT, "deno.json"), main];

@@ -1,7 +1,7 @@
 import { dirname, join } from "@std/path";
 import { packFile } from "./pack_file.ts";
 
-/** In the runtime's place: says what it was started with, and does what the variable TEST_DO says. */
+/** Takes the runtime's place: prints its arguments and runs the commands in the variable TEST_DO. */
 const RUNTIME = `#!/bin/sh
 [ "$1" != --version ] || exit "\${TEST_VERSION_STATUS:-0}"
 while [ "$1" != "\${1%main.ts}main.ts" ]; do shift; done

@@ -16,6 +16,8 @@ export interface TestRun {
   jobs?: number;
   /** Seconds after which a file is ended. */
   timeLimit?: number;
+  /** Whether temporary folders are on a disk, also where a file system in memory has room. */
+  isOnDisk?: boolean;
   /** More arguments of `deno test`. */
   args?: readonly string[];
   env?: Record<string, string>;
@@ -23,7 +25,8 @@ export interface TestRun {
 
 /** Runs test files and prints a line for each, and a summary. @returns the exit status. */
 export async function runTests(run: TestRun): Promise<number> {
-  const folder = await Deno.makeTempDir({ ...await memoryDisk(), prefix: "kvdrive-tests-" });
+  const place = run.isOnDisk ? {} : await memoryDisk();
+  const folder = await Deno.makeTempDir({ ...place, prefix: "kvdrive-tests-" });
   const ended = new AbortController();
   const status = endOnSignal(ended);
   const started = performance.now();

@@ -61,7 +61,7 @@ test("stores each form of data and reads the same bytes", async ({ session, expe
   ]);
 });
 
-test("gets the content type that it gave, or one by the name", async ({ expect }) => {
+test("gets the content type that was given, or one derived from the name", async ({ expect }) => {
   const source = { text: "x" };
   const put = (name: string, contentType?: string): Step => {
     const type = contentType === undefined ? {} : { contentType };
@@ -158,7 +158,7 @@ test("deletes files that exist and files that don't", async ({ expect }) => {
   ]);
 });
 
-test("says what the server said when it refuses", async ({ session }) => {
+test("reports the server's error message", async ({ session }) => {
   const put: DetaCall = { do: "put", name: "a/", source: { text: "x" } };
   const [slash, limit] = await callDetaClient(session, [put, {
     do: "list",

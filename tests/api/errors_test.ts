@@ -194,7 +194,7 @@ for (const body of ODD_BODIES) {
   });
 }
 
-test("An error to a request that was not even understood is told, too.", async ({ server }) => {
+test("A malformed request gets an error answer, too.", async ({ server }) => {
   const targets = ["/v1/%zz/d/files", "/%", "/v1/%ff", `/v1/${PROJECT_ID}/%00/files`, "*"];
   for (const target of targets) {
     const answer = await sendRaw(server.port, rawRequest("GET", target));
@@ -203,14 +203,14 @@ test("An error to a request that was not even understood is told, too.", async (
   }
 });
 
-test("An error answer is whole JSON of the length that it tells.", async (drive) => {
+test("An error answer is complete JSON of the announced length.", async (drive) => {
   const target = `/v1/${PROJECT_ID}/${drive.name}/files/download?name=a%22b%0Ac`;
   const answer = (await sendRaw(drive.server.port, rawRequest("GET", target))).expect(404);
   assertErrorAnswer(answer);
   assertEquals(answer.header("Content-Length"), String(answer.bytes.length));
 });
 
-test("No error of any kind tells a key.", async (drive) => {
+test("No error contains a key.", async (drive) => {
   const key = `${PROJECT_KEY}-and-more`;
   const answers = [
     await runCase(drive, { name: "", method: "GET", path: "/files", key, status: 401 }),

@@ -106,13 +106,16 @@ test(
   },
 );
 
-test("Every operation with a body answers 408 where none comes.", async (server, all) => {
-  const upload = await Upload.start(new Drive(server, "drive"), "file");
-  const headers = { ...ADMINISTRATOR, "Content-Length": "10" };
-  const given = { upload_id: upload.id };
-  const waiting = having(all, 408);
-  await Promise.all(waiting.map((one) => ask(server, [one], 408, { headers, given })));
-});
+test(
+  "Every operation with a body answers 408 if the body does not arrive.",
+  async (server, all) => {
+    const upload = await Upload.start(new Drive(server, "drive"), "file");
+    const headers = { ...ADMINISTRATOR, "Content-Length": "10" };
+    const given = { upload_id: upload.id };
+    const waiting = having(all, 408);
+    await Promise.all(waiting.map((one) => ask(server, [one], 408, { headers, given })));
+  },
+);
 
 test(
   "Every HEAD of what is there answers 200, or 204, and every OPTIONS 204.",
@@ -136,7 +139,7 @@ test(
   },
 );
 
-test("Every page of the server's own answers 304 to who has it.", async (server, all) => {
+test("Every page of the server answers 304 to a client that has it.", async (server, all) => {
   for (const operation of having(openTo(all, "nothing"), 304)) {
     const target = targetOf(operation);
     const first = await sendRaw(server.port, rawRequest(operation.method, target, ANONYMOUS));

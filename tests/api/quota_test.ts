@@ -53,7 +53,7 @@ async function bytesOf(project: Project): Promise<number> {
   return bytes;
 }
 
-test("A limit is told wherever the project is, and to its owner too.", async ({ server }) => {
+test("The limit of a project is in each of its representations, also for the owner.", async ({ server }) => {
   const { project } = await limited(server, 1_000_000);
   const owned = { as: project.owner };
   const told = async () => {
@@ -137,7 +137,7 @@ test("All drives of a project count, and no other project.", async ({ server }) 
   assertEquals((await drives(server, { project: project.id, key: project.key })).size, 3);
 });
 
-test("A limit below what is there takes nothing away, and lets nothing in.", async ({ server }) => {
+test("A limit below the current usage deletes nothing and refuses further files.", async ({ server }) => {
   const { project, drive } = await limited(server, null);
   await drive.put("a", patternBytes(600));
   await drive.put("b", patternBytes(400));
@@ -153,7 +153,7 @@ test("A limit below what is there takes nothing away, and lets nothing in.", asy
   assertEquals(await bytesOf(project), 5100);
 });
 
-test("A condition that does not hold is 412, also where there is no room.", async ({ server }) => {
+test("A condition that does not hold is 412, also without room for the file.", async ({ server }) => {
   const { drive } = await limited(server, 100);
   await drive.put("a", patternBytes(100));
   const headers = { "If-None-Match": "*" };
@@ -162,7 +162,7 @@ test("A condition that does not hold is 412, also where there is no room.", asyn
   (await send(drive, "b", 200, headers)).expect(507);
 });
 
-test("What announces too much is refused before its bytes come.", async ({ server }) => {
+test("A body with too large a Content-Length is refused before its bytes are read.", async ({ server }) => {
   const { project, drive } = await limited(server, 1000);
   const upload = await Upload.start(drive, "large");
   const root = `/v1/${project.id}/drive`;
@@ -200,7 +200,7 @@ test("Parts count as they arrive, and are refused once they do not fit.", async 
   assertFull(await send(drive, "one more", 1), 15_000_000, 15_000_000, 1);
 });
 
-test("Open uploads hold no more than the limit, and aborting gives it back.", async ({ server }) => {
+test("Open uploads count against the limit, and aborting one frees its bytes.", async ({ server }) => {
   const { project, drive } = await limited(server, 6_000_000);
   const uploads = await Promise.all(
     Array.from({ length: 12 }, (_, i) => Upload.start(drive, `${i}`)),

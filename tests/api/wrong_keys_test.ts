@@ -61,7 +61,7 @@ Deno.test("After twenty wrong keys the next one gets 429, and a right one passes
   (await administer(server, "GET", "/v1/other", { as: withKey(PROJECT_KEY) })).expect(403);
 });
 
-Deno.test("No key and a key of another project are never told to wait.", async () => {
+Deno.test("Requests without a key or with a key of another project are never delayed.", async () => {
   await using server = await TestServer.start(UNTRUSTING);
   for (let i = 0; i < MOST + 5; i++) {
     (await administer(server, "GET", FILES, { as: {} })).expect(401);
@@ -71,7 +71,7 @@ Deno.test("No key and a key of another project are never told to wait.", async (
   assertEquals(statusesOf(await sendWrong(server, 1)), [401]);
 });
 
-Deno.test("X-Forwarded-For does not count where no proxy is trusted.", async () => {
+Deno.test("X-Forwarded-For is ignored unless a proxy is trusted.", async () => {
   await using server = await TestServer.start(UNTRUSTING);
   const statuses: number[] = [];
   for (let i = 0; i < MOST + 5; i++) {

@@ -1,102 +1,108 @@
 import { assert, assertEquals } from "@std/assert";
 import { withKey } from "../support/admin.ts";
 import { UpstreamApp } from "../support/gate/upstream_app.ts";
-import { dialog, openSection, row, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
-import type { Scene } from "./support/scene.ts";
-import { stories } from "./support/stories.ts";
+import {
+  dialog,
+  openSection,
+  row,
+  signInAsAdministrator,
+  signInAsOwner,
+} from "./support/navigation.ts";
+import type { Fixture } from "./support/fixture.ts";
+import { suite } from "./support/suite.ts";
 
-const story = stories("Applications");
+const test = suite("Applications");
 
-/** Makes an application with the dialog; it is shown then. */
-async function makeApplication({ page, project }: Scene, upstream: string): Promise<void> {
+/** Creates an application in the dialog, which then opens it. */
+async function createApplication({ page, project }: Fixture, upstream: string): Promise<void> {
   await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
   await openSection(page, "Applications");
   await page.getByRole("button", { name: "New application" }).click();
-  const asked = dialog(page, "New application");
-  await asked.getByRole("button", { name: "Create application" }).click();
-  await asked.getByRole("alert").filter({ hasText: "Name" }).waitFor();
-  await asked.getByLabel("Name", { exact: true }).fill("viewer");
-  await asked.getByLabel("Upstream").fill(upstream);
-  await asked.getByRole("button", { name: "Create application" }).click();
+  const form = dialog(page, "New application");
+  await form.getByRole("button", { name: "Create application" }).click();
+  await form.getByRole("alert").filter({ hasText: "Name" }).waitFor();
+  await form.getByLabel("Name", { exact: true }).fill("viewer");
+  await form.getByLabel("Upstream").fill(upstream);
+  await form.getByRole("button", { name: "Create application" }).click();
   await page.getByRole("heading", { level: 1, name: "viewer" }).waitFor();
 }
 
-/** What a caller with a key gets from the application. */
-async function call({ gate, project }: Scene, key?: string): Promise<number> {
+/** The status of a request to the application. */
+async function statusOf({ gate, project }: Fixture, key?: string): Promise<number> {
   const headers = key === undefined ? {} : withKey(key);
   const response = await fetch(`${gate.origin}/${project.id}/viewer/page`, { headers });
   await response.body?.cancel();
   return response.status;
 }
 
-/** Makes a key with the dialogs; gives it as it was copied. */
-async function makeKey(scene: Scene): Promise<string> {
-  const { page, watch } = scene;
+/** Creates a key in the dialogs and returns the copied key. */
+async function createKey(fixture: Fixture): Promise<string> {
+  const { page, observer } = fixture;
   await page.getByRole("button", { name: "New key" }).click();
-  const asked = dialog(page, "New key of viewer");
-  await asked.getByLabel("Name", { exact: true }).fill("nightly run");
-  await asked.getByLabel("Description").fill("copies everything");
-  await asked.getByRole("button", { name: "Create key" }).click();
+  const form = dialog(page, "New key of viewer");
+  await form.getByLabel("Name", { exact: true }).fill("nightly run");
+  await form.getByLabel("Description").fill("copies everything");
+  await form.getByRole("button", { name: "Create key" }).click();
   const shown = dialog(page, "The key “nightly run” was created");
   const key = await shown.getByLabel(/API key/).inputValue();
-  watch.keepSecret(key);
+  observer.registerSecret(key);
   await shown.getByRole("button", { name: /^Copy/ }).click();
   await shown.getByText("Copied", { exact: true }).waitFor();
-  assertEquals(await scene.clipboard(), key);
+  assertEquals(await fixture.clipboard(), key);
   await shown.getByRole("button", { name: "I have copied it" }).click();
   return key;
 }
 
-story("An application is kept by a switch, and open to everybody again.", async (scene) => {
-  const { page } = scene;
+test("A switch turns access control on and off", async (fixture) => {
+  const { page } = fixture;
   await using upstream = new UpstreamApp();
-  await signInAsAdministrator(scene);
-  await makeApplication(scene, upstream.origin);
+  await signInAsAdministrator(fixture);
+  await createApplication(fixture, upstream.origin);
   await page.getByText("Keys can be created while access control is on.").waitFor();
   assertEquals(await page.getByRole("button", { name: "New key" }).isDisabled(), true);
-  assertEquals(await call(scene), 200);
+  assertEquals(await statusOf(fixture), 200);
   await page.getByRole("switch", { name: "Access control", checked: false }).click();
   const on = page.getByRole("switch", { name: "Access control", checked: true });
   await on.waitFor();
-  assertEquals(await call(scene), 401);
+  assertEquals(await statusOf(fixture), 401);
   await on.click();
   await dialog(page, /Open viewer to everyone/).getByRole("button", { name: "Switch off" }).click();
   await page.getByRole("switch", { name: "Access control", checked: false }).waitFor();
-  assertEquals(await call(scene), 200);
+  assertEquals(await statusOf(fixture), 200);
 });
 
-story("A key of an application is shown once, opens it, and is revoked.", async (scene) => {
-  const { page } = scene;
+test("A key of an application is shown once, gives access, and can be revoked", async (fixture) => {
+  const { page } = fixture;
   await using upstream = new UpstreamApp();
-  await signInAsAdministrator(scene);
-  await makeApplication(scene, upstream.origin);
+  await signInAsAdministrator(fixture);
+  await createApplication(fixture, upstream.origin);
   await page.getByRole("switch", { name: "Access control" }).click();
   await page.getByRole("switch", { name: "Access control", checked: true }).waitFor();
-  const key = await makeKey(scene);
-  assertEquals(await call(scene, key), 200);
+  const key = await createKey(fixture);
+  assertEquals(await statusOf(fixture, key), 200);
   await page.reload();
   await row(page, /nightly run/).getByText(`${key.slice(0, 8)}.…`).waitFor();
   assertEquals((await page.content()).includes(key), false);
   await page.getByRole("button", { name: "Revoke key nightly run" }).click();
   await dialog(page, /Revoke the key/).getByRole("button", { name: "Revoke key" }).click();
   await row(page, /nightly run/).waitFor({ state: "detached" });
-  assertEquals(await call(scene, key), 401);
+  assertEquals(await statusOf(fixture, key), 401);
 });
 
-story("A link opens the application in a tab of its own, and tells it nothing.", async (scene) => {
-  const { page, context, project, gate, watch } = scene;
-  watch.expect(/favicon/);
+test("A link opens the application in a new tab without a referrer or an opener", async (fixture) => {
+  const { page, context, project, gate, observer } = fixture;
+  observer.allow(/favicon/);
   await using upstream = new UpstreamApp();
-  await signInAsAdministrator(scene);
-  await makeApplication(scene, upstream.origin);
+  await signInAsAdministrator(fixture);
+  await createApplication(fixture, upstream.origin);
   const address = `http://127.0.0.1:${gate.port}/${project.id}/viewer/`;
   const link = page.getByRole("link", { name: address });
   assertEquals(await link.getAttribute("href"), address);
   const [opened] = await Promise.all([context.waitForEvent("page"), link.click()]);
   await opened.waitForLoadState();
-  const seen = await opened.locator("body").innerText();
-  assert(seen.includes('"method":"GET"'), seen);
-  assert(!/referer/i.test(seen), seen);
+  const text = await opened.locator("body").innerText();
+  assert(text.includes('"method":"GET"'), text);
+  assert(!/referer/i.test(text), text);
   assertEquals(await opened.evaluate(() => globalThis.opener), null);
   await opened.close();
   await openSection(page, "Applications");
@@ -104,15 +110,15 @@ story("A link opens the application in a tab of its own, and tells it nothing.",
   await row(page, "viewer").getByRole("link", { name: /^Open viewer/ }).waitFor();
 });
 
-story(
-  "The owner of a project makes an application, and the administrator says where it runs.",
-  async (scene) => {
-    const { page, project } = scene;
-    await signInAsOwner(scene);
+test(
+  "The owner of a project creates applications, and only the administrator sets upstreams",
+  async (fixture) => {
+    const { page, project } = fixture;
+    await signInAsOwner(fixture);
     await openSection(page, "Applications");
     await page.getByRole("button", { name: "New application" }).click();
     const first = dialog(page, "New application");
-    // Host names are the administrator's to give.
+    // Without a host suffix only the administrator chooses host names.
     assertEquals(await first.getByLabel(/Upstream|Host name/).count(), 0);
     await first.getByLabel("Name", { exact: true }).fill("blog");
     await first.getByRole("button", { name: "Create application" }).click();
@@ -121,11 +127,11 @@ story(
     (await project.call("PATCH", "", { body: { host_suffix: "example.com" } })).expect(200);
     await openSection(page, "Applications");
     await page.getByRole("button", { name: "New application" }).click();
-    const asked = dialog(page, "New application");
-    assertEquals(await asked.getByLabel("Upstream").count(), 0);
-    await asked.getByLabel("Name", { exact: true }).fill("notes");
-    await asked.getByLabel("Host name").fill("notes.example.com");
-    await asked.getByRole("button", { name: "Create application" }).click();
+    const form = dialog(page, "New application");
+    assertEquals(await form.getByLabel("Upstream").count(), 0);
+    await form.getByLabel("Name", { exact: true }).fill("notes");
+    await form.getByLabel("Host name").fill("notes.example.com");
+    await form.getByRole("button", { name: "Create application" }).click();
     await page.getByText("none yet: the gate has nothing to forward to").waitFor();
     await page.getByRole("button", { name: "Change host" }).click();
     await dialog(page, "Addresses of notes").getByLabel("Host name").fill("");
@@ -134,20 +140,20 @@ story(
   },
 );
 
-story(
-  "Upstream and host are changed, refused with a sentence, and the application deleted.",
-  async (scene) => {
-    const { page, watch, project } = scene;
-    watch.expect(/status of 400/);
-    await signInAsAdministrator(scene);
-    await makeApplication(scene, "http://127.0.0.1:9");
+test(
+  "An invalid upstream is refused with a reason, a valid one is saved, and the application is deleted",
+  async (fixture) => {
+    const { page, observer, project } = fixture;
+    observer.allow(/status of 400/);
+    await signInAsAdministrator(fixture);
+    await createApplication(fixture, "http://127.0.0.1:9");
     await page.getByRole("button", { name: "Change upstream and host" }).click();
-    const asked = dialog(page, "Addresses of viewer");
-    await asked.getByLabel("Upstream").fill("nowhere");
-    await asked.getByRole("button", { name: "Save" }).click();
-    await asked.getByRole("alert").filter({ hasText: "upstream" }).waitFor();
-    await asked.getByLabel("Upstream").fill("http://127.0.0.1:3000");
-    await asked.getByRole("button", { name: "Save" }).click();
+    const form = dialog(page, "Addresses of viewer");
+    await form.getByLabel("Upstream").fill("nowhere");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").filter({ hasText: "upstream" }).waitFor();
+    await form.getByLabel("Upstream").fill("http://127.0.0.1:3000");
+    await form.getByRole("button", { name: "Save" }).click();
     await page.getByRole("definition").getByText("http://127.0.0.1:3000").waitFor();
     await page.getByRole("button", { name: "Delete application" }).click();
     const question = dialog(page, "Delete application viewer?");

@@ -1,13 +1,13 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Folder } from "../support/command.ts";
-import { openSection, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
-import { stories } from "./support/stories.ts";
+import { openSection, signInAsAdministrator, signInAsOwner } from "./support/navigation.ts";
+import { suite } from "./support/suite.ts";
 
 const CLIENTS = ["curl", "JavaScript", "Python", "Go"];
 
-const story = stories("Connect");
+const test = suite("Connect");
 
-/** Runs what was pasted, in a folder with a picture to upload; gives what it printed. */
+/** Runs pasted lines in a folder with a file to upload. Returns their output. */
 async function runInShell(lines: string): Promise<string> {
   await using folder = await Folder.make();
   await folder.write("cat.jpg", "a cat");
@@ -20,9 +20,9 @@ async function runInShell(lines: string): Promise<string> {
   return text;
 }
 
-story("The curl lines are copied with the key in them, and work as they are.", async (scene) => {
-  const { page, project } = scene;
-  await signInAsOwner(scene);
+test("The copied curl lines contain the key and work unchanged", async (fixture) => {
+  const { page, project } = fixture;
+  await signInAsOwner(fixture);
   await openSection(page, "Connect");
   const lines = page.getByRole("region", { name: "curl: In a shell" });
   assertEquals((await lines.innerText()).includes(project.key), false);
@@ -30,7 +30,7 @@ story("The curl lines are copied with the key in them, and work as they are.", a
   assertStringIncludes(await lines.innerText(), project.key);
   await page.getByRole("button", { name: "Copy the lines for curl: In a shell" }).click();
   await page.getByText("Copied", { exact: true }).waitFor();
-  const printed = await runInShell(await scene.clipboard());
+  const printed = await runInShell(await fixture.clipboard());
   assertStringIncludes(printed, '"names":["pets/cat.jpg"]');
   assertStringIncludes(printed, '"deleted":["pets/cat.jpg"]');
   assertStringIncludes(printed, "a cat");
@@ -38,11 +38,11 @@ story("The curl lines are copied with the key in them, and work as they are.", a
   assertEquals((await lines.innerText()).includes(project.key), false);
 });
 
-story(
-  "There are lines for each client, with this server's address and no key but one's own.",
-  async (scene) => {
-    const { page, project, server } = scene;
-    await signInAsAdministrator(scene);
+test(
+  "Every client has lines with the address of the server, and the administrator sees a placeholder for the key",
+  async (fixture) => {
+    const { page, project, server } = fixture;
+    await signInAsAdministrator(fixture);
     await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
     await openSection(page, "Connect");
     for (const client of CLIENTS) {

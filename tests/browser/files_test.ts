@@ -1,40 +1,39 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { assertSameBytes, patternBytes, sha256Hex } from "../support/bytes.ts";
-import { dialog, signInAsOwner } from "./support/desk.ts";
-import { stories } from "./support/stories.ts";
+import { dialog, signInAsOwner } from "./support/navigation.ts";
+import { suite } from "./support/suite.ts";
 import { entry, openFolder } from "./support/uploads.ts";
 
-import { listed, openPhotos } from "./support/photos.ts";
+import { listedNames, openPhotos, waitForNames } from "./support/photos_drive.ts";
 
-const story = stories("Drives, folders and files");
+const test = suite("Drives, folders and files");
 
-story("Folders are walked down by their names, and up by the path above them.", async (scene) => {
-  const { page } = scene;
-  await openPhotos(scene);
-  assertEquals(await listed(page), ["album.zip", "budget.csv", "notes.txt", "pets"]);
+test("Links in the list open folders, and the breadcrumb leads back up", async (fixture) => {
+  const { page } = fixture;
+  await openPhotos(fixture);
+  await waitForNames(page, ["album.zip", "budget.csv", "notes.txt", "pets"]);
   await entry(page, "pets").getByRole("link").click();
-  await entry(page, "cat.jpg").waitFor();
-  assertEquals(await listed(page), ["2021", "cat.jpg"]);
+  await waitForNames(page, ["2021", "cat.jpg"]);
   await entry(page, "2021").getByRole("link").click();
   await entry(page, "dog.png").waitFor();
-  const path = page.getByRole("navigation", { name: "Folders" });
-  assertEquals(await path.getByRole("listitem").allInnerTexts(), [
+  const breadcrumb = page.getByRole("navigation", { name: "Folders" });
+  assertEquals(await breadcrumb.getByRole("listitem").allInnerTexts(), [
     "Drives",
     "photos",
     "pets",
     "2021",
   ]);
-  await path.getByRole("link", { name: "pets" }).click();
+  await breadcrumb.getByRole("link", { name: "pets" }).click();
   await entry(page, "cat.jpg").waitFor();
   await page.goBack();
   await entry(page, "dog.png").waitFor();
-  await path.getByRole("link", { name: "photos" }).click();
+  await breadcrumb.getByRole("link", { name: "photos" }).click();
   await entry(page, "notes.txt").waitFor();
 });
 
-story("Every column sorts, up and down.", async (scene) => {
-  const { page } = scene;
-  await openPhotos(scene);
+test("Every column sorts in both directions", async (fixture) => {
+  const { page } = fixture;
+  await openPhotos(fixture);
   const row = await entry(page, "album.zip").innerText();
   assertMatch(row, /70\.0 kB[^]*application\/zip[^]*\d{1,2} \w{3,4} \d{4}/);
   const orders: Record<string, string[]> = {
@@ -45,36 +44,40 @@ story("Every column sorts, up and down.", async (scene) => {
   for (const [column, order] of Object.entries(orders)) {
     const head = page.getByRole("columnheader", { name: column });
     await head.getByRole("button").click();
-    assertEquals([await head.getAttribute("aria-sort"), await listed(page)], ["ascending", order]);
+    assertEquals([await head.getAttribute("aria-sort"), await listedNames(page)], [
+      "ascending",
+      order,
+    ]);
     await head.getByRole("button").click();
     const [folder = "", ...files] = order;
     const down = column === "Name" ? order.toReversed() : [folder, ...files.toReversed()];
-    assertEquals([await head.getAttribute("aria-sort"), await listed(page)], ["descending", down]);
+    assertEquals([await head.getAttribute("aria-sort"), await listedNames(page)], [
+      "descending",
+      down,
+    ]);
   }
 });
 
-story("A search finds what begins so, in the folder or in the whole drive.", async (scene) => {
-  const { page } = scene;
-  await openPhotos(scene);
+test("A search finds names by their beginning, in the folder or in the whole drive", async (fixture) => {
+  const { page } = fixture;
+  await openPhotos(fixture);
   const search = page.getByRole("searchbox", { name: "Search by the beginning of the name" });
   await search.fill("n");
-  await entry(page, "album.zip").waitFor({ state: "detached" });
-  assertEquals(await listed(page), ["notes.txt"]);
+  await waitForNames(page, ["notes.txt"]);
   await page.getByRole("combobox", { name: "Where to search" }).selectOption({ index: 1 });
   await search.fill("pets/");
-  await entry(page, "pets/2021/dog.png").waitFor();
-  assertEquals(await listed(page), ["pets/2021/dog.png", "pets/cat.jpg"]);
+  await waitForNames(page, ["pets/2021/dog.png", "pets/cat.jpg"]);
   await search.fill("nothing like it");
   await page.getByText(/nothing like it/).waitFor();
   await search.fill("");
   await entry(page, "album.zip").waitFor();
 });
 
-story(
-  "A download gives the bytes under the file's name, the details what is known of them.",
-  async (scene) => {
-    const { page, project } = scene;
-    await openPhotos(scene);
+test(
+  "A download saves the bytes under the name of the file, and the details show its metadata",
+  async (fixture) => {
+    const { page, project } = fixture;
+    await openPhotos(fixture);
     await entry(page, "album.zip").getByRole("button").click();
     const details = dialog(page, "album.zip");
     await details.getByText("There is no preview of this type of file").waitFor();
@@ -87,17 +90,17 @@ story(
     assertEquals(saved.suggestedFilename(), "album.zip");
     assertSameBytes(await Deno.readFile(await saved.path()), bytes);
     const line = await details.getByLabel("With curl").inputValue();
-    assert(!line.includes(project.key), "The key stands in a line");
+    assert(!line.includes(project.key), "The curl line contains the key");
     await details.getByRole("button", { name: "Close" }).click();
     await details.waitFor({ state: "detached" });
   },
 );
 
-story(
-  "Several are selected and deleted, after a question that counts, folders with all in them.",
-  async (scene) => {
-    const { page, project } = scene;
-    await openPhotos(scene);
+test(
+  "Selected files and folders are deleted after a dialog with their number",
+  async (fixture) => {
+    const { page, project } = fixture;
+    await openPhotos(fixture);
     await entry(page, "budget.csv").getByRole("checkbox").click();
     await entry(page, "pets").getByRole("checkbox").click();
     await page.getByText("2 entries selected").waitFor();
@@ -107,8 +110,7 @@ story(
     assertEquals((await project.drive("photos").names()).length, 5);
     await page.getByRole("button", { name: "Delete…" }).click();
     await question.getByRole("button", { name: "Delete 3 files" }).click();
-    await entry(page, "pets").waitFor({ state: "detached" });
-    assertEquals(await listed(page), ["album.zip", "notes.txt"]);
+    await waitForNames(page, ["album.zip", "notes.txt"]);
     assertEquals(await project.drive("photos").names(), ["album.zip", "notes.txt"]);
     await page.getByRole("button", { name: /Delete…/ }).waitFor({ state: "hidden" });
     await page.getByRole("checkbox", { name: "Select all loaded" }).click();
@@ -118,9 +120,9 @@ story(
   },
 );
 
-story("A drive is deleted with its name typed in.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
+test("A drive is deleted after its name is typed", async (fixture) => {
+  const { page, project } = fixture;
+  await openPhotos(fixture);
   await page.getByRole("link", { name: "Drives", exact: true }).click();
   await page.getByRole("button", { name: "Delete the drive photos" }).click();
   const question = dialog(page, /Delete the drive .photos./);
@@ -137,7 +139,7 @@ story("A drive is deleted with its name typed in.", async (scene) => {
   });
 });
 
-/** Names that a path, an address or a page could misread. */
+/** Names with special characters of paths, URLs and HTML. */
 const AWKWARD = [
   "a b+c%20.txt",
   "?x=1&y#z",
@@ -148,14 +150,14 @@ const AWKWARD = [
   " ",
 ];
 
-story("Whatever a file is called, it is listed, shown and deleted by its name.", async (scene) => {
-  const { page, project } = scene;
+test("Files with special characters in their names are listed, opened and deleted", async (fixture) => {
+  const { page, project } = fixture;
   const drive = project.drive("odd & ends/".replace("/", ""));
   for (const name of AWKWARD) await drive.put(`in %2F/${name}.`, name);
   await drive.put("/starts.txt", "with a slash");
   await drive.put("a//b.txt", "with an empty segment");
-  await signInAsOwner(scene);
-  await openFolder(scene, drive.name, "in %2F");
+  await signInAsOwner(fixture);
+  await openFolder(fixture, drive.name, "in %2F");
   const rows = page.getByRole("grid").getByRole("row").getByRole("button").filter({
     hasText: /\.$/,
   });
@@ -166,9 +168,9 @@ story("Whatever a file is called, it is listed, shown and deleted by its name.",
     await page.getByRole("dialog").getByText("ETag").waitFor();
     await page.keyboard.press("Escape");
   }
-  await openFolder(scene, drive.name, "a", "");
+  await openFolder(fixture, drive.name, "a", "");
   await entry(page, "b.txt").waitFor();
-  await openFolder(scene, drive.name, "in %2F");
+  await openFolder(fixture, drive.name, "in %2F");
   await page.getByRole("checkbox", { name: "Select all loaded" }).click();
   await page.getByRole("button", { name: "Delete…" }).click();
   await page.getByRole("button", { name: `Delete ${AWKWARD.length} files` }).click();

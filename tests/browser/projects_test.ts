@@ -3,43 +3,49 @@ import { administer, Project, PROJECTS, withKey } from "../support/admin.ts";
 import { assertAccessible } from "./support/accessibility.ts";
 import { patternBytes } from "../support/bytes.ts";
 import { changeFirst, editStore } from "../faults/support/edit_store.ts";
-import { dialog, openSection, row, signInAsAdministrator, signInAsOwner } from "./support/desk.ts";
-import type { Scene } from "./support/scene.ts";
-import { stories } from "./support/stories.ts";
-import { choose, file, openFolder, transfer } from "./support/uploads.ts";
+import {
+  dialog,
+  openSection,
+  row,
+  signInAsAdministrator,
+  signInAsOwner,
+} from "./support/navigation.ts";
+import type { Fixture } from "./support/fixture.ts";
+import { suite } from "./support/suite.ts";
+import { choose, file, openFolder, uploadRow } from "./support/uploads.ts";
 
-const story = stories("Projects and their keys");
+const test = suite("Projects and their keys");
 
-/** The secret that is shown this once, after its copy button was pressed. */
-async function copySecret(scene: Scene, label: string): Promise<string> {
-  const { page, watch } = scene;
+/** Copies the new secret with the button of the dialog, closes the dialog, and returns the secret. */
+async function copySecret(fixture: Fixture, label: string): Promise<string> {
+  const { page, observer } = fixture;
   const shown = page.getByRole("dialog");
   await shown.getByText(/This is shown once/).waitFor();
   const secret = await shown.getByLabel(label).inputValue();
-  watch.keepSecret(secret);
+  observer.registerSecret(secret);
   await shown.getByRole("button", { name: `Copy ${label.toLowerCase()}` }).click();
   await shown.getByText("Copied", { exact: true }).waitFor();
-  assertEquals(await scene.clipboard(), secret);
+  assertEquals(await fixture.clipboard(), secret);
   await shown.getByRole("button", { name: "I have copied it" }).click();
   await shown.waitFor({ state: "detached" });
   await page.waitForFunction((text) => !document.documentElement.outerHTML.includes(text), secret);
   return secret;
 }
 
-story("A project is made, its key copied, and the project is there.", async (scene) => {
-  const { page, server, watch } = scene;
-  watch.expect(/status of 400/);
-  await signInAsAdministrator(scene);
+test("A project is created and its key copied", async (fixture) => {
+  const { page, server, observer } = fixture;
+  observer.allow(/status of 400/);
+  await signInAsAdministrator(fixture);
   await page.getByRole("button", { name: "New project" }).click();
-  const asked = dialog(page, "New project");
+  const form = dialog(page, "New project");
   const id = `made-${crypto.randomUUID()}`;
-  await asked.getByLabel("Name").fill("Öffis 😀");
-  await asked.getByLabel("Project id").fill("no good");
-  await asked.getByRole("button", { name: "Create project" }).click();
-  assertStringIncludes(await asked.getByRole("alert").innerText(), "project_id");
-  await asked.getByLabel("Project id").fill(id);
-  await asked.getByRole("button", { name: "Create project" }).click();
-  const key = await copySecret(scene, "Project key");
+  await form.getByLabel("Name").fill("Öffis 😀");
+  await form.getByLabel("Project id").fill("no good");
+  await form.getByRole("button", { name: "Create project" }).click();
+  assertStringIncludes(await form.getByRole("alert").innerText(), "project_id");
+  await form.getByLabel("Project id").fill(id);
+  await form.getByRole("button", { name: "Create project" }).click();
+  const key = await copySecret(fixture, "Project key");
   assert(key.startsWith(`${id}_`));
   const opened = await administer(server, "GET", `${PROJECTS}/${id}`, { as: withKey(key) });
   assertEquals((opened.expect(200).json as { name: string }).name, "Öffis 😀");
@@ -48,41 +54,41 @@ story("A project is made, its key copied, and the project is there.", async (sce
   await row(page, id).waitFor();
 });
 
-story("An id that is taken is refused in the dialog, which stays.", async (scene) => {
-  const { page, project, watch } = scene;
-  watch.expect(/status of 409/);
-  await signInAsAdministrator(scene);
+test("A project id that exists is refused in the dialog, which stays open", async (fixture) => {
+  const { page, project, observer } = fixture;
+  observer.allow(/status of 409/);
+  await signInAsAdministrator(fixture);
   await page.getByRole("button", { name: "New project" }).click();
-  const asked = dialog(page, "New project");
-  await asked.getByLabel("Project id").fill(project.id);
+  const form = dialog(page, "New project");
+  await form.getByLabel("Project id").fill(project.id);
   await page.keyboard.press("Enter");
-  await asked.getByRole("alert").filter({ hasText: project.id }).waitFor();
+  await form.getByRole("alert").filter({ hasText: project.id }).waitFor();
   await page.keyboard.press("Escape");
-  await asked.waitFor({ state: "detached" });
+  await form.waitFor({ state: "detached" });
 });
 
-story("A damaged file is told to the administrator until it is replaced.", async (scene) => {
-  const { page, project, server } = scene;
+test("A damaged file is reported to the administrator until it is replaced", async (fixture) => {
+  const { page, project, server } = fixture;
   const drive = project.drive("photos");
   await drive.put("cat.jpg", patternBytes(200_000));
   const chunks = ["chunk", project.id, "photos", "cat.jpg"];
   const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
   await editStore(server.data, (kv) => changeFirst(kv, chunks, flip));
   (await drive.get("cat.jpg")).expect(500);
-  await signInAsAdministrator(scene);
-  const told = page.getByRole("alert").filter({ hasText: "cat.jpg in drive photos" });
-  await told.waitFor();
+  await signInAsAdministrator(fixture);
+  const warning = page.getByRole("alert").filter({ hasText: "cat.jpg in drive photos" });
+  await warning.waitFor();
   await assertAccessible(page, "a damaged file");
   await drive.put("cat.jpg", patternBytes(10));
   await page.reload();
   await row(page, project.id).waitFor();
-  assertEquals(await told.count(), 0);
+  assertEquals(await warning.count(), 0);
 });
 
-story("A project is deleted with its id typed in.", async (scene) => {
-  const { page, project, server } = scene;
+test("A project is deleted after its id is typed", async (fixture) => {
+  const { page, project, server } = fixture;
   await project.drive("photos").put("cat.jpg", patternBytes(1000));
-  await signInAsAdministrator(scene);
+  await signInAsAdministrator(fixture);
   await row(page, project.id).getByRole("button", { name: `Delete project ${project.id}` }).click();
   const question = dialog(page, `Delete project ${project.id}?`);
   await question.getByText("1 file (1.0 kB)").waitFor();
@@ -97,20 +103,20 @@ story("A project is deleted with its id typed in.", async (scene) => {
     await typed.fill(text);
     assertEquals(await button.isEnabled(), isReady, text);
   }
-  await button.click();
+  // The notice disappears after some seconds: wait for it from the beginning.
+  const notice = page.getByText(`The project ${project.id} is deleted`);
+  await Promise.all([notice.waitFor(), button.click()]);
   await row(page, project.id).waitFor({ state: "detached" });
-  await page.getByText(`The project ${project.id} is deleted`).waitFor();
-  const gone = await administer(server, "GET", project.path);
-  gone.expect(404);
+  (await administer(server, "GET", project.path)).expect(404);
 });
 
-story("Usage stands beside each project and drive, as figures and bars.", async (scene) => {
-  const { page, project } = scene;
+test("Every project and drive has its usage as figures and a bar", async (fixture) => {
+  const { page, project } = fixture;
   await project.drive("photos").put("cat.jpg", patternBytes(3_000_000));
   await project.drive("films").put("a", patternBytes(1_000_000));
   await project.drive("films").put("b", patternBytes(1_000_000));
-  await signInAsAdministrator(scene);
-  await page.getByText(/^[\d.]+ [GT]B of [\d.]+ [GT]B used, [\d.]+ [GT]B free$/).waitFor();
+  await signInAsAdministrator(fixture);
+  await page.getByText(/^[\d.]+ [kMGT]?B of [\d.]+ [kMGT]?B used, [\d.]+ [kMGT]?B free$/).waitFor();
   assertMatch(await row(page, project.id).innerText(), /3\s+5\.0 MB\s+.*of the disk/);
   await row(page, project.id).getByRole("link", { name: project.id }).click();
   await page.getByRole("definition").getByText("3 files, 5.0 MB in 2 drives").waitFor();
@@ -124,19 +130,19 @@ story("Usage stands beside each project and drive, as figures and bars.", async 
   await page.getByRole("heading", { level: 1, name: "films" }).waitFor();
 });
 
-story("A limit is set with a project, changed, seen near its end, and lifted.", async (scene) => {
-  const { page, server, watch } = scene;
-  await signInAsAdministrator(scene);
+test("A limit is set, shown when nearly reached, changed and removed", async (fixture) => {
+  const { page, server, observer } = fixture;
+  await signInAsAdministrator(fixture);
   await page.getByRole("button", { name: "New project" }).click();
-  const asked = dialog(page, "New project");
+  const form = dialog(page, "New project");
   const id = `limited-${crypto.randomUUID()}`;
-  await asked.getByLabel("Project id").fill(id);
-  await asked.getByLabel("Limit").fill("ten");
-  await asked.getByRole("button", { name: "Create project" }).click();
-  await asked.getByRole("alert").filter({ hasText: "such as 500 MB" }).waitFor();
-  await asked.getByLabel("Limit").fill("1.5 MB");
-  await asked.getByRole("button", { name: "Create project" }).click();
-  const project = new Project(server, id, await copySecret(scene, "Project key"));
+  await form.getByLabel("Project id").fill(id);
+  await form.getByLabel("Limit").fill("ten");
+  await form.getByRole("button", { name: "Create project" }).click();
+  await form.getByRole("alert").filter({ hasText: "such as 500 MB" }).waitFor();
+  await form.getByLabel("Limit").fill("1.5 MB");
+  await form.getByRole("button", { name: "Create project" }).click();
+  const project = new Project(server, id, await copySecret(fixture, "Project key"));
   await page.getByText("0% of 1.5 MB", { exact: true }).waitFor();
 
   await project.drive("a").put("a", patternBytes(1_400_000));
@@ -161,58 +167,58 @@ story("A limit is set with a project, changed, seen near its end, and lifted.", 
   await page.getByText("Limited by the disk only.").waitFor();
   const shown = (await project.call("GET", "")).json as { max_bytes: number | null };
   assertEquals(shown.max_bytes, null);
-  watch.keepSecret(project.key);
+  observer.registerSecret(project.key);
 });
 
-story(
-  "An owner sees the limit, and an upload beyond it is refused once, with the reason.",
-  async (scene) => {
-    const { page, project, watch } = scene;
-    watch.expect(/status of 507/);
+test(
+  "An owner sees the limit, and an upload above it is refused once, with the reason",
+  async (fixture) => {
+    const { page, project, observer } = fixture;
+    observer.allow(/status of 507/);
     (await project.call("PATCH", "", { body: { max_bytes: 1000 } })).expect(200);
     await project.drive("photos").put("cat.jpg", patternBytes(500));
-    await signInAsOwner(scene);
+    await signInAsOwner(fixture);
     await openSection(page, "Keys & usage");
     await page.getByText("50% of 1.0 kB", { exact: true }).waitFor();
     assertEquals(await page.getByRole("button", { name: "Change limit" }).count(), 0);
-    await openFolder(scene, "photos");
+    await openFolder(fixture, "photos");
     const sent: string[] = [];
     page.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
     await choose(page, "Upload files", [file("dog.jpg", patternBytes(501))]);
-    const refused = transfer(page, "dog.jpg");
+    const refused = uploadRow(page, "dog.jpg");
     await refused.getByText("The project has 500 B of its 1.0 kB in use and cannot take 501 B more")
       .waitFor();
     await choose(page, "Upload files", [file("bird.jpg", patternBytes(500))]);
-    await transfer(page, "bird.jpg").getByText("uploaded").waitFor();
+    await uploadRow(page, "bird.jpg").getByText("uploaded").waitFor();
     assertEquals(sent.length, 2);
   },
 );
 
-story("Keys are made, listed by their prefixes, and revoked.", async (scene) => {
-  const { page, project, server } = scene;
-  await signInAsOwner(scene);
+test("Keys are created, listed by their prefixes, and revoked", async (fixture) => {
+  const { page, project, server } = fixture;
+  await signInAsOwner(fixture);
   await row(page, new RegExp(project.id)).getByText("signed in with it").waitFor();
   await page.getByRole("button", { name: "New key" }).click();
   await dialog(page, "New key").getByLabel("Name").fill("backup");
   await dialog(page, "New key").getByRole("button", { name: "Create key" }).click();
-  const key = await copySecret(scene, "Project key");
+  const key = await copySecret(fixture, "Project key");
   (await administer(server, "GET", project.path, { as: withKey(key) })).expect(200);
   const prefix = key.slice(project.id.length + 1).slice(0, 8);
-  const made = row(page, `${project.id}_${prefix}…`);
-  await made.getByText("backup").waitFor();
-  await made.getByRole("button", { name: `Revoke key ${prefix}` }).click();
+  const created = row(page, `${project.id}_${prefix}…`);
+  await created.getByText("backup").waitFor();
+  await created.getByRole("button", { name: `Revoke key ${prefix}` }).click();
   const question = dialog(page, new RegExp(`^Revoke the key ${prefix}`));
   await question.getByRole("button", { name: "Cancel" }).click();
-  await made.getByRole("button", { name: `Revoke key ${prefix}` }).click();
+  await created.getByRole("button", { name: `Revoke key ${prefix}` }).click();
   await question.getByRole("button", { name: "Revoke key" }).click();
-  await made.waitFor({ state: "detached" });
+  await created.waitFor({ state: "detached" });
   assertEquals((await administer(server, "GET", project.path, { as: withKey(key) })).status, 401);
 });
 
-story("Who revokes the key that they signed in with is told so, and signed out.", async (scene) => {
-  const { page, watch } = scene;
-  watch.expect(/status of 401/);
-  await signInAsOwner(scene);
+test("Revoking the key of the session shows a warning and signs out", async (fixture) => {
+  const { page, observer } = fixture;
+  observer.allow(/status of 401/);
+  await signInAsOwner(fixture);
   await page.getByRole("button", { name: /^Revoke key/ }).click();
   const question = page.getByRole("dialog");
   await question.getByText("You are signed in with this key").waitFor();
@@ -220,9 +226,9 @@ story("Who revokes the key that they signed in with is told so, and signed out."
   await page.getByRole("heading", { name: "Sign in to kvdrive" }).waitFor();
 });
 
-story("A project that holds nothing tells what to do.", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
+test("An empty project shows the next steps", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
   await page.getByText("No drives yet").waitFor();
   await page.getByRole("link", { name: "Upload a first file" }).click();
   await page.getByText("This project has no files yet").waitFor();

@@ -1,35 +1,35 @@
 import { patternBytes, utf8 } from "../support/bytes.ts";
 import { Upload } from "../support/drive.ts";
-import { dialog, openSection, row, signInAsOwner } from "./support/desk.ts";
+import { dialog, openSection, row, signInAsOwner } from "./support/navigation.ts";
 import { fillProject, LONG, openSample } from "./support/sample_project.ts";
-import type { Scene } from "./support/scene.ts";
+import type { Fixture } from "./support/fixture.ts";
 import { inspect } from "./support/screens.ts";
-import { stories } from "./support/stories.ts";
-import { choose, entry, file, openFolder, transfer } from "./support/uploads.ts";
+import { suite } from "./support/suite.ts";
+import { choose, entry, file, openFolder, uploadRow } from "./support/uploads.ts";
 
-const story = stories("Every screen of files, wide and narrow, light and dark");
+const test = suite("Every screen of files in desktop and phone size, light and dark");
 
-async function openFile(scene: Scene, name: string): Promise<void> {
-  await openSample(scene);
-  await entry(scene.page, name).getByRole("button").click();
-  await dialog(scene.page, name).getByText("SHA-256").waitFor();
+async function openFile(fixture: Fixture, name: string): Promise<void> {
+  await openSample(fixture);
+  await entry(fixture.page, name).getByRole("button").click();
+  await dialog(fixture.page, name).getByText("SHA-256").waitFor();
 }
 
-story("Drives", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
+test("Drives", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
   await openSection(page, "Files");
   await page.getByText("This project has no files yet").waitFor();
   await inspect(page, "drives-empty");
-  await fillProject(scene);
+  await fillProject(fixture);
   await page.reload();
   await row(page, "photos").waitFor();
   await inspect(page, "drives");
 });
 
-story("A folder", async (scene) => {
-  const { page } = scene;
-  await openSample(scene);
+test("A folder", async (fixture) => {
+  const { page } = fixture;
+  await openSample(fixture);
   await inspect(page, "folder");
   await entry(page, "notes.md").getByRole("checkbox").click();
   await entry(page, "pets").getByRole("checkbox").click();
@@ -47,26 +47,26 @@ story("A folder", async (scene) => {
   await inspect(page, "folder-not-found");
 });
 
-story("An empty folder", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
-  await openFolder(scene, "nothing", "here");
+test("An empty folder", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "nothing", "here");
   await page.getByText("This folder is empty").waitFor();
   await inspect(page, "folder-empty");
 });
 
 for (const name of ["view.png", "notes.md", "beep.wav", "paper.pdf", "archive.zip", LONG]) {
-  story(`The file ${name.slice(0, 20)}`, async (scene) => {
-    await openFile(scene, name);
-    await scene.page.getByRole("progressbar", { name: "Loading" }).waitFor({ state: "detached" });
-    await inspect(scene.page, `file-${name.slice(-8).replace(/\W/g, "-")}`);
+  test(`The file ${name.slice(0, 20)}`, async (fixture) => {
+    await openFile(fixture, name);
+    await fixture.page.getByRole("progressbar", { name: "Loading" }).waitFor({ state: "detached" });
+    await inspect(fixture.page, `file-${name.slice(-8).replace(/\W/g, "-")}`);
   });
 }
 
-story("Uploads on their way, failed and done", async (scene) => {
-  const { page, watch, project } = scene;
-  watch.expect(/status of 413/);
-  await openSample(scene);
+test("Running, failed and finished uploads", async (fixture) => {
+  const { page, observer, project } = fixture;
+  observer.allow(/status of 413/);
+  await openSample(fixture);
   await page.route(
     "**/files?name=failing*",
     (route) => route.fulfill({ status: 413, json: { errors: ["The body is larger than 10 MB"] } }),
@@ -74,8 +74,8 @@ story("Uploads on their way, failed and done", async (scene) => {
   await page.route("**/files?name=waiting*", () => {});
   const names = ["done.txt", "failing.bin", "waiting.bin", LONG.replace("a very", "done, very")];
   await choose(page, "Upload files", names.map((name) => file(name, patternBytes(200_000))));
-  await transfer(page, "failing.bin").getByText(/larger than 10 MB/).waitFor();
-  await transfer(page, "done.txt").getByText("uploaded").waitFor();
+  await uploadRow(page, "failing.bin").getByText(/larger than 10 MB/).waitFor();
+  await uploadRow(page, "done.txt").getByText("uploaded").waitFor();
   await inspect(page, "folder-uploading");
   const upload = await Upload.start(project.drive("photos"), "films/holidays.mp4");
   await upload.send(1, patternBytes(6_000_000));
@@ -86,9 +86,9 @@ story("Uploads on their way, failed and done", async (scene) => {
   await inspect(page, "uploads-abort");
 });
 
-story("No uploads", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
+test("No uploads", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
   await openSection(page, "Uploads");
   await page.getByText("No upload is in progress").waitFor();
   await inspect(page, "uploads-empty");

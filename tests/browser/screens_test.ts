@@ -1,47 +1,47 @@
 import {
   dialog,
-  enter,
   openSection,
   row,
   secretField,
   signInAsAdministrator,
   signInAsOwner,
-} from "./support/desk.ts";
-import type { Scene } from "./support/scene.ts";
+  submitSecret,
+} from "./support/navigation.ts";
+import type { Fixture } from "./support/fixture.ts";
 import { inspect } from "./support/screens.ts";
-import { stories } from "./support/stories.ts";
+import { suite } from "./support/suite.ts";
 
 import { fillProject } from "./support/sample_project.ts";
 
-const story = stories("Every screen, wide and narrow, light and dark");
+const test = suite("Every other screen in desktop and phone size, light and dark");
 
-async function openApplication(scene: Scene, prepare: () => Promise<unknown>): Promise<void> {
+async function openApplication(fixture: Fixture, prepare: () => Promise<unknown>): Promise<void> {
   const upstream = "http://127.0.0.1:3000";
-  await scene.project.makeApp({
+  await fixture.project.makeApp({
     name: "viewer",
     upstream,
-    host: `${scene.project.id}.example.com`,
+    host: `${fixture.project.id}.example.com`,
   });
   await prepare();
-  await signInAsAdministrator(scene);
-  await scene.page.goto(`${scene.server.origin}/#/p/${scene.project.id}/apps/viewer`);
-  await scene.page.getByRole("switch").waitFor();
+  await signInAsAdministrator(fixture);
+  await fixture.page.goto(`${fixture.server.origin}/#/p/${fixture.project.id}/apps/viewer`);
+  await fixture.page.getByRole("switch").waitFor();
 }
 
-story("Sign-in", async ({ page, server, watch }) => {
-  watch.expect(/status of 401/);
+test("Sign-in", async ({ page, server, observer }) => {
+  observer.allow(/status of 401/);
   await page.goto(server.origin);
   await secretField(page).waitFor();
   await inspect(page, "sign-in");
-  await enter(page, "wrong");
+  await submitSecret(page, "wrong");
   await page.getByRole("alert").filter({ hasText: /\S/ }).waitFor();
   await inspect(page, "sign-in-refused");
 });
 
-story("Projects", async (scene) => {
-  const { page, project } = scene;
-  await fillProject(scene);
-  await signInAsAdministrator(scene);
+test("Projects", async (fixture) => {
+  const { page, project } = fixture;
+  await fillProject(fixture);
+  await signInAsAdministrator(fixture);
   await row(page, project.id).waitFor();
   await inspect(page, "projects");
   await page.getByRole("button", { name: `Delete project ${project.id}` }).click();
@@ -57,19 +57,19 @@ story("Projects", async (scene) => {
   await inspect(page, "project-empty");
 });
 
-story("Keys and usage", async (scene) => {
-  const { page } = scene;
-  await fillProject(scene);
-  await signInAsOwner(scene);
+test("Keys and usage", async (fixture) => {
+  const { page } = fixture;
+  await fillProject(fixture);
+  await signInAsOwner(fixture);
   await row(page, "photos").waitFor();
   await inspect(page, "project");
   await page.getByRole("button", { name: /^Revoke key/ }).first().click();
   await inspect(page, "project-revoke");
 });
 
-story("Applications", async (scene) => {
-  const { page, project } = scene;
-  await signInAsAdministrator(scene);
+test("Applications", async (fixture) => {
+  const { page, project } = fixture;
+  await signInAsAdministrator(fixture);
   await page.getByRole("combobox", { name: "Project" }).selectOption(project.id);
   await openSection(page, "Applications");
   await page.getByText("No applications yet").waitFor();
@@ -86,13 +86,13 @@ story("Applications", async (scene) => {
   await inspect(page, "applications");
 });
 
-story("An application", async (scene) => {
-  const { page, project } = scene;
-  await openApplication(scene, async () => {
+test("An application", async (fixture) => {
+  const { page, project } = fixture;
+  await openApplication(fixture, async () => {
     const body = { enabled: true };
     await project.call("PUT", "/apps/viewer/access", { body });
     const description =
-      "Copies everything every night, and tells whoever is on duty when it could not.";
+      "Copies all files every night, and sends a message to the person on duty after a failure.";
     await project.makeAppKey("/apps/viewer", { name: "nightly run", description });
   });
   await row(page, /nightly run/).waitFor();
@@ -104,27 +104,27 @@ story("An application", async (scene) => {
   await inspect(page, "application-key");
 });
 
-story("An application that is open to everybody", async (scene) => {
-  const { page } = scene;
-  await openApplication(scene, () => Promise.resolve());
+test("An application that is open to everyone", async (fixture) => {
+  const { page } = fixture;
+  await openApplication(fixture, () => Promise.resolve());
   await page.getByText("No keys yet").waitFor();
   await inspect(page, "application-open");
   await page.getByRole("button", { name: "Change upstream and host" }).click();
   await inspect(page, "application-change");
 });
 
-story("Connect", async (scene) => {
-  const { page } = scene;
-  await signInAsOwner(scene);
+test("Connect", async (fixture) => {
+  const { page } = fixture;
+  await signInAsOwner(fixture);
   await openSection(page, "Connect");
   await page.getByRole("button", { name: /Show my key/ }).click();
   await inspect(page, "connect");
 });
 
-story("A view that could not be loaded", async (scene) => {
-  const { page, watch } = scene;
-  watch.expect(/ERR_FAILED/);
-  await signInAsOwner(scene);
+test("A view that could not be loaded", async (fixture) => {
+  const { page, observer } = fixture;
+  observer.allow(/ERR_FAILED/);
+  await signInAsOwner(fixture);
   await row(page, /signed in with it/).waitFor();
   await page.route("**/views/connect.js", (route) => route.abort());
   await page.getByRole("link", { name: "Connect" }).click();
@@ -136,16 +136,18 @@ story("A view that could not be loaded", async (scene) => {
   await page.getByRole("heading", { level: 1, name: "Connect" }).waitFor();
 });
 
-story("What could not be shown, and a notice", async (scene) => {
-  const { page, watch, project } = scene;
-  watch.expect(/status of (404|503)/);
-  await fillProject(scene);
-  await signInAsOwner(scene);
+test("A failed view, and a notice", async (fixture) => {
+  const { page, observer, project } = fixture;
+  observer.allow(/status of (404|503)/);
+  await fillProject(fixture);
+  await signInAsOwner(fixture);
   await row(page, "photos").waitFor();
   await page.getByRole("button", { name: "Delete drive photos" }).click();
   await page.getByRole("dialog").getByLabel(/to confirm/).fill("photos");
-  await page.getByRole("dialog").getByRole("button", { name: "Delete drive" }).click();
-  await page.getByText("The drive photos is deleted").waitFor();
+  await Promise.all([
+    page.getByText("The drive photos is deleted").waitFor(),
+    page.getByRole("dialog").getByRole("button", { name: "Delete drive" }).click(),
+  ]);
   await inspect(page, "notice");
   await page.route(
     `**/admin/v1/projects/${project.id}/apps`,

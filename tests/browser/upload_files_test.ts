@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
 import { utf8 } from "../support/bytes.ts";
-import { dialog, openSection, signInAsOwner } from "./support/desk.ts";
-import { stories } from "./support/stories.ts";
-import { choose, drop, entry, file, openFolder, transfer } from "./support/uploads.ts";
+import { dialog, openSection, signInAsOwner } from "./support/navigation.ts";
+import { suite } from "./support/suite.ts";
+import { choose, drop, entry, file, openFolder, uploadRow } from "./support/uploads.ts";
 
-import { openPhotos } from "./support/photos.ts";
+import { openPhotos } from "./support/photos_drive.ts";
 
-const story = stories("Files and folders go up");
+const test = suite("Uploads of files and folders");
 
-story(
-  "A project without files tells what to do, and a first file makes the drive.",
-  async (scene) => {
-    const { page, project } = scene;
-    await signInAsOwner(scene);
+test(
+  "An empty project shows the next step, and the first file creates the drive",
+  async (fixture) => {
+    const { page, project } = fixture;
+    await signInAsOwner(fixture);
     await openSection(page, "Files");
     await page.getByText("This project has no files yet").waitFor();
     await choose(page, "Upload files", [file("cat.jpg", utf8("a cat"))]);
@@ -32,15 +32,15 @@ story(
   },
 );
 
-story("Files and whole folders are dropped onto the page.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
+test("Files and folders are dropped onto the page", async (fixture) => {
+  const { page, project } = fixture;
+  await openPhotos(fixture);
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
   await Deno.mkdir(`${folder}/trip/day 1`, { recursive: true });
   for (let i = 0; i < 120; i++) await Deno.writeTextFile(`${folder}/trip/day 1/${i}.txt`, `${i}`);
   await Deno.writeTextFile(`${folder}/trip/plan.md`, "# Plan");
   await Deno.writeTextFile(`${folder}/ticket.pdf`, "a ticket");
-  await drop(scene, [`${folder}/trip`, `${folder}/ticket.pdf`]);
+  await drop(fixture, [`${folder}/trip`, `${folder}/ticket.pdf`]);
   await page.getByRole("region", { name: "Transfers of this tab" }).getByText("122 files uploaded")
     .waitFor();
   await entry(page, "ticket.pdf").waitFor();
@@ -51,22 +51,22 @@ story("Files and whole folders are dropped onto the page.", async (scene) => {
   await Deno.remove(folder, { recursive: true });
 });
 
-story("A folder is chosen with a button, into the folder that is open.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
+test("A folder that is chosen with a button is uploaded into the open folder", async (fixture) => {
+  const { page, project } = fixture;
+  await openPhotos(fixture);
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
   await Deno.mkdir(`${folder}/trip/inner`, { recursive: true });
   await Deno.writeTextFile(`${folder}/trip/inner/a.txt`, "a");
-  await openFolder(scene, "photos", "pets");
+  await openFolder(fixture, "photos", "pets");
   await choose(page, "Upload a folder", `${folder}/trip`);
   await entry(page, "trip").waitFor();
   assertEquals(await project.drive("photos").text("pets/trip/inner/a.txt"), "a");
   await Deno.remove(folder, { recursive: true });
 });
 
-story("A name that is taken is asked about before it is overwritten.", async (scene) => {
-  const { page, project } = scene;
-  await openPhotos(scene);
+test("A file is overwritten only after confirmation", async (fixture) => {
+  const { page, project } = fixture;
+  await openPhotos(fixture);
   const chosen = [file("notes.txt", utf8("new")), file("other.txt", utf8("other"))];
   await choose(page, "Upload files", chosen);
   const question = dialog(page, "Overwrite 1 file?");
@@ -79,6 +79,6 @@ story("A name that is taken is asked about before it is overwritten.", async (sc
   await question.getByRole("button", { name: "Cancel" }).click();
   await choose(page, "Upload files", chosen.slice(0, 1));
   await question.getByRole("button", { name: "Overwrite 1 file" }).click();
-  await transfer(page, "notes.txt").getByText("uploaded").waitFor();
+  await uploadRow(page, "notes.txt").getByText("uploaded").waitFor();
   assertEquals(await drive.text("notes.txt"), "new");
 });

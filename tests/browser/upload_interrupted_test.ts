@@ -1,128 +1,143 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Folder } from "../support/command.ts";
-import { signInAsOwner } from "./support/desk.ts";
-import type { Scene } from "./support/scene.ts";
-import { SlowLine } from "./support/slow_line.ts";
-import { stories } from "./support/stories.ts";
+import { signInAsOwner } from "./support/navigation.ts";
+import type { Fixture } from "./support/fixture.ts";
+import { StallingProxy } from "./support/stalling_proxy.ts";
+import { suite } from "./support/suite.ts";
 import {
   choose,
-  notePartsOf,
   openFolder,
   openUploads,
-  transfer,
-  until,
+  recordParts,
+  uploadRow,
+  waitUntil,
 } from "./support/uploads.ts";
-import { assertArrived, bytes, chooseFilm, FILM, openFilms, slowDown } from "./support/film.ts";
+import {
+  assertUploaded,
+  chooseFilm,
+  FILM,
+  FILM_BYTES,
+  holdPart,
+  openFilmsDrive,
+} from "./support/large_upload.ts";
 
-const story = stories("A large file that was interrupted goes on");
+const test = suite("Interrupted uploads of large files");
 
-story("Signing out stops it at once; what has arrived waits for who comes back.", async (scene) => {
-  const { page, project } = scene;
-  await openFilms(scene);
-  await slowDown(scene, 4_000_000);
+test("Signing out stops an upload, which resumes after the next sign-in", async (fixture) => {
+  const { page, project } = fixture;
+  await openFilmsDrive(fixture);
+  const part = await holdPart(page, 3);
   await using folder = await Folder.make();
-  // The same file: one that is written again is another.
-  const path = await folder.write(FILM, bytes);
+  // Written once: another modification time would make it another file.
+  const path = await folder.write(FILM, FILM_BYTES);
   await choose(page, "Upload files", path);
-  await transfer(page, FILM).getByText(/B\/s/).waitFor();
+  await uploadRow(page, FILM).getByText(/B\/s/).waitFor();
   const sent: string[] = [];
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to kvdrive" }).waitFor();
   page.on("request", (request) => sent.push(request.url()));
   assertEquals((await openUploads(project.drive("films"))).length, 1);
-  await slowDown(scene, -1);
-  await signInAsOwner(scene);
-  await openFolder(scene, "films");
+  await part.release();
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "films");
   assertEquals(sent.filter((url) => url.includes("/parts")), []);
   await choose(page, "Upload files", path);
-  await transfer(page, FILM).getByText("uploaded").waitFor();
-  await assertArrived(scene);
+  await uploadRow(page, FILM).getByText("uploaded").waitFor();
+  await assertUploaded(fixture);
 });
 
-story("A part that failed once is sent again by itself, and no other one.", async (scene) => {
-  const { page, watch } = scene;
-  watch.expect(/status of 503/);
-  await openFilms(scene);
-  const parts = notePartsOf(page);
-  await page.route("**/parts?*part=2*", (route) => {
-    return route.fulfill({ status: 503, json: { errors: ["The server is busy"] } });
-  }, { times: 1 });
+test("A part that failed temporarily is sent again, and no other part", async (fixture) => {
+  const { page, observer } = fixture;
+  observer.allow(/status of 503/);
+  await openFilmsDrive(fixture);
+  const parts = recordParts(page);
+  const messageShown = Promise.withResolvers<void>();
+  await page.route("**/parts?*part=2*", async (route) => {
+    if (parts.filter((part) => part === 2).length === 1) {
+      return await route.fulfill({ status: 503, json: { errors: ["The server is busy"] } });
+    }
+    // The message disappears when the second attempt succeeds.
+    await messageShown.promise;
+    await route.continue();
+  });
   await using folder = await Folder.make();
   await chooseFilm(page, folder);
-  await transfer(page, FILM).getByText(/^Trying part 2 again in 1 s: The server is busy/).waitFor();
-  await transfer(page, FILM).getByText("uploaded").waitFor();
+  await uploadRow(page, FILM).getByText(/^Trying part 2 again in 1 s: The server is busy/)
+    .waitFor();
+  messageShown.resolve();
+  await uploadRow(page, FILM).getByText("uploaded").waitFor();
   assertEquals(parts.toSorted(), [1, 2, 2, 3]);
-  await assertArrived(scene);
+  await assertUploaded(fixture);
 });
 
-story(
-  "A line that breaks in the middle costs no file.",
-  async (scene) => {
-    const { page, server, watch } = scene;
-    watch.expect(/ERR_(CONNECTION|EMPTY|SOCKET|NETWORK)/);
-    await using line = new SlowLine(server, 8_000_000);
-    await openFilms(scene, line.origin);
+test(
+  "An upload survives a broken connection",
+  async (fixture) => {
+    const { page, server, observer } = fixture;
+    observer.allow(/ERR_(CONNECTION|EMPTY|SOCKET|NETWORK)/);
+    await using proxy = new StallingProxy(server, 8_000_000);
+    await openFilmsDrive(fixture, proxy.origin);
     await using folder = await Folder.make();
     await chooseFilm(page, folder);
-    await transfer(page, FILM).getByText(/B\/s/).waitFor();
-    line.cut();
-    line.rate = 1e9;
-    await transfer(page, FILM).getByText("uploaded").waitFor();
-    await assertArrived(scene);
+    await proxy.stalled;
+    proxy.breakConnections();
+    await uploadRow(page, FILM).getByText("uploaded").waitFor();
+    await assertUploaded(fixture);
   },
 );
 
-story(
-  "A part that keeps failing ends in a sentence and a button, which sends that part alone.",
-  async (scene) => {
-    const { page, watch } = scene;
-    watch.expect(/ERR_CONNECTION_RESET/);
-    await openFilms(scene);
+test(
+  "An upload with a part that keeps failing shows the reason, and a retry sends only that part",
+  async (fixture) => {
+    const { page, observer } = fixture;
+    observer.allow(/ERR_CONNECTION_RESET/);
+    await openFilmsDrive(fixture);
     await page.route("**/parts?*part=3*", (route) => route.abort("connectionreset"));
     await using folder = await Folder.make();
     await chooseFilm(page, folder);
-    const row = transfer(page, FILM);
+    const row = uploadRow(page, FILM);
     const retry = row.getByRole("button", { name: `Retry the upload of ${FILM}` });
-    await retry.waitFor({ timeout: 20_000 });
+    await retry.waitFor();
     assertMatch(await row.innerText(), /Failed with 2\d(\.\d)? MB of 25\.0 MB/);
     assertMatch(await row.innerText(), /The server cannot be reached/);
     await page.unroute("**/parts?*part=3*");
-    const parts = notePartsOf(page);
+    const parts = recordParts(page);
     await retry.click();
     await row.getByText("uploaded").waitFor();
     assertEquals(parts, [3]);
-    await assertArrived(scene);
+    await assertUploaded(fixture);
   },
 );
 
-story(
-  "After the tab was closed, the same file chosen again goes on where it was.",
-  async (scene) => {
-    const { page, context, project } = scene;
+test(
+  "After the tab was closed, the same file chosen again resumes its upload",
+  async (fixture) => {
+    const { page, context, project, observer } = fixture;
+    observer.allow(/ERR_FAILED/);
     const path = `${await Deno.makeTempDir({ prefix: "kvdrive-test-" })}/${FILM}`;
-    await Deno.writeFile(path, bytes);
-    await openFilms(scene);
-    // The third part never leaves, so the tab is closed in the middle.
-    await page.route("**/parts?*part=3*", () => {});
+    await Deno.writeFile(path, FILM_BYTES);
+    await openFilmsDrive(fixture);
+    const part = await holdPart(page, 3);
     await choose(page, "Upload files", path);
     const drive = project.drive("films");
-    await until(async () => await partsOf(scene) === "1 2", "two parts");
+    await waitUntil(async () => await partsOf(fixture) === "1 2", "two parts");
+    await part.abort();
     await page.close();
     const later = await context.newPage();
-    const parts = notePartsOf(later);
-    const again = Object.create(scene, { page: { value: later } }) as Scene;
+    const parts = recordParts(later);
+    const again = fixture.withPage(later);
     await signInAsOwner(again);
     await openFolder(again, "films");
     assertEquals((await openUploads(drive)).length, 1);
     await choose(later, "Upload files", path);
-    await transfer(later, FILM).getByText("uploaded").waitFor();
+    await uploadRow(later, FILM).getByText("uploaded").waitFor();
     assertEquals(parts, [3]);
-    await assertArrived(scene);
+    await assertUploaded(fixture);
   },
 );
 
-/** The numbers of the parts that the server has of the only upload. */
-async function partsOf({ project }: Scene): Promise<string> {
+/** The numbers of the stored parts of the only open upload. */
+async function partsOf({ project }: Fixture): Promise<string> {
   const drive = project.drive("films");
   const [upload] = await openUploads(drive);
   if (upload === undefined) return "";

@@ -1,64 +1,78 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import type { Page } from "playwright-core";
 import { Folder } from "../support/command.ts";
-import { SlowLine } from "./support/slow_line.ts";
-import { stories } from "./support/stories.ts";
-import { entry, openUploads, transfer, until } from "./support/uploads.ts";
-import { assertArrived, chooseFilm, FILM, openFilms, slowDown } from "./support/film.ts";
+import { suite } from "./support/suite.ts";
+import { entry, openUploads, uploadRow, waitUntil } from "./support/uploads.ts";
+import {
+  assertUploaded,
+  chooseFilm,
+  FILM,
+  holdPart,
+  openFilmsDrive,
+  throttleUpload,
+} from "./support/large_upload.ts";
 
-const story = stories("A large file goes up in parts");
+const test = suite("Uploads of large files in parts");
 
-/** How far the bar comes, value by value, until it is through a half. */
-async function followBar(page: Page): Promise<number[]> {
-  return await transfer(page, FILM).getByRole("progressbar").evaluate(async (element) => {
-    const progress = element as HTMLProgressElement;
-    const seen = [progress.value];
-    while (progress.value < progress.max / 2) {
-      await new Promise(requestAnimationFrame);
-      if (progress.value !== seen.at(-1)) seen.push(progress.value);
-    }
-    return seen;
-  });
+/** Records every value of the progress bar of the film until it is half full. Call it before the upload starts. */
+async function recordProgress(page: Page): Promise<number[]> {
+  return await page.evaluate((label) =>
+    new Promise<number[]>((resolve) => {
+      const values: number[] = [];
+      const observer = new MutationObserver(() => {
+        const bar = document.querySelector<HTMLProgressElement>(`progress[aria-label="${label}"]`);
+        if (bar === null || bar.value === values.at(-1)) return;
+        values.push(bar.value);
+        if (bar.value < bar.max / 2) return;
+        observer.disconnect();
+        resolve(values);
+      });
+      observer.observe(document.body, {
+        subtree: true,
+        childList: true,
+        attributeFilter: ["value"],
+      });
+    }), `Progress of ${FILM}`);
 }
 
-const SOME_WAY = /^\d+(\.\d)? [kM]B of 25\.0 MB · \d+(\.\d)? [kM]B\/s · (\d+ min )?\d+ s left/;
+const PROGRESS_TEXT = /^\d+(\.\d)? [kM]B of 25\.0 MB · \d+(\.\d)? [kM]B\/s · (\d+ min )?\d+ s left/;
 
-story(
-  "Over a slow line a person sees how far it is, how fast, and how long it takes.",
-  async (scene) => {
-    const { page } = scene;
-    await openFilms(scene);
-    await slowDown(scene, 5_000_000);
-    await using folder = await Folder.make();
-    await chooseFilm(page, folder);
-    const row = transfer(page, FILM);
-    const [seen] = await Promise.all([followBar(page), row.getByText(SOME_WAY).waitFor()]);
-    assertEquals(seen, seen.toSorted((a, b) => a - b), "It goes back");
-    assertGreater(seen.length, 6, `It jumps: ${seen}`);
-    await page.getByRole("link", { name: /Uploads.*1/ }).waitFor();
-    // It goes on whatever is looked at meanwhile.
-    await page.getByRole("link", { name: "Connect" }).click();
-    await page.getByRole("heading", { level: 1, name: "Connect" }).waitFor();
-    await page.goBack();
-    await row.getByText("uploaded").waitFor();
-    await entry(page, FILM).waitFor();
-    await assertArrived(scene);
-  },
-);
+test("An upload shows its progress, speed and remaining time", async (fixture) => {
+  const { page } = fixture;
+  await openFilmsDrive(fixture);
+  await throttleUpload(fixture, 5_000_000);
+  await using folder = await Folder.make();
+  const row = uploadRow(page, FILM);
+  const [values] = await Promise.all([
+    recordProgress(page),
+    row.getByText(PROGRESS_TEXT).waitFor(),
+    chooseFilm(page, folder),
+  ]);
+  assertEquals(values, values.toSorted((a, b) => a - b), "The bar goes back");
+  assertGreater(values.length, 6, `The bar jumps: ${values}`);
+  await page.getByRole("link", { name: /Uploads.*1/ }).waitFor();
+  // The upload continues while another view is open.
+  await page.getByRole("link", { name: "Connect" }).click();
+  await page.getByRole("heading", { level: 1, name: "Connect" }).waitFor();
+  await page.goBack();
+  await row.getByText("uploaded").waitFor();
+  await entry(page, FILM).waitFor();
+  await assertUploaded(fixture);
+});
 
-story("It can be canceled, and nothing is left of it.", async (scene) => {
-  const { page, server, project } = scene;
-  await using line = new SlowLine(server, 3_000_000);
-  await openFilms(scene, line.origin);
+test("An upload can be canceled, and nothing of it remains", async (fixture) => {
+  const { page, project } = fixture;
+  await openFilmsDrive(fixture);
   const drive = project.drive("films");
+  await holdPart(page, 3);
   await using folder = await Folder.make();
   await chooseFilm(page, folder);
-  await until(async () => (await openUploads(drive)).length === 1, "an upload");
-  await transfer(page, FILM).getByText(/B\/s/).waitFor();
+  await uploadRow(page, FILM).getByText(/B\/s/).waitFor();
+  assertEquals((await openUploads(drive)).length, 1);
   await page.getByRole("button", { name: `Cancel the upload of ${FILM}` }).click();
-  await transfer(page, FILM).getByText("Canceled").waitFor();
-  await until(async () => (await openUploads(drive)).length === 0, "the end of the upload");
+  await uploadRow(page, FILM).getByText("Canceled").waitFor();
+  await waitUntil(async () => (await openUploads(drive)).length === 0, "the end of the upload");
   assertEquals(await drive.names(), ["notes.txt"]);
   await page.getByRole("button", { name: "Clear the list" }).click();
-  await transfer(page, FILM).waitFor({ state: "detached" });
+  await uploadRow(page, FILM).waitFor({ state: "detached" });
 });

@@ -32,7 +32,7 @@ function nameOf([group = "", command = ""]: readonly string[]): string {
 
 const MAKES_STORE = ["project create", "admin-token reset"];
 
-Deno.test("Where there is no store, none is made, and what was looked for is told.", async () => {
+Deno.test("Without a store a command creates none and reports the path.", async () => {
   await using folder = await Folder.make();
   const file = await folder.write("file", "not a folder");
   await Deno.mkdir(folder.at("empty"));

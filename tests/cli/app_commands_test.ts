@@ -120,7 +120,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["delete", "unknown", "blog", "-y"], code: 1, says: /no project "unknown"/ },
 ];
 
-Deno.test("What cannot be done is refused, and changes nothing.", async () => {
+Deno.test("Impossible commands are refused and change nothing.", async () => {
   await using shop = await ShopStore.make();
   await shop.text("app", "create", "shop", "blog", ...UPSTREAM, "--host", "a.example");
   const before = await shop.json("app", "list", "shop");

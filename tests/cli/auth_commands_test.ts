@@ -101,7 +101,7 @@ Deno.test("A file that is named gets the key alone, for the eyes of its owner.",
   assertMatch(await Deno.readTextFile(other), /^[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}\n$/);
 });
 
-Deno.test("A file that is there stays as it is, and no key is made.", async () => {
+Deno.test("An existing file is kept, and no key is created.", async () => {
   await using shop = await makeBlog();
   const path = await shop.folder.write("key", "earlier");
   await Deno.symlink(shop.folder.at("nowhere"), shop.folder.at("link"));
@@ -192,7 +192,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
 ];
 
-Deno.test("What cannot be done is refused, and changes nothing.", async () => {
+Deno.test("Impossible commands are refused and change nothing.", async () => {
   await using shop = await makeBlog();
   await shop.text(...CREATE, "--name", "agent");
   const before = [await shop.json("app", "list", "shop"), await shop.json(...LIST)];

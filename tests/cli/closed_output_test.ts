@@ -32,7 +32,7 @@ async function runClosed(
   return { code, stdout: out ?? "", stderr: error ?? "" };
 }
 
-Deno.test("A command whose reader leaves ends quietly, as if SIGPIPE had ended it.", async () => {
+Deno.test("A command ends without a message when the reader of its output exits, as with SIGPIPE.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("d", "a", someBytes(200_000));
   const data = ["--data", desk.server.data];

@@ -45,14 +45,14 @@ Deno.test("The version is one line of three numbers, and of what runs it.", asyn
   }
 });
 
-Deno.test("Without a command the program tells how it is used and starts nothing.", async () => {
+Deno.test("Without a command the program prints its usage and starts nothing.", async () => {
   const { code, stdout, stderr } = await runCommand([]);
   assertEquals(code, 2);
   assertEquals(stdout, "");
   assertMatch(stderr, /serve/);
 });
 
-Deno.test("What the program does not know is refused by its name.", async () => {
+Deno.test("An unknown command or option is refused with its name.", async () => {
   const cases: { args: string[]; names: RegExp }[] = [
     { args: ["srve"], names: /srve/ },
     { args: ["serve", "now"], names: /now/ },

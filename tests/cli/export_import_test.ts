@@ -125,7 +125,7 @@ Deno.test("Large files are exported and imported in parts.", async () => {
   }
 });
 
-Deno.test("An export that was interrupted goes on with what is missing.", async () => {
+Deno.test("An interrupted export resumes with the missing files.", async () => {
   await using desk = await ClientWorkspace.open();
   for (const name of ["a", "b", "c", "d", "e"]) await desk.store("x", name, `bytes of ${name}`);
   for (const target of ["out", "out.zip"]) {
@@ -157,7 +157,7 @@ Deno.test("An export that was interrupted goes on with what is missing.", async 
   assertEquals(await desk.stored("x", "d"), new TextEncoder().encode("bytes of d"));
 });
 
-Deno.test("What the original service gave its users goes in, from a folder and from an archive.", async () => {
+Deno.test("An export of the original service is imported from a folder and from an archive.", async () => {
   await using desk = await ClientWorkspace.open();
   const files: ZipEntry[] = [
     { path: "drives/photos/cat.jpg", bytes: "cat", deflate: true },
@@ -183,7 +183,7 @@ Deno.test("What the original service gave its users goes in, from a folder and f
   }
 });
 
-Deno.test("Of an archive that lies nothing goes where it should not, and the rest is taken.", async () => {
+Deno.test("An archive with false headers writes nothing outside of its place, and its valid files are imported.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.folder.write(
     "bad.zip",
@@ -228,7 +228,7 @@ Deno.test("Of an archive that lies nothing goes where it should not, and the res
   }
 });
 
-Deno.test("Other files of the same names stay, unless they are to be replaced, and that is told.", async () => {
+Deno.test("Existing files of the same names are kept and reported, unless --force is given.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("d", "a", "mine");
   await desk.store("d", "b", "same");
@@ -282,7 +282,7 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
   }
 });
 
-Deno.test("An import that was interrupted goes on with what is missing, also inside a large file.", async () => {
+Deno.test("An interrupted import resumes with the missing files, also within a large file.", async () => {
   await using desk = await ClientWorkspace.open();
   const part = 10 * 2 ** 20;
   const film = someBytes(3 * part + 1);
@@ -321,7 +321,7 @@ Deno.test("An import that was interrupted goes on with what is missing, also ins
   }
 });
 
-Deno.test("Where a project has no room for more, it is told, and the import goes on when there is some.", async () => {
+Deno.test("An import reports a project without room, and can be resumed when there is room.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("d", "a", "1".repeat(400));
   await desk.store("d", "b", "2".repeat(700));

@@ -45,7 +45,7 @@ Deno.test("An export does not write over links inside its folder, and follows on
   assertEquals(await Deno.readTextFile(at("real/drives/d/secret")), "theirs");
 });
 
-Deno.test("An export in a wrapping folder is imported, and what is none is refused.", async () => {
+Deno.test("An export in a wrapping folder is imported, and other folders are refused.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.store("d", "a", "content", "text/x-own");
   await desk.text("export", "wrap/export");
@@ -71,7 +71,7 @@ Deno.test("An export in a wrapping folder is imported, and what is none is refus
   for (const [args, says] of refusals) assertRefused(await desk.run(["import", ...args]), 1, says);
 });
 
-Deno.test("An export of no files is imported as it is.", async () => {
+Deno.test("An export without files can be imported.", async () => {
   await using desk = await ClientWorkspace.open();
   for (const target of ["out", "out.zip"]) {
     await desk.text("export", target);
@@ -79,7 +79,7 @@ Deno.test("An export of no files is imported as it is.", async () => {
   }
 });
 
-Deno.test("An entry of the index that cannot be is told at once, and the other files are imported.", async () => {
+Deno.test("An impossible entry of the index is reported at once, and the other files are imported.", async () => {
   await using desk = await ClientWorkspace.open();
   const cases: [field: string, value: unknown, says: RegExp][] = [
     ["content_type", "text/plain\r\nX-Evil: 1", /content type .*"text\/plain\\\\r\\\\n.*header/],

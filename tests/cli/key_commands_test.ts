@@ -101,7 +101,7 @@ const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
   { args: ["revoke", "shop", "abc", "--yes"], code: 2, says: /PREFIX must be the 8 characters/ },
 ];
 
-Deno.test("What cannot be done is refused, and changes nothing.", async () => {
+Deno.test("Impossible commands are refused and change nothing.", async () => {
   await using shop = await ShopStore.make();
   const before = await shop.json("key", "list", "shop");
   for (const { args, code, says } of REFUSED) await shop.refused(code, says, "key", ...args);

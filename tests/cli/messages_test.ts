@@ -18,7 +18,7 @@ const RIGHTS = [
 /** What only those who wrote the program understand. */
 const RAW = /os error|ENOENT|--allow-|statfs|readfile|\bat .*\.ts:/;
 
-Deno.test("A place that the server cannot use is told with what helps.", async () => {
+Deno.test("An unusable path or address is reported with advice.", async () => {
   await using folder = await Folder.makeOnDisk();
   const file = await folder.write("file", "");
   await Deno.mkdir(folder.at("damaged"));
@@ -59,7 +59,7 @@ Deno.test("A place that the server cannot use is told with what helps.", async (
   await Promise.all(runs);
 });
 
-Deno.test("What keeps a command from its server is told with what helps.", async () => {
+Deno.test("A failure to reach the server is reported with advice.", async () => {
   await using desk = await ClientWorkspace.open();
   const { server, folder } = desk;
   const garbage = await folder.write("garbage.pem", "garbage");
@@ -124,7 +124,7 @@ Deno.test("What keeps a command from its server is told with what helps.", async
   assertMatch(empty.stderr, /There are no files in the drive never/);
 });
 
-Deno.test("An answer that is not kvdrive's is told as that of a proxy or another program.", async () => {
+Deno.test("An answer of another program is reported as such.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   await desk.folder.write("a", "bytes");
@@ -164,7 +164,7 @@ Deno.test("An answer that is not kvdrive's is told as that of a proxy or another
   assert(performance.now() - began < 25_000);
 });
 
-Deno.test("A certificate that clients will not trust is told when the server starts.", async () => {
+Deno.test("The server warns at its start about a certificate that clients will not trust.", async () => {
   await using folder = await Folder.make();
   const [own, other] = await Promise.all([makeCertificates(), makeCertificates()]);
   const past = [new Date(Date.UTC(2020, 0)), new Date(Date.UTC(2020, 1))] as const;
@@ -200,7 +200,7 @@ Deno.test("A certificate that clients will not trust is told when the server sta
   );
 });
 
-Deno.test("What is wrong with a certificate is told with what helps.", async () => {
+Deno.test("A problem with a certificate is reported with advice.", async () => {
   await using folder = await Folder.make();
   const own = await makeCertificates();
   const HOUR = 3_600_000;

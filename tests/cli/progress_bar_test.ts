@@ -62,7 +62,7 @@ Deno.test("A bar is drawn on a terminal, follows its size, and is gone at the en
   assertEquals(sent.screen.lines.filter((one) => one !== ""), ["Sent 1 file (42 MB)"]);
 });
 
-Deno.test("Ctrl-C takes the bar away, and says how to go on.", async () => {
+Deno.test("Ctrl-C removes the progress bar and prints how to resume.", async () => {
   await using sent = await sending();
   await sent.half();
   await sent.program.type("\x03");

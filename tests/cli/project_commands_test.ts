@@ -23,7 +23,7 @@ interface Projects {
   projects: { project_id: string; name: string | null; files: number; bytes: number }[];
 }
 
-Deno.test("The first project is made with its store, which is told.", async () => {
+Deno.test("The first project creates the store and reports it.", async () => {
   await using folder = await Folder.make();
   const data = folder.at("deep/data");
   const run = await runCommand(["project", "create", "My shop"], { KVDRIVE_DATA: data });
@@ -49,7 +49,7 @@ Deno.test("A new project's key is shown with what it is listed by.", async () =>
   assert(!(await shop.text("project", "list")).includes(project_key));
 });
 
-Deno.test("An id that there is already is refused, and the project stays as it is.", async () => {
+Deno.test("An existing id is refused, and its project does not change.", async () => {
   await using shop = await ShopStore.make();
   const before = await shop.json("project", "list");
   await shop.refused(1, /"shop" already/, "project", "create", "Other", "--id", "shop");
@@ -123,7 +123,7 @@ Deno.test("A project is allowed a domain for its host names, and loses it.", asy
   assertEquals([without.max_bytes, without.host_suffix, await shown()], [null, null, null]);
 });
 
-Deno.test("The list tells what each project holds, as the server does.", async () => {
+Deno.test("The list shows the usage of each project, as the server does.", async () => {
   const token = "a-token-of-the-administrator-0123456789";
   await using server = await TestServer.start({ env: { KVDRIVE_ADMIN_TOKEN: token } });
   for (const name of ["a", "b"]) {
@@ -145,7 +145,7 @@ Deno.test("The list tells what each project holds, as the server does.", async (
   assertEquals(rest, listed);
 });
 
-Deno.test("A list without projects says so.", async () => {
+Deno.test("A list without projects prints a sentence.", async () => {
   await using folder = await Folder.make();
   const commands = new StoreCommands(folder.at("data"));
   assertEquals((await commands.run("admin-token", "reset", "--yes")).code, 0);
@@ -169,7 +169,7 @@ Deno.test("A deleted project is gone, and its id is free when the running server
   assertEquals(await statusWith(server, project_key), 401);
 });
 
-Deno.test("A deleted project's text says who removes the bytes.", async () => {
+Deno.test("Deleting a project prints that the server removes its bytes.", async () => {
   await using shop = await ShopStore.make();
   const text = await shop.text("project", "delete", "shop", "-y");
   assertMatch(text, /^The project shop is deleted\. The server removes .*\.\n$/);
@@ -199,7 +199,7 @@ const REFUSED: readonly { args: string[]; says: RegExp }[] = [
   { args: ["delete", "my_shop", "--yes"], says: /ID must be a project id/ },
 ];
 
-Deno.test("What cannot be followed is refused, and changes nothing.", async () => {
+Deno.test("An invalid command line is refused and changes nothing.", async () => {
   await using shop = await ShopStore.make();
   const before = await shop.json("project", "list");
   for (const { args, says } of REFUSED) await shop.refused(2, says, "project", ...args);

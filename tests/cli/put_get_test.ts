@@ -24,7 +24,7 @@ Deno.test("A file goes to a drive and comes back, byte for byte and with its typ
   assertEquals(other?.content_type, "text/x-cat");
 });
 
-Deno.test("What is over 10 MB goes in parts, several at once, each with its digest.", async () => {
+Deno.test("A file over 10 MB is uploaded in concurrent parts, each with its digest.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   const bytes = someBytes(5 * PART + 7);
@@ -129,7 +129,7 @@ Deno.test("Files are listed and deleted.", async () => {
   assertMatch(unasked.stderr, /--yes/);
 });
 
-Deno.test("What cannot be followed is refused in one sentence, and the key is in none.", async () => {
+Deno.test("An invalid command line is refused in one sentence without the key.", async () => {
   await using desk = await ClientWorkspace.open();
   await desk.folder.write("a", "x");
   const cases: { args: string[]; env?: Record<string, string>; code: number; says: RegExp }[] = [
@@ -169,7 +169,7 @@ Deno.test("A drive with a colon is named by itself, and the key may be in a file
   assertEquals(await desk.text("get", "--drive", "a:b", "n:m", "-"), "x");
 });
 
-Deno.test("The key is sent to the named server alone, and who sends it in the clear is told.", async () => {
+Deno.test("The key is sent only to the named server, with a warning if the connection is not encrypted.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   await using elsewhere = Proxy.start(desk.server.origin);

@@ -48,7 +48,7 @@ async function notedParts(desk: ClientWorkspace): Promise<number> {
   return count;
 }
 
-Deno.test("An upload that was interrupted goes on with the parts that are missing.", async () => {
+Deno.test("An interrupted upload resumes with the missing parts.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   const bytes = someBytes(5 * PART + 9);
@@ -71,7 +71,7 @@ Deno.test("An upload that was interrupted goes on with the parts that are missin
   assertEquals([...Deno.readDirSync(desk.folder.at("state/kvdrive/uploads"))], []);
 });
 
-Deno.test("A file that was changed before it goes on is sent as it is now.", async () => {
+Deno.test("A file that changed since the interruption is uploaded from the beginning.", async () => {
   await using desk = await ClientWorkspace.open();
   for (const how of ["longer", "shorter", "same size and time"]) {
     await using proxy = Proxy.start(desk.server.origin);
@@ -141,7 +141,7 @@ async function partialSize(desk: ClientWorkspace): Promise<number> {
   return 0;
 }
 
-Deno.test("A download that was interrupted goes on where it ended; until then there is no half file.", async () => {
+Deno.test("An interrupted download resumes where it ended; no incomplete file has the final name.", async () => {
   await using desk = await ClientWorkspace.open();
   const bytes = someBytes(2_000_000);
   await desk.store("d", "film", bytes);

@@ -7,7 +7,7 @@ import { PROJECT_KEY, TestServer } from "../support/server.ts";
 
 const PART = 10 * 2 ** 20;
 
-Deno.test("What fails for a while is tried again, as late as the server asks.", async () => {
+Deno.test("A temporary failure is retried after the time that the server requests.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   await desk.folder.write("a", "bytes");
@@ -26,7 +26,7 @@ Deno.test("What fails for a while is tried again, as late as the server asks.", 
   assertEquals(await desk.stored("d", "a"), new TextEncoder().encode("bytes"));
 });
 
-Deno.test("What will not get better is not tried again.", async () => {
+Deno.test("A permanent failure is not retried.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   await desk.folder.write("a", "bytes");
@@ -39,7 +39,7 @@ Deno.test("What will not get better is not tried again.", async () => {
   }
 });
 
-Deno.test("A connection that breaks again and again is resumed where it broke.", async () => {
+Deno.test("A transfer over a connection that breaks repeatedly is resumed each time.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   const bytes = someBytes(3_000_000);
@@ -93,7 +93,7 @@ Deno.test("A server that is not there is given up soon, and with the right advic
   );
 });
 
-Deno.test("A server that stays away is given up with what is left to do.", async () => {
+Deno.test("If the server stays unreachable, the command fails and prints what is left to do.", async () => {
   await using desk = await ClientWorkspace.open();
   await using proxy = Proxy.start(desk.server.origin);
   await desk.folder.write("film", someBytes(2 * PART));
@@ -132,7 +132,7 @@ class Restartable implements AsyncDisposable {
   }
 }
 
-Deno.test("A server that is killed half-way and comes back gets, and gives, every byte.", async () => {
+Deno.test("Transfers survive a server that is killed and started again.", async () => {
   await using folder = await Folder.make();
   await using server = await Restartable.start(folder.at("data"));
   const bytes = someBytes(6 * PART + 1);

@@ -6,7 +6,7 @@ Deno.test({
   name: "`deno task kvdrive` works in the folder it is called from",
   ignore: EXECUTABLE !== undefined,
   async fn() {
-    await using folder = await Folder.make();
+    await using folder = await Folder.makeOnDisk();
     const config = `${dirname(MAIN)}/deno.json`;
     const words = ["project", "create", "--id", "shop", "--data", "my files"];
     // `deno task` keeps an earlier value, as of the task that runs this test.

@@ -65,7 +65,7 @@ Deno.test("Any answer but yes changes nothing.", async () => {
   assertEquals(await everything(shop), before);
 });
 
-Deno.test("What is answered with yes is done.", async () => {
+Deno.test("A command that is confirmed with yes is executed.", async () => {
   await using shop = await makeShop();
   for (const [index, { args, question }] of questionsOf(shop).entries()) {
     // Wherever the line that a terminal gives at once ends.
@@ -108,7 +108,7 @@ Deno.test("The question stays out of what a program reads.", async () => {
   assertEquals(await Deno.readTextFile(out), '{"name":"blog"}\n');
 });
 
-Deno.test("The question tells how much is lost.", async () => {
+Deno.test("The question contains how much would be lost.", async () => {
   await using server = await TestServer.start();
   for (const [drive, name] of [["one", "a"], ["one", "b"], ["two", "a"]] as const) {
     const init = { method: "POST", body: "x" };

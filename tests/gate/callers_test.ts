@@ -249,7 +249,7 @@ Deno.test("A preflight without a key brings the application its question and not
   assertEquals((await ask({ ...PREFLIGHT, ...withKey("wrong") })).status, 401);
 });
 
-Deno.test("Answers without a key do not tell which applications and projects exist.", async (t) => {
+Deno.test("Answers without a key do not reveal which applications and projects exist.", async (t) => {
   await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1", "whole-1");
   await gate.open(undefined, "bare-1");
@@ -278,7 +278,7 @@ Deno.test("Answers without a key do not tell which applications and projects exi
   }
 });
 
-Deno.test("The forward-auth endpoint does not tell either, and a key of the project may know.", async () => {
+Deno.test("The forward-auth endpoint reveals neither without a key of the project.", async () => {
   await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const ask = async (path: string, headers: Record<string, string> = {}) => {
@@ -304,7 +304,7 @@ Deno.test("The forward-auth endpoint does not tell either, and a key of the proj
   (await Answer.of(await gate.fetch("/x", { app: "none", headers: owner }))).expect(404);
 });
 
-Deno.test("What can be no application is not found, and neither is any other host.", async () => {
+Deno.test("A path or host of no application is not found.", async () => {
   await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
   const answers: string[] = [];
@@ -345,7 +345,7 @@ Deno.test("After twenty wrong keys from an address further ones wait, and a righ
   assert(Number(asked.expect(401).header("Retry-After")) > 0);
 });
 
-Deno.test("The forward-auth endpoint says which key called, and believes no method of a caller.", async () => {
+Deno.test("The forward-auth endpoint returns the name of the key and ignores a method sent by the caller.", async () => {
   await using gate = await Gate.shared();
   const key = await gate.protect("http://127.0.0.1:1");
   const ask = async (headers: Record<string, string>, method = "GET") =>

@@ -27,7 +27,7 @@ Deno.test("Requests that are sent in one go are answered in their order.", async
   assertEquals(upstream.connections.length, 1);
 });
 
-Deno.test("A request behind a body begins where the body ends.", async () => {
+Deno.test("The next request begins where the body ends.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
@@ -44,7 +44,7 @@ Deno.test("A request behind a body begins where the body ends.", async () => {
   assertEquals(JSON.parse((await client.readAnswer()).body).body, "three");
 });
 
-Deno.test("A refusal leaves the connection to the next request, where its body was read.", async () => {
+Deno.test("A refusal keeps the connection open if the body was read.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.shared();
   await gate.protect(upstream.origin);
@@ -90,7 +90,7 @@ Deno.test("A connection that the application closes between requests loses no an
   }
 });
 
-Deno.test("A request is sent again over a new connection only where that can do no harm.", async () => {
+Deno.test("A request is sent again over a new connection only if that is safe.", async () => {
   /** Answers the first request of a connection and breaks off at the second. */
   const counts = new Map<UpstreamConnection, number>();
   await using upstream = new RawUpstream(async (connection) => {
@@ -120,7 +120,7 @@ Deno.test("Bytes that an application sends without a request are discarded.", as
   for (let i = 0; i < 20; i++) assertEquals((await gate.get("/")).text, "ok");
 });
 
-Deno.test("Expect: 100-continue is answered once the request was let in, and stays here.", async () => {
+Deno.test("Expect: 100-continue is answered after authorization and not forwarded.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
@@ -160,7 +160,7 @@ Deno.test("Once it has begun, an answer may take as long as it likes.", async ()
   assertEquals((await gate.get("/")).expect(200).text, "ok");
 });
 
-Deno.test("A caller who is silent in the middle of a body is told so, and let go.", async () => {
+Deno.test("A caller that stalls within a body gets 408 and is disconnected.", async () => {
   await using upstream = new RawUpstream(() => {});
   await using gate = await Gate.start({ args: ["--idle-timeout", "1s"] });
   await gate.open(upstream.origin);
@@ -173,7 +173,7 @@ Deno.test("A caller who is silent in the middle of a body is told so, and let go
   await upstream.connections[0]?.ended;
 });
 
-Deno.test("A body whose chunks are none ends with 400, and the application gets no end of it.", async () => {
+Deno.test("A body with malformed chunks is 400, and the application gets no complete body.", async () => {
   await using upstream = new RawUpstream(answerEach(""));
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);

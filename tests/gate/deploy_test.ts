@@ -70,7 +70,7 @@ function test(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, ignore: EXECUTABLE !== undefined, fn });
 }
 
-test("On one port the host name says what a request is for.", async () => {
+test("On a single port the host name selects the API or an application.", async () => {
   await using hosted = await Hosted.start();
   const key = { "X-API-Key": hosted.key };
   const inside = await hosted.ask("GET", "/a/b?c=d", key);
@@ -160,7 +160,7 @@ test("An application is for its owner and holders of a key, as at the gate of it
   assertEquals(headerOf(inside, "cookie"), "other=1");
 });
 
-test("The application gets what the gate says, and none of what is between others.", async () => {
+test("The application gets the headers of the gate and no hop-by-hop headers.", async () => {
   await using hosted = await Hosted.start();
   const asked = await hosted.ask("POST", "/x", {
     "X-API-Key": hosted.key,
@@ -180,7 +180,7 @@ test("The application gets what the gate says, and none of what is between other
   for (const name of ["x-api-key", "proxy-authorization"]) assertEquals(seen(name), undefined);
 });
 
-test("What cannot be passed on is told, and what breaks is broken off.", async () => {
+test("An answer that cannot be forwarded is an error, and one that breaks is cut off.", async () => {
   await using hosted = await Hosted.start({ KVDRIVE_APPS_TIMEOUT: "500ms" });
   const key = { "X-API-Key": hosted.key };
   const upgrade = { ...key, Connection: "Upgrade", Upgrade: "websocket" };

@@ -11,7 +11,7 @@ const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 /** The gate trusts no header with a caller's address. */
 const NO_PROXY = { env: { KVDRIVE_TRUSTED_PROXY: "" } };
 
-Deno.test("A request reaches the application byte for byte, less what is the gate's.", async () => {
+Deno.test("A request reaches the application unchanged but for the headers of the gate.", async () => {
   await using upstream = new RawUpstream(answerEach(OK));
   await using gate = await Gate.start(NO_PROXY);
   const key = await gate.protect(upstream.origin);
@@ -69,7 +69,7 @@ Deno.test("A request reaches the application byte for byte, less what is the gat
   );
 });
 
-Deno.test("A trusted proxy is believed where a call came from.", async () => {
+Deno.test("A trusted proxy determines the caller's address.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin, "app", "app.example.com");
@@ -93,7 +93,7 @@ Deno.test("A trusted proxy is believed where a call came from.", async () => {
   ]);
 });
 
-Deno.test("An answer reaches the caller byte for byte, less what is of one connection.", async () => {
+Deno.test("An answer reaches the caller unchanged but for hop-by-hop headers.", async () => {
   const body = "\x1f\x8b\x08\x00\xff\x00not really gzip";
   await using upstream = new RawUpstream(answerEach([
     "HTTP/1.1 302 Some  where",
@@ -246,7 +246,7 @@ Deno.test("Any method, body and status of an application people write passes.", 
   }
 });
 
-Deno.test("The prefix without a slash leads to the one with it, for those who are let in.", async () => {
+Deno.test("The prefix without a slash redirects authorized callers to the one with a slash.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.shared();
   const key = await gate.protect(upstream.origin);
@@ -256,7 +256,7 @@ Deno.test("The prefix without a slash leads to the one with it, for those who ar
   assertEquals(upstream.received, "");
 });
 
-Deno.test("Applications that cannot answer are told so, with nothing of their inside.", async (t) => {
+Deno.test("An application that cannot answer is reported without internal details.", async (t) => {
   await using mute = new RawUpstream((connection) => connection.close());
   await using gate = await Gate.shared();
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });

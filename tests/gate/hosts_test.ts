@@ -285,7 +285,7 @@ Deno.test("No application is at the server's own ports or at a link-local addres
   assert(!server.text.includes("/healthz"), server.text);
 });
 
-Deno.test("What the operator allows an application may be at.", async () => {
+Deno.test("An application may use an upstream that the operator allows.", async () => {
   const port = freePort();
   const args = ["--allow-upstream", `127.0.0.1:${port}, 169.254.0.0/16`];
   await using gate = await Gate.start({ args, fixedPort: port });

@@ -39,7 +39,7 @@ Deno.test("When too many are connected, the one that has been idle for longest m
   (await gate.get("/")).expect(200);
 });
 
-Deno.test("Callers who leave at any moment leave nothing behind.", async () => {
+Deno.test("Callers that disconnect at any moment leave nothing behind.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);

@@ -37,7 +37,7 @@ Deno.test("At the shutdown a running request gets its answer; idle connections a
   assertEquals((await deadline(gate.server.process.status, SOON)).code, 0);
 });
 
-Deno.test("What does not end by itself is cut when the shutdown's time is over.", async () => {
+Deno.test("Transfers that do not end are cut at the shutdown timeout.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start({ args: ["--shutdown-timeout", "1s"] });
   await gate.open(upstream.origin);
@@ -56,7 +56,7 @@ Deno.test("With --apps-port 0 there is no gate.", async () => {
   assert(!server.text.includes("Applications"), server.text);
 });
 
-Deno.test("A port of the gate that is taken is told.", async () => {
+Deno.test("A port of the gate that is in use is reported.", async () => {
   await using folder = await Folder.make();
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
@@ -67,7 +67,7 @@ Deno.test("A port of the gate that is taken is told.", async () => {
 Deno.test("The server stores files although the default port of the gate is in use.", async () => {
   using _taken = takeUsualPort();
   await using server = await TestServer.start({ env: { KVDRIVE_APPS_PORT: "" } });
-  assertMatch(server.text, /^Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
+  assertMatch(server.text, /^Warning: Cannot listen on 127\.0\.0\.1:8001: .*see --apps-port\.$/m);
   assert(!server.text.includes("Applications are at"), server.text);
   const listed = await server.fetch("d", "/files");
   assertEquals(listed.status, 200, await listed.text());

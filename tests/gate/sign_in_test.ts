@@ -115,7 +115,7 @@ Deno.test("Signing out ends the session, and revoking the key ends it too.", asy
   (await gate.get("/", { Cookie: second ?? "" })).expect(401);
 });
 
-Deno.test("Other keys do not sign in, and are told so on the page.", async () => {
+Deno.test("Other keys do not sign in, and the page shows the reason.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   const appKey = await gate.protect(upstream.origin);

@@ -126,7 +126,7 @@ Deno.test("Of a request that two could read in two ways nothing reaches an appli
   assertNotMatch(gate.server.text, /error/i);
 });
 
-Deno.test("What the gate reads as a body reaches the application as that body, in a new frame.", async () => {
+Deno.test("The application receives exactly the body that the gate reads, in new framing.", async () => {
   await using upstream = new RawUpstream(async (connection, received) => {
     if (received.endsWith("0\r\n\r\n")) {
       await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");

@@ -11,7 +11,7 @@ import { assertBoundedMemory } from "../support/server.ts";
 const GIB = 1024 * MIB;
 const SOON = 20_000;
 
-Deno.test("A reader who takes nothing holds the sender up, and no memory.", async () => {
+Deno.test("A stalled reader stops the sender and uses no memory.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
@@ -48,7 +48,7 @@ Deno.test("Events arrive one by one, and the application sees when their reader 
   await deadline(upstream.events.reach(0), SOON);
 });
 
-Deno.test("The application sees when a caller who waits has left.", async () => {
+Deno.test("The application notices when a waiting caller disconnects.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);
@@ -60,7 +60,7 @@ Deno.test("The application sees when a caller who waits has left.", async () => 
   await deadline(upstream.left, SOON);
 });
 
-Deno.test("The application sees when a caller leaves in the middle of a body.", async () => {
+Deno.test("The application notices when a caller disconnects within a body.", async () => {
   await using upstream = new RawUpstream();
   await using gate = await Gate.shared();
   await gate.open(upstream.origin);

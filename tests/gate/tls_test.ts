@@ -7,7 +7,7 @@ import { type Echo, UpstreamApp } from "../support/gate/upstream_app.ts";
 import { LaunchedServer } from "../support/launch.ts";
 import { TlsFiles } from "../support/tls.ts";
 
-Deno.test("With TLS the gate speaks it to callers and to applications, and says so.", async () => {
+Deno.test("With TLS the gate serves callers over TLS and tells applications so.", async () => {
   await using tls = await TlsFiles.make();
   await using folder = await Folder.make();
   const { certificate: cert, key } = tls.pem;

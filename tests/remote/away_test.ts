@@ -99,7 +99,7 @@ Deno.test("A store that returns in time causes no error, and running uploads con
   assertEquals(await drive.usage(), { files: 3, bytes: 6 + content.byteLength });
 });
 
-Deno.test("What is asked while the store is away does not gather in memory.", async () => {
+Deno.test("Requests during an outage of the store do not accumulate in memory.", async () => {
   await using shared = await SharedStore.start();
   await using server = await shared.serve();
   const drive = new Drive(server, "photos");

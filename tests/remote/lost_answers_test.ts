@@ -4,7 +4,7 @@ import { MIN_PART, patternBytes } from "../support/bytes.ts";
 import { Drive, Upload } from "../support/drive.ts";
 import { SharedStore, StoreGateway } from "./support.ts";
 
-Deno.test("Writes whose answers are lost on the way from the store are answered as they ended.", async (t) => {
+Deno.test("Writes whose answers from the store are lost get their real outcome.", async (t) => {
   await using shared = await SharedStore.start();
   await using gateway = new StoreGateway(shared.denokv.url);
   await using server = await shared.serve(gateway.url);

@@ -12,7 +12,7 @@ function nowhere(): string {
   return `http://127.0.0.1:${listener.addr.port}`;
 }
 
-Deno.test("A start says at once what is wrong with the address or the token of the store.", async () => {
+Deno.test("A start reports a wrong address or token of the store at once.", async () => {
   await using shared = await SharedStore.start();
   const serve = ["serve", "--port", "0", "--kv"];
   const { url } = shared.denokv;
@@ -29,7 +29,7 @@ Deno.test("A start says at once what is wrong with the address or the token of t
   assertRefused(await runCommand(["project", "list", "--kv", "x"], TOKEN), 2, /Bad value of --kv/);
 });
 
-Deno.test("A command on a store that is not there says so, and a start after some patience.", async () => {
+Deno.test("A command reports an unreachable store at once, and a start after its timeout.", async () => {
   for (const args of [["project", "list"], ["serve", "--port", "0"]]) {
     const run = await runCommand([...args, "--kv", nowhere()], TOKEN);
     assertRefused(
@@ -50,7 +50,7 @@ Deno.test("A server that is started before its store waits for it.", async () =>
   assert(denokv.url === url);
 });
 
-Deno.test("A server whose store went away ends in time.", async () => {
+Deno.test("A server shuts down in time during an outage of its store.", async () => {
   await using shared = await SharedStore.start();
   await using link = new StoreLink(shared.denokv.port);
   await using server = await LaunchedServer.start(

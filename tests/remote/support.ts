@@ -128,8 +128,8 @@ export class SharedStore implements AsyncDisposable {
 }
 
 /**
- * A gateway in front of a shared store that loses answers: of three commits that the store has done, it says of one that
- * something is wrong with the gateway, breaks off the answer of another one, and passes on the third.
+ * A gateway in front of a shared store that loses answers: of every three commits it answers one with a gateway error,
+ * cuts off the answer to the next, and passes on the third.
  */
 export class StoreGateway implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;

@@ -51,7 +51,7 @@ add("A pipeline of 10,000 requests is answered in order.", async (drive) => {
   await sent;
 });
 
-add("A request behind a body begins where the body ends.", async (own) => {
+add("The next request begins where the body ends.", async (own) => {
   const drive = await stocked(own);
   using client = await RawClient.connect(drive.server.port);
   await client.send(
@@ -139,7 +139,7 @@ add("A client that ends its side still gets its answer.", async (own) => {
   assertEquals(await client.readToEnd(), "");
 });
 
-Deno.test("A refusal reaches a client that goes on sending.", async () => {
+Deno.test("A refusal reaches a client that keeps sending.", async () => {
   await using server = await TestServer.start();
   using client = await RawClient.connect(server.port);
   await client.send(upload("", `Content-Length: ${8 * MIB}\r\n\r\n`));
@@ -239,7 +239,7 @@ Deno.test("Over TLS a large file goes both ways, and a client that is no TLS is 
   }
 });
 
-Deno.test("A server on an IPv6 address answers, and says where it is.", async () => {
+Deno.test("A server on an IPv6 address answers and prints its address.", async () => {
   await using server = await TestServer.start({ args: ["--hostname", "::1"] });
   assertEquals(new URL(server.origin).hostname, "[::1]");
   assertEquals((await server.fetch("drive", "/files")).status, 200);

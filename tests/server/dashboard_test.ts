@@ -14,7 +14,7 @@ async function get(
   return await Answer.of(await fetch(server.origin + path, { headers }));
 }
 
-test("It is at /, for everybody, and gives nothing away.", async ({ server }) => {
+test("The page is at /, without a key, and reveals nothing.", async ({ server }) => {
   const answer = (await get(server, "/")).expect(200);
   assertEquals(answer.header("Content-Type"), "text/html; charset=utf-8");
   assertStringIncludes(answer.text, '<script type="module" src="/dashboard/core/main.js">');
@@ -23,7 +23,7 @@ test("It is at /, for everybody, and gives nothing away.", async ({ server }) =>
   assertEquals([asOwner.status, asOwner.text], [200, answer.text]);
 });
 
-test("Nothing of it may be framed, read by other origins, or run what is not its own.", async ({ server }) => {
+test("The page may not be framed, read by other origins or run foreign scripts.", async ({ server }) => {
   const origin = { Origin: "https://other.example" };
   for (const path of ["/", "/dashboard/core/main.js", "/dashboard/nothing/there.js"]) {
     const { headers } = await get(server, path, origin);

@@ -46,7 +46,7 @@ test("Without a database all is answered with 503, until one is attached.", asyn
   assertEquals(await status(deployed.origin), 200);
 });
 
-test("What holds on a disk holds on the attached database, without any right to files.", async () => {
+test("The API works on the attached database without access to files.", async () => {
   await using platform = new Platform({ isAttached: true });
   await using deployed = await Deployed.start({ ...SETTINGS, ...platform.env });
   const url = `${deployed.origin}${DRIVE}`;
@@ -82,7 +82,7 @@ test("What holds on a disk holds on the attached database, without any right to 
   assertEquals(said, ["kvdrive listening for Deno Deploy", ""]);
 });
 
-test("The dashboard is there where the program may read its own files.", async () => {
+test("The dashboard is served if the program may read its own files.", async () => {
   await using platform = new Platform({ isAttached: true });
   const rights = [...RIGHTS, `--allow-read=${DASHBOARD}`];
   await using deployed = await Deployed.start({ ...SETTINGS, ...platform.env }, rights);
@@ -138,7 +138,7 @@ test("A transfer that does not end is cut in time.", async () => {
   assertEquals(await failed, "broken");
 });
 
-test("The configuration tells the platform what to install and to start.", async () => {
+test("The configuration has the platform's install and start commands.", async () => {
   const text = await Deno.readTextFile(new URL("../../deno.json", import.meta.url));
   const { deploy } = JSON.parse(text) as {
     deploy: { install: string; runtime: { type: string; entrypoint: string } };

@@ -73,7 +73,7 @@ async function consumed(answer: Response): Promise<Response> {
   return answer;
 }
 
-Deno.test("healthcheck says whether the server is ready, by its settings or by its URL.", async () => {
+Deno.test("healthcheck reports whether the server is ready, by its settings or by its URL.", async () => {
   await using server = await TestServer.start();
   const port = String(server.port);
   const ready = { code: 0, stdout: "The server is ready.\n", stderr: "" };
@@ -116,7 +116,7 @@ Deno.test({
   },
 });
 
-Deno.test("healthcheck waits no longer than it is told, and refuses what is no URL.", async () => {
+Deno.test("healthcheck waits no longer than its timeout, and refuses an invalid URL.", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${listener.addr.port}`;
   const late = await runCommand(["healthcheck", "--url", url, "--timeout", "300ms"]);

@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-Deno.test("Each request is one line that says what was asked and what was answered.", async () => {
+Deno.test("Each request is one line with the request and the answer.", async () => {
   await using server = await TestServer.start(ADMINISTERED);
   const drive = new Drive(server, "drive");
   await drive.put("small", "7 bytes");
@@ -147,7 +147,7 @@ Deno.test({
   },
 });
 
-Deno.test("The gate's requests are told with the application and what went both ways.", async () => {
+Deno.test("Requests to the gate are logged with the application and the bytes of both directions.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.start();
   const key = await gate.protect(upstream.origin);
@@ -255,7 +255,7 @@ for (const { form, line } of FORMS) {
   });
 }
 
-Deno.test("Who does not read the log stops neither the server nor its end.", async () => {
+Deno.test("A reader that does not read the log stops neither the server nor its shutdown.", async () => {
   await using folder = await Folder.make();
   const env = { KVDRIVE_PROJECT_KEY: PROJECT_KEY };
   const process = spawnProgram(["serve", "--port", "0", "--data", folder.path], env);
@@ -286,7 +286,7 @@ Deno.test("KVDRIVE_LOG=off writes none.", async () => {
   assertEquals(linesOf(server), []);
 });
 
-Deno.test("Health checks are told of only where something is wrong.", async () => {
+Deno.test("Health checks are logged only if they fail.", async () => {
   await using server = await TestServer.start();
   for (const path of ["/healthz", "/readyz"]) {
     const answer = await fetch(`${server.origin}${path}`, { headers: { "X-Request-Id": "quiet" } });

@@ -76,7 +76,7 @@ Deno.test("Wrong tokens count as wrong keys do.", async () => {
   assertEquals([...new Set(statuses.slice(0, 20)), statuses[20]], [401, 429]);
 });
 
-Deno.test("The figures are what was sent, also of 500 requests at once.", async () => {
+Deno.test("The counters match the requests, also for 500 concurrent ones.", async () => {
   await using server = await TestServer.start(OPTIONS);
   const drive = new Drive(server, "drive");
   const size = 1000;
@@ -119,7 +119,7 @@ Deno.test("The figures are what was sent, also of 500 requests at once.", async 
   assertEquals(figure(text, 'kvdrive_project_files{project="test-project"}') <= 250, true);
 });
 
-Deno.test("What projects hold is told, without what is being removed.", async () => {
+Deno.test("The usage of projects is exported without drives that are being deleted.", async () => {
   await using server = await TestServer.start(OPTIONS);
   const project = await Project.make(server, { project_id: "kept" });
   const gone = await Project.make(server, { project_id: "gone" });
@@ -171,7 +171,7 @@ Deno.test("After traffic of all kinds every label is one of the documented value
   assertEquals(figure(text, 'kvdrive_http_aborted_total{route="/v1/{project}/{drive}/files"}'), 1);
 });
 
-Deno.test("The memory budget is told by part, with what is in use of each.", async () => {
+Deno.test("The memory budget is exported by part, with the use of each.", async () => {
   const args = ["--memory-budget", "80MiB"];
   await using server = await TestServer.start({ ...OPTIONS, args });
   const drive = new Drive(server, "metrics");

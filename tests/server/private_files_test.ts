@@ -11,7 +11,7 @@ async function modesIn(path: string): Promise<Record<string, string>> {
   return modes;
 }
 
-Deno.test("In a folder that is open to others the store's files are private, and the operator is told.", async () => {
+Deno.test("In a folder that other users can read the store's files are private, and the operator is warned.", async () => {
   await using folder = await Folder.make();
   const data = folder.at("data");
   const backups = folder.at("backups");

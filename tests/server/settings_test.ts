@@ -9,7 +9,7 @@ import { TlsFiles } from "../support/tls.ts";
 const ALLOWED = "https://app.example";
 const OTHER = "https://other.example";
 
-Deno.test("KVDRIVE_HOSTNAME is where the server listens, unless --hostname says otherwise.", async () => {
+Deno.test("KVDRIVE_HOSTNAME is the address of the server, and --hostname overrides it.", async () => {
   const cases = [
     { env: "127.0.0.1", args: [] },
     // No machine has this address, so a server that tried it would not start.
@@ -25,7 +25,7 @@ Deno.test("KVDRIVE_HOSTNAME is where the server listens, unless --hostname says 
   assertRefused(await runCommand(args, { KVDRIVE_HOSTNAME: "192.0.2.1" }), 1, /192\.0\.2\.1/);
 });
 
-Deno.test("KVDRIVE_PORT is the server's port, unless --port says otherwise.", async () => {
+Deno.test("KVDRIVE_PORT is the port of the server, and --port overrides it.", async () => {
   await using first = await TestServer.start();
   await using folder = await Folder.make();
   const env = { KVDRIVE_PORT: String(first.port), KVDRIVE_DATA: folder.at("data") };
@@ -36,7 +36,7 @@ Deno.test("KVDRIVE_PORT is the server's port, unless --port says otherwise.", as
   await assertAnswers(second.origin);
 });
 
-Deno.test("KVDRIVE_DATA is where the server keeps its data, unless --data says otherwise.", async () => {
+Deno.test("KVDRIVE_DATA is the data folder, and --data overrides it.", async () => {
   await using folder = await Folder.make();
   const env = { KVDRIVE_DATA: folder.at("deep/variable"), KVDRIVE_PORT: "0" };
   {
@@ -62,7 +62,7 @@ Deno.test("KVDRIVE_TLS_CERT and KVDRIVE_TLS_KEY are used, unless the flags say o
   }
 });
 
-Deno.test("KVDRIVE_CORS_ORIGIN narrows who may call, unless --cors-origin says otherwise.", async () => {
+Deno.test("KVDRIVE_CORS_ORIGIN restricts the origins, and --cors-origin overrides it.", async () => {
   const cases: { env: Record<string, string>; args: string[]; allowed: string[] }[] = [
     { env: {}, args: [], allowed: [ALLOWED, OTHER] },
     { env: { KVDRIVE_CORS_ORIGIN: ALLOWED }, args: [], allowed: [ALLOWED] },
@@ -77,7 +77,7 @@ Deno.test("KVDRIVE_CORS_ORIGIN narrows who may call, unless --cors-origin says o
   }
 });
 
-Deno.test("KVDRIVE_UPLOAD_TTL is how long an upload stays open, unless --upload-ttl says otherwise.", async () => {
+Deno.test("KVDRIVE_UPLOAD_TTL is how long an upload stays open, and --upload-ttl overrides it.", async () => {
   const cases: { env: string; args: string[] }[] = [
     { env: "1s", args: [] },
     { env: "1h", args: ["--upload-ttl", "1s"] },
@@ -93,7 +93,7 @@ Deno.test("KVDRIVE_UPLOAD_TTL is how long an upload stays open, unless --upload-
   }
 });
 
-Deno.test("KVDRIVE_FAILED_REASONS gives reasons by name, and so does --failed-reasons.", async () => {
+Deno.test("KVDRIVE_FAILED_REASONS and --failed-reasons return reasons by name.", async () => {
   const cases: { env: Record<string, string>; args: string[]; failed: unknown }[] = [
     { env: {}, args: [], failed: [] },
     { env: { KVDRIVE_FAILED_REASONS: "0" }, args: [], failed: [] },

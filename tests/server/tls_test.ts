@@ -40,7 +40,7 @@ Deno.test("A server under TLS does not answer plain http.", async () => {
   await assertRejects(() => fetch(`http://localhost:${server.port}/v1/any`), TypeError);
 });
 
-Deno.test("The settings for TLS are refused with one sentence where they cannot work.", async () => {
+Deno.test("Invalid settings for TLS are refused with one sentence.", async () => {
   await using files = await TlsFiles.make();
   await using folder = await Folder.make();
   const garbage = await folder.write("garbage.pem", "no certificate");

@@ -58,7 +58,7 @@ export function megabytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
-/** What the server says of all its answers: none may be a 5xx but those that a tenant without room gets. */
+/** Checks the metrics of all answers: only a tenant without room may have got a 5xx. */
 export async function checkAnswers(verdict: Verdict, server: TestServer): Promise<void> {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   const page = await (await fetch(`${server.origin}/metrics`, { headers })).text();

@@ -44,7 +44,7 @@ Deno.test("The copy of a damaged store replaces no backup.", async (t) => {
   }
 });
 
-Deno.test("A server whose store is damaged keeps its earlier backups and says so.", async () => {
+Deno.test("A server with a damaged store keeps its earlier backups and reports it.", async () => {
   await using stock = await makeStock();
   const backups = stock.at("backups");
   const args = ["--backup-dir", backups, "--every", "1s", "--keep", "1"];

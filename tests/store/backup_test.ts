@@ -82,7 +82,7 @@ async function assertConsistent(folder: Folder, file: string): Promise<void> {
   assert(!await folder.has("data-wal"));
 }
 
-Deno.test("A store without a server is backed up, and what is there is not overwritten.", async () => {
+Deno.test("A store without a server is backed up, and existing files are not overwritten.", async () => {
   await using stock = await makeStock();
   const commands = new StoreCommands(stock.at("data"));
   const file = stock.at("copy.db");
@@ -208,7 +208,7 @@ Deno.test("Neither a restart nor a second server makes a backup that is not due.
   assertEquals(await namesIn(backups), once);
 });
 
-Deno.test("A backup that fails is told of, and the server goes on.", async () => {
+Deno.test("A failed backup is reported, and the server keeps running.", async () => {
   await using folder = await Folder.make();
   const backups = folder.at("backups");
   const args = ["--backup-dir", backups, "--every", "1s"];
@@ -247,7 +247,7 @@ Deno.test("Beside a backup of the future the newest of now is kept, and made onc
   assertEquals(await namesIn(backups), [...first, future]);
 });
 
-Deno.test("A server goes on with its backups when the holder of their lock is killed.", async () => {
+Deno.test("A server takes over the backups when the holder of their lock is killed.", async () => {
   await using folder = await Folder.make();
   const backups = folder.at("backups");
   await Deno.mkdir(backups);
@@ -309,7 +309,7 @@ Deno.test("Failing backups are in the metrics and in the administrator's answer.
   await until("All is well again", async () => (await status()).problem === null);
 });
 
-Deno.test("A server without backups says nothing of them.", async () => {
+Deno.test("A server without backups does not mention them.", async () => {
   await using server = await TestServer.start(ADMINISTERED);
   const answer = await fetch(server.origin + PROJECTS, { headers: administrator });
   assertEquals("backups" in await answer.json(), false);
@@ -335,7 +335,7 @@ Deno.test("verify warns of backups that are missing or too old, and is content w
   assertRefused(await verify("--every", "soon"), 2, /Bad value "soon" of --every/);
 });
 
-Deno.test("What cannot be meant is refused at the start.", async () => {
+Deno.test("Invalid backup options are refused at the start.", async () => {
   await using folder = await Folder.make();
   const serve = (...args: string[]) =>
     runCommand(["serve", "--port", "0", "--data", folder.at("data"), ...args]);

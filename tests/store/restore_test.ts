@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { deleteFirst, editStore } from "../faults/support/edit_store.ts";
 import { assertSameBytes, MIB, patternBytes } from "../support/bytes.ts";
-import { Folder, spawnProgram } from "../support/command.ts";
+import { Folder } from "../support/command.ts";
 import { Drive } from "../support/drive.ts";
 import { TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
@@ -25,13 +25,6 @@ async function readAll(data: string, names: readonly string[]): Promise<(number 
   }
   await server.stop();
   return found;
-}
-
-/** Leaves it in the store's log, as a server that crashes does. */
-async function putNote(data: string, text: string): Promise<void> {
-  await using server = await TestServer.start({ data });
-  await new Drive(server, DRIVE).put("note", text);
-  await server.stop("SIGKILL");
 }
 
 Deno.test("A restored store has what the backup had, and the earlier one is kept whole.", async () => {
@@ -63,7 +56,7 @@ Deno.test("A restored store has what the backup had, and the earlier one is kept
   assertEquals(await readAll(data, ["note", "late"]), ["after", "late"]);
 });
 
-Deno.test("A restored store gives its space back, as the original does.", async () => {
+Deno.test("A restored store returns free space to the disk, as the original does.", async () => {
   await using folder = await Folder.make();
   const first = new StoreCommands(folder.at("first"));
   {
@@ -99,7 +92,7 @@ Deno.test("A restored store gives its space back, as the original does.", async 
   assertEquals((await server.stop()).code, 0);
 });
 
-Deno.test("What is no whole backup is refused, and nothing changes.", async () => {
+Deno.test("An incomplete backup is refused, and nothing changes.", async () => {
   await using stock = await makeStock();
   const data = stock.at("data");
   const commands = new StoreCommands(data);
@@ -173,44 +166,4 @@ Deno.test("A backup with a damaged file is restored with --force.", async () => 
   await using server = await TestServer.start({ data: damaged });
   const large = (await new Drive(server, DRIVE).get("large")).expect(200);
   assertSameBytes(large.bytes, FILES.large);
-});
-
-Deno.test("A restoring that is killed leaves the earlier store or the new one.", async () => {
-  await using folder = await Folder.make();
-  const data = folder.at("data");
-  const commands = new StoreCommands(data);
-  const file = folder.at("copy.db");
-  {
-    await using server = await TestServer.start({ data });
-    const drive = new Drive(server, DRIVE);
-    for (let i = 0; i < 3; i++) await drive.put(`f${i}`, patternBytes(8 * MIB, i + 1));
-    await drive.put("note", "new");
-    await commands.text("backup", file);
-    await drive.put("note", "old");
-    await server.stop("SIGKILL");
-  }
-  const started = Date.now();
-  await commands.text("restore", file, "--force");
-  const takes = Date.now() - started;
-  let killed = 0;
-  for (let round = 0; round < 10; round++) {
-    await putNote(data, "old");
-    const process = spawnProgram(["restore", file, "--force", "--data", data], {});
-    // The last steps are those in which names change.
-    await delay(takes * (0.3 + 0.08 * round));
-    try {
-      process.kill("SIGKILL");
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-    }
-    if ((await process.output()).code === 137) killed++;
-    assertEquals((await Deno.stat(`${data}/kvdrive.db`)).isFile, true);
-    assertMatch(await commands.text("verify"), /^No problems found: 4 files/);
-    const [note = ""] = await readAll(data, ["note"]);
-    assert(note === "new" || note === "old", String(note));
-  }
-  assert(killed > 0, "Nothing was killed");
-  await commands.text("restore", file, "--force");
-  assertEquals((await namesIn(data)).filter((name) => /restoring|wal|shm|journal/.test(name)), []);
-  assertEquals(await readAll(data, ["note"]), ["new"]);
 });

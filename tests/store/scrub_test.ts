@@ -152,7 +152,7 @@ Deno.test("The scrub finds what the disk lost, and forgets it when the file is r
   }
 });
 
-Deno.test("What is damaged stays known over a restart, without a scrub.", async () => {
+Deno.test("Known damage survives a restart without a scrub.", async () => {
   await using stock = await makeStock();
   const data = stock.at("data");
   await editStore(data, (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip));

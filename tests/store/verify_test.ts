@@ -37,7 +37,7 @@ Deno.test("A store to which nothing has happened is well.", async () => {
   assertEquals([code, problems], [0, []]);
 });
 
-Deno.test("Damage is listed and left as it is.", async (t) => {
+Deno.test("Damage is listed and not changed.", async (t) => {
   await using stock = await makeStock();
   for (const [what, { damage, says, name, kind }] of Object.entries(DAMAGES)) {
     await t.step(what, async () => {
@@ -132,7 +132,7 @@ Deno.test("Beside a busy server there is no false alarm.", async () => {
   assertMatch(await commands.text("verify"), /^No problems found/);
 });
 
-Deno.test("What a killed server leaves is not wrong, and repairing it changes nothing.", async () => {
+Deno.test("The state after a killed server is valid, and repairing it changes nothing.", async () => {
   await using folder = await Folder.make();
   const commands = new StoreCommands(folder.path);
   for (let round = 0; round < 3; round++) {

@@ -30,7 +30,7 @@ export interface NewAppKey {
   created: string;
 }
 
-/** Who calls: by headers. The administrator unless something else is said. */
+/** The credentials of a caller, as headers; by default the administrator's. */
 export type Caller = Record<string, string>;
 
 export const administrator: Caller = { Authorization: `Bearer ${ADMIN_TOKEN}` };
@@ -74,7 +74,7 @@ export class Project {
     return withKey(this.key);
   }
 
-  /** A call below the project's path, of the administrator unless said otherwise. */
+  /** A call below the project's path; by default the administrator's. */
   async call(
     method: string,
     path: string,
@@ -98,7 +98,7 @@ export class Project {
     return `/apps/${body.name}`;
   }
 
-  /** An application whose access control is on; gives its path below the project's. */
+  /** Makes an application with access control. @returns its path below the project's. */
   async makeProtectedApp(name: string): Promise<string> {
     const app = await this.makeApp({ name });
     (await this.call("PUT", `${app}/access`, { body: { enabled: true } })).expect(200);
@@ -110,7 +110,7 @@ export class Project {
   }
 }
 
-/** Fails unless a value has exactly these fields and a creation date; gives it without the date. */
+/** Checks the creation date of a value. @returns the value without it. */
 export function withoutDate<T extends { created: string }>(value: T): Omit<T, "created"> {
   const { created, ...rest } = value;
   assertMatch(created, SECONDS);

@@ -90,7 +90,7 @@ async function runHostedInTime(
   }
 }
 
-/** Fails unless the program refused with one sentence on standard error, and said nothing else. */
+/** Fails unless the program refused with one sentence on standard error and printed nothing else. */
 export function assertRefused(run: CommandResult, code: number, names: RegExp): void {
   assertEquals(run.code, code, `${run.stdout}${run.stderr}`);
   assertEquals(run.stdout, "");

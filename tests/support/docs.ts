@@ -43,7 +43,7 @@ export class Page {
     return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = ""]) => target);
   }
 
-  /** The anchors that GitHub gives to the headings. */
+  /** The anchors of the headings, as GitHub makes them. */
   anchors(): Set<string> {
     const anchors = new Set<string>();
     for (const [, heading = ""] of this.#prose().matchAll(/^#{1,6} +(.+)$/gm)) {

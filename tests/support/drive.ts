@@ -46,7 +46,7 @@ export interface Owner {
 
 const THE_OWNER: Owner = { project: PROJECT_ID, key: PROJECT_KEY };
 
-/** One drive of a server, as the tests talk to it; of the tests' project unless said otherwise. */
+/** A drive of a server; by default of the tests' project. */
 export class Drive {
   constructor(readonly server: TestServer, readonly name: string, readonly owner = THE_OWNER) {}
 
@@ -113,7 +113,7 @@ export class Drive {
     return (await this.send("DELETE", "/files", { body })).expect(200).json;
   }
 
-  /** What the list of drives says of this one; `undefined` when it is not there. */
+  /** The usage of the drive in the list of drives; `undefined` if it is not listed. */
   async usage(): Promise<Usage | undefined> {
     return (await drives(this.server, this.owner)).get(this.name);
   }
@@ -145,7 +145,7 @@ export async function send(
   return await Answer.of(await fetch(`${server.origin}${path}`, { method, headers }));
 }
 
-/** The drives of a project with their counts, by name; of the tests' project unless said otherwise. */
+/** The usage of a project's drives by name; by default of the tests' project. */
 export async function drives(
   server: TestServer,
   { project, key } = THE_OWNER,
@@ -245,7 +245,7 @@ export function joinBytes(pieces: readonly Bytes[]): Bytes {
 
 /**
  * "Names, counts and bytes used agree with each other": the drive holds exactly these files, by
- * its list, by its counts and by what it gives back.
+ * its list, its counts and its downloads.
  */
 export async function assertFiles(
   drive: Drive,

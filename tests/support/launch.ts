@@ -5,7 +5,7 @@ import { checkAnswersOf, endChecksOf } from "./openapi/watch.ts";
 const READY = /^kvdrive listening on (https?:\/\/\S+)$/m;
 
 /**
- * The program started with exactly these arguments and settings, once it says that it is ready.
+ * The program started with exactly these arguments and settings, once it is ready.
  * `TestServer` chooses the port, the data folder and the key itself; here the test chooses.
  */
 export class LaunchedServer implements AsyncDisposable {

@@ -28,7 +28,7 @@ export async function waitFor<T>(what: string, look: () => T | undefined): Promi
   }
 }
 
-/** The lines behind the one that says that the server is ready. */
+/** The lines after the one that reports the server ready. */
 export function linesOf(server: { text: string }): string[] {
   const [, log = ""] = server.text.split(/^kvdrive listening on .*\n/m);
   // The last one may not be whole yet.

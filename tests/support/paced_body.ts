@@ -62,7 +62,7 @@ export class PacedDownload {
     return new PacedDownload(response, reader, value === undefined ? [] : [value]);
   }
 
-  /** Reads the rest and gives the whole; fails when the connection breaks. */
+  /** Reads the rest. @returns all bytes; fails if the connection breaks. */
   async finish(): Promise<Bytes> {
     for (;;) {
       const { value, done } = await this.reader.read();

@@ -62,7 +62,7 @@ async function readAnswer(connection: Deno.TcpConn, toHead: boolean): Promise<An
   }
 }
 
-/** Gives `undefined` while the head is not whole. */
+/** @returns `undefined` while the head is incomplete. */
 function parse(bytes: Uint8Array<ArrayBuffer>): Answer | undefined {
   const latin1 = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   const end = latin1.indexOf("\r\n\r\n");
@@ -78,7 +78,7 @@ function parse(bytes: Uint8Array<ArrayBuffer>): Answer | undefined {
 }
 
 /**
- * Announces a body, sends only its beginning, and says that no more will come. Waits until the
+ * Announces a body, sends only its beginning, and closes the sending side. Waits until the
  * server has hung up, so that it has certainly seen the end.
  */
 export async function sendTruncatedBody(

@@ -146,7 +146,7 @@ export class TestServer implements AsyncDisposable {
     return await fetch(this.url(drive, path, project), { ...rest, headers });
   }
 
-  /** Sends a signal and gives the exit status. */
+  /** Sends a signal. @returns the exit status. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     await this.#twin?.stop(signal);
     const status = await endProcess(this.process, signal);

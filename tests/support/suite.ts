@@ -8,7 +8,7 @@ type AddStep = (sentence: string, run: Step) => void;
 
 /**
  * A test whose steps share one server process, and its twin, each with a drive of its own. The steps are added
- * by the function that this gives back, while the module is being loaded.
+ * by the returned function while the module is being loaded.
  */
 export function suite(about: string, options: ServerOptions = {}): AddStep {
   const steps: [string, Step][] = [];

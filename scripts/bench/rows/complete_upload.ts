@@ -66,7 +66,7 @@ async function startUploads(
   return ids;
 }
 
-/** Gives every upload the entry of its first part 10,000 times, past the server, which would want all the bytes. */
+/** Copies the entry of each upload's first part 10,000 times, directly in the store, because the server would need all the bytes. */
 async function multiplyParts(data: string): Promise<void> {
   using kv = await Deno.openKv(join(data, "kvdrive.db"));
   const firsts = await Array.fromAsync(kv.list({ prefix: ["part"] }));

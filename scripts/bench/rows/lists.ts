@@ -52,7 +52,7 @@ function row(name: string, required: number): Experiment["rows"][number] {
   return { name, unit: "ms", bound: "at most", required };
 }
 
-/** Checks a page of a listing; gives what measures it. */
+/** Checks a page of a listing. @returns a function that measures it. */
 async function page(
   stage: Stage,
   server: Server,

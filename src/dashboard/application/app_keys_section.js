@@ -90,7 +90,7 @@ function columnsOf(context, app, reload) {
 /** @param {Context} context @param {Application} app @param {string} key @param {() => Promise<void>} reload */
 function actionsOf({ api, notices }, { project_id, name }, key, reload) {
   const click = busy(notices, async () => {
-    const isGone = await confirm({
+    const isRevoked = await confirm({
       title: `Revoke the key “${key}”?`,
       text: h(
         "p",
@@ -100,7 +100,7 @@ function actionsOf({ api, notices }, { project_id, name }, key, reload) {
       action: "Revoke key",
       run: () => api.revokeAppKey(project_id, name, key),
     });
-    if (!isGone) return;
+    if (!isRevoked) return;
     notices.say(`The key “${key}” is revoked`);
     await reload();
   });

@@ -10,7 +10,7 @@ import { deleteNames, selectedFiles } from "./delete_names.js";
 const SHOWN = 20;
 
 /**
- * Result of a deletion, and whether everything selected is gone.
+ * Result of a deletion, and whether all selected files are deleted.
  *
  * @typedef {{deleted: Set<string>, failed: string[], isComplete: boolean}} Deletion
  */

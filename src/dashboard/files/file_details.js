@@ -9,7 +9,7 @@ import { curlLine } from "./curl_line.js";
 /**
  * The server's metadata of a file.
  *
- * @typedef {object} FileFacts
+ * @typedef {object} FileMetadata
  * @property {number} size bytes
  * @property {string} content_type
  * @property {string} etag with quotes, as in headers
@@ -21,9 +21,9 @@ import { curlLine } from "./curl_line.js";
  * @param {Pick<Api, "download">} api
  * @param {Place} place
  * @param {AbortSignal} signal
- * @returns {Promise<FileFacts>}
+ * @returns {Promise<FileMetadata>}
  */
-export async function readFacts(api, { project, drive, name }, signal) {
+export async function readMetadata(api, { project, drive, name }, signal) {
   const { headers } = await api.download(project, drive, name, { method: "HEAD", signal });
   return {
     size: Number(headers.get("Content-Length")),
@@ -49,12 +49,12 @@ export function sha256Of(header) {
 
 /**
  * @param {Place} place
- * @param {FileFacts} facts
+ * @param {FileMetadata} metadata
  * @param {string | undefined} created
  * @returns {HTMLElement}
  */
-export function createDetails(place, facts, created) {
-  const { size, content_type, etag, sha256, modified } = facts;
+export function createDetails(place, metadata, created) {
+  const { size, content_type, etag, sha256, modified } = metadata;
   const rows = [
     ["Name", place.name],
     ["Size", size < 1000 ? `${size} B` : `${formatBytes(size)} (${formatCount(size)} bytes)`],

@@ -3,7 +3,7 @@ import { icon } from "../core/icon.js";
 import { isAbort, sentenceOf } from "../core/notices.js";
 import { uniqueId } from "../core/unique_id.js";
 import { createDownloadRows } from "./download_rows.js";
-import { createDetails, readFacts } from "./file_details.js";
+import { createDetails, readMetadata } from "./file_details.js";
 import { baseName } from "./names.js";
 import { createPreview } from "./preview.js";
 
@@ -44,10 +44,10 @@ export function showFile({ api, uploads, signal: leaving }, { project, drive }, 
   });
   document.body.append(dialog);
   dialog.showModal();
-  readFacts(api, place, signal).then((facts) => {
-    size = facts.size;
-    const details = createDetails(place, facts, entry.created);
-    fill(main, createPreview(api, place, facts, signal), details);
+  readMetadata(api, place, signal).then((metadata) => {
+    size = metadata.size;
+    const details = createDetails(place, metadata, entry.created);
+    fill(main, createPreview(api, place, metadata, signal), details);
   }).catch((error) => {
     if (!isAbort(error)) fill(main, h("p", { class: "problem", role: "alert" }, sentenceOf(error)));
   });

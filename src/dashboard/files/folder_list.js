@@ -93,7 +93,7 @@ export class FolderList {
     this.#listing.put(entries);
   }
 
-  /** @param {ReadonlySet<string>} names that are gone */
+  /** @param {ReadonlySet<string>} names of deleted files */
   remove(names) {
     this.selection.remove(names);
     this.#listing.remove(names);

@@ -38,16 +38,16 @@ export async function serverUploads(api, project, drives, signal) {
   const all = [...found.values()].flat();
   const shown = all.slice(0, MAX_SHOWN);
   /** @type {Set<ServerUpload>} */
-  const gone = new Set();
+  const closed = new Set();
   await eachOf(shown, AT_ONCE, async (upload) => {
     const { drive, upload_id, name } = upload;
     const state = await api.uploadState(project, drive, upload_id, name, signal).catch(isOver);
-    if (state === undefined) gone.add(upload);
+    if (state === undefined) closed.add(upload);
     upload.parts = state?.parts.length ?? 0;
     upload.bytes = state?.parts.reduce((sum, { size }) => sum + size, 0) ?? 0;
   });
   return {
-    uploads: shown.filter((upload) => !gone.has(upload)),
+    uploads: shown.filter((upload) => !closed.has(upload)),
     hidden: hidden + all.length - shown.length,
   };
 }

@@ -67,7 +67,7 @@ function figuresOf({ project_id, disk, bytes: all }) {
 /** @param {Context} context @param {string} project @param {Drive} drive @param {() => Promise<void>} reload */
 function actionsOf({ api, notices }, project, { drive_name, files, bytes }, reload) {
   const click = busy(notices, async () => {
-    const isGone = await confirm({
+    const isDeleted = await confirm({
       title: `Delete drive ${drive_name}?`,
       text: h(
         "p",
@@ -80,7 +80,7 @@ function actionsOf({ api, notices }, project, { drive_name, files, bytes }, relo
       typed: drive_name,
       run: () => api.deleteDrive(project, drive_name),
     });
-    if (!isGone) return;
+    if (!isDeleted) return;
     notices.say(`The drive ${drive_name} is deleted`);
     await reload();
   });

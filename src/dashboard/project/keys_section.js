@@ -100,7 +100,7 @@ function actionsOf(context, project, { prefix, name }, reload) {
   const { api, notices } = context;
   const isOwn = ownPrefix(context, project).startsWith(prefix);
   const click = busy(notices, async () => {
-    const isGone = await confirm({
+    const isRevoked = await confirm({
       title: `Revoke the key ${prefix}…${name === null ? "" : ` (${name})`}?`,
       text: [
         h(
@@ -119,7 +119,7 @@ function actionsOf(context, project, { prefix, name }, reload) {
       action: "Revoke key",
       run: () => api.revokeKey(project, prefix),
     });
-    if (!isGone) return;
+    if (!isRevoked) return;
     notices.say(`The key ${prefix}… is revoked`);
     await reload();
   });

@@ -54,7 +54,7 @@ export function open(context, { project, app: name }) {
 
 /** @param {Context} context @param {string} project @param {string} name */
 async function deleteApp({ api, notices, go }, project, name) {
-  const isGone = await confirm({
+  const isDeleted = await confirm({
     title: `Delete application ${name}?`,
     text: h(
       "p",
@@ -65,7 +65,7 @@ async function deleteApp({ api, notices, go }, project, name) {
     typed: name,
     run: () => api.deleteApp(project, name),
   });
-  if (!isGone) return;
+  if (!isDeleted) return;
   notices.say(`The application ${name} is deleted`);
   go(links.applications(project));
 }

@@ -193,7 +193,7 @@ async function create({ api, go }) {
 
 /** @param {Context} context @param {Project} project @returns {Promise<boolean>} Whether it was deleted. */
 async function remove({ api, notices }, { project_id, files, bytes }) {
-  const isGone = await confirm({
+  const isDeleted = await confirm({
     title: `Delete project ${project_id}?`,
     text: h(
       "p",
@@ -206,6 +206,6 @@ async function remove({ api, notices }, { project_id, files, bytes }) {
     typed: project_id,
     run: () => api.deleteProject(project_id),
   });
-  if (isGone) notices.say(`The project ${project_id} is deleted`);
-  return isGone;
+  if (isDeleted) notices.say(`The project ${project_id} is deleted`);
+  return isDeleted;
 }

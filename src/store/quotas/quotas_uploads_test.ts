@@ -160,21 +160,24 @@ testOnAll("Concurrent completions of one upload count it once", async (bench) =>
   assertEquals(await usedBytes(bench), 1000);
 });
 
-testOnAll("Ending an upload of a drive that is being deleted frees nothing twice", async (bench) => {
-  const { db, store } = bench;
-  await setQuota(bench, 1000);
-  const id = await upload(bench, place("a"), [400]);
-  const { session } = await store.uploads.get(place("a"), id);
-  await store.projects.deleteDrive(project, DRIVE.drive);
-  await putAt(bench, { ...place("b"), drive: "other" }, bytes(300));
-  assertEquals(await quotaEntry(bench), 300);
-  const key = keys.garbage(session.expires, id);
-  const { value, versionstamp } = await db.reader.get<Garbage & { kind: "upload" }>(key);
-  assert(value !== null);
-  const end = uploadEnder(db, new ProjectCache(db), new Quotas(db));
-  assertEquals(await end({ key, value, versionstamp }), true);
-  assertEquals(await usedBytes(bench), 300);
-});
+testOnAll(
+  "Ending an upload of a drive that is being deleted frees nothing twice",
+  async (bench) => {
+    const { db, store } = bench;
+    await setQuota(bench, 1000);
+    const id = await upload(bench, place("a"), [400]);
+    const { session } = await store.uploads.get(place("a"), id);
+    await store.projects.deleteDrive(project, DRIVE.drive);
+    await putAt(bench, { ...place("b"), drive: "other" }, bytes(300));
+    assertEquals(await quotaEntry(bench), 300);
+    const key = keys.garbage(session.expires, id);
+    const { value, versionstamp } = await db.reader.get<Garbage & { kind: "upload" }>(key);
+    assert(value !== null);
+    const end = uploadEnder(db, new ProjectCache(db), new Quotas(db));
+    assertEquals(await end({ key, value, versionstamp }), true);
+    assertEquals(await usedBytes(bench), 300);
+  },
+);
 
 testOnAll("An upload whose parts count already is completed even over the quota", async (bench) => {
   await setQuota(bench, 1000);

@@ -52,7 +52,7 @@ test("A new application is answered whole, its access control off.", async ({ se
   assertEquals((await appsOf(project)).map(({ name }) => name), ["D_.-9", "a", "b", "c"]);
 });
 
-test("The list of applications tells where the gate to them is.", async ({ server }) => {
+test("The list of applications contains the address of the gate.", async ({ server }) => {
   const project = await Project.make(server);
   const off = (await project.call("GET", "/apps", { as: project.owner })).expect(200).json;
   assertEquals(off, { apps: [], gate: null });
@@ -137,7 +137,7 @@ test("Of ten applications of one name at once, one is made.", async ({ server })
   assertEquals((await appsOf(project)).length, 1);
 });
 
-test("PATCH sets what is named, and null takes it away.", async ({ server }) => {
+test("PATCH sets the named fields, and null removes one.", async ({ server }) => {
   const project = await Project.make(server);
   const path = await project.makeApp({ name: "a", upstream: "http://127.0.0.1:1" });
   const change = async (body: unknown, as = {}) => {
@@ -159,7 +159,7 @@ test("PATCH sets what is named, and null takes it away.", async ({ server }) => 
 });
 
 // "the upstream is the administrator's to set, as it says where this server connects to"
-test("An owner who names an upstream gets 403, and nothing is changed.", async ({ server }) => {
+test("An owner cannot set an upstream: 403, and nothing changes.", async ({ server }) => {
   const project = await Project.make(server);
   const path = await project.makeApp({ name: "a", upstream: "http://127.0.0.1:1" });
   const as = project.owner;
@@ -174,7 +174,7 @@ test("An owner who names an upstream gets 403, and nothing is changed.", async (
   assertEquals(await appsOf(project), before);
 });
 
-test("Access control is switched on and off, and told.", async ({ server }) => {
+test("Access control can be switched on and off, and its state is returned.", async ({ server }) => {
   const project = await Project.make(server);
   const path = await project.makeApp({ name: "a" });
   for (const enabled of [true, true, false, true]) {

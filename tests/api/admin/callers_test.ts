@@ -129,7 +129,7 @@ async function stateOf(project: Project): Promise<unknown> {
   }));
 }
 
-test("The administrator's token decides where both are sent.", async ({ server }) => {
+test("The administrator's token takes precedence over a key.", async ({ server }) => {
   const project = await Project.make(server);
   const wrongKey = { ...administrator, ...withKey("unknown_wrong") };
   (await project.call("GET", "", { as: wrongKey })).expect(200);
@@ -144,7 +144,7 @@ test("The scheme's name has no case, and blanks behind it don't matter.", async 
   }
 });
 
-test("What does not exist is 404 for the administrator, and 403 for other owners.", async ({ server }) => {
+test("A missing object is 404 for the administrator and 403 for other owners.", async ({ server }) => {
   const project = await Project.make(server);
   for (const id of ["nothing", "a_b", "a%2Fb", "x".repeat(65), "x".repeat(3000), "%00", ".."]) {
     for (

@@ -35,7 +35,7 @@ test("Every call of the file API takes the token in place of a key.", async ({ s
   });
 });
 
-test("What is no token is 401, and a key decides where both are sent.", async ({ server }) => {
+test("An invalid token is 401, and a key takes precedence over a token.", async ({ server }) => {
   const project = await Project.make(server);
   const other = await Project.make(server);
   const callers: [string, Caller, number][] = [

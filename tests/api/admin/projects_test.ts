@@ -164,7 +164,7 @@ async function holds(project: Project, as = administrator): Promise<unknown> {
   return rest;
 }
 
-test("The disk's size and what is free of it are the administrator's to see.", async ({ server }) => {
+test("Only the administrator sees the size and the free space of the disk.", async ({ server }) => {
   const project = await Project.make(server);
   const answers = [
     await administer(server, "GET", PROJECTS),

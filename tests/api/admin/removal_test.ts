@@ -242,7 +242,7 @@ Deno.test("Writers beside the deletion of their drive leave it whole: each file 
   await assertFiles(drive, held);
 });
 
-Deno.test("Within five seconds another process on the store sees what was revoked and deleted.", async () => {
+Deno.test("Another process on the store sees revocations and deletions within five seconds.", async () => {
   await using first = await TestServer.start(ADMINISTERED);
   await using second = await TestServer.start({ ...ADMINISTERED, data: first.data });
   const [one, two] = [await Project.make(first), await Project.make(first)];

@@ -112,7 +112,7 @@ for (const size of SIZES) {
 }
 
 // RFC 9530: a range is sent with the digest of the whole file.
-test("A partial download tells the digest of the whole.", async (drive) => {
+test("A partial download has the digest of the whole file.", async (drive) => {
   await drive.put("a", CONTENT);
   const answer = (await drive.get("a", { Range: "bytes=1-2" })).expect(206);
   assertEquals(answer.header("Repr-Digest"), RIGHT);

@@ -45,7 +45,7 @@ const ACTIVE: [type: string, isActive: boolean][] = [
   ["application/json", false],
 ];
 
-test("What a browser would run comes in a sandbox, whole, in part or unchanged.", async (drive) => {
+test("Active content is served in a sandbox: whole, in part or as 304.", async (drive) => {
   for (const [type, isActive] of ACTIVE) {
     await drive.put("page", "<script>", { "Content-Type": type });
     const whole = (await drive.get("page")).expect(200);
@@ -91,7 +91,7 @@ for (const size of SIZES) {
   });
 }
 
-test("HEAD of a file made of parts tells its whole length.", async (drive) => {
+test("HEAD of a file made of parts returns its full length.", async (drive) => {
   await uploadParts(drive, "a.bin", [patternBytes(5_000_000), patternBytes(7)]);
   const head = await drive.send("HEAD", "/files/download?name=a.bin");
   assertEquals(head.expect(200).header("Content-Length"), "5000007");

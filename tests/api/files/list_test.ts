@@ -14,7 +14,7 @@ test("An unknown drive lists as empty.", async (drive) => {
   assertEquals(await drive.usage(), undefined);
 });
 
-test("All names are listed where they fit, without paging.", async (drive) => {
+test("All names that fit are listed without paging.", async (drive) => {
   await drive.putAll(NAMES.toReversed());
   assertEquals(await drive.list(), { names: NAMES });
 });
@@ -85,7 +85,7 @@ for (const [parameters, names] of LASTS) {
 }
 
 // "`paging` if and only if there is a further page"
-test("Paging tells that there is a further page, and only then.", async (drive) => {
+test("Paging is present if and only if there is a next page.", async (drive) => {
   await drive.putAll(["a", "b", "c"]);
   const first = { names: ["a", "b"], paging: { size: 2, last: "b" } };
   assertEquals(await drive.list({ limit: 2 }), first);
@@ -103,7 +103,7 @@ for (const limit of [1, 2, 3]) {
   });
 }
 
-test("A walk within a prefix gives its names once, in order.", async (drive) => {
+test("A walk within a prefix returns each name once, in order.", async (drive) => {
   await drive.putAll(NAMES);
   assertEquals(await walk(drive, { limit: 1, prefix: "a" }), ["a", "a/1", "a/2", "ab"]);
 });
@@ -130,7 +130,7 @@ test("A page has at most 1000 names, with any limit.", async (drive) => {
   assertEquals(await drive.list(), { names: names.slice(1) });
 });
 
-test("details=true tells size, type, tag and dates of each file.", async (drive) => {
+test("details=true lists size, type, tag and dates of each file.", async (drive) => {
   await drive.put("a.png", patternBytes(70_000));
   await drive.put("b", "", { "Content-Type": "text/x-own" });
   await uploadParts(drive, "c.txt", [patternBytes(5_000_000), patternBytes(1)]);

@@ -36,7 +36,7 @@ test("Completing again answers 200 with the same body.", async (drive) => {
   }
 });
 
-test("Completing again does not bring back what was replaced or deleted since.", async (drive) => {
+test("Completing again does not restore a file that was replaced or deleted since.", async (drive) => {
   const upload = await begun(drive, "a");
   (await upload.complete()).expect(200);
   await drive.put("a", "later");

@@ -83,14 +83,14 @@ for (const limit of [1, 2, 3]) {
   });
 }
 
-test("There is no paging where everything fits.", async (drive) => {
+test("There is no paging if everything fits.", async (drive) => {
   for (const name of ["a", "b"]) await Upload.start(drive, name);
   assertEquals((await open(drive, { limit: 2 })).paging, undefined);
   assertEquals((await open(drive, { limit: 1 })).paging?.size, 1);
 });
 
 // "so that a client can resume after a crash"
-test("One upload is told with its parts and its deadline.", async (drive) => {
+test("One upload is returned with its parts and its deadline.", async (drive) => {
   const upload = await Upload.start(drive, "a");
   assertEquals(await upload.parts(), []);
   (await upload.send(12, patternBytes(5))).expect(200);
@@ -111,7 +111,7 @@ test("One upload is told with its parts and its deadline.", async (drive) => {
   assertEquals([listed?.created, listed?.expires], [created, expires]);
 });
 
-test("An upload can be resumed from what the look-ups tell.", async (drive) => {
+test("An upload can be resumed from the answers of the look-ups.", async (drive) => {
   const lost = await Upload.start(drive, "big");
   (await lost.send(1, patternBytes(MIN_PART, 1))).expect(200);
   const [found] = (await open(drive)).uploads;
@@ -122,7 +122,7 @@ test("An upload can be resumed from what the look-ups tell.", async (drive) => {
   assertEquals(await drive.usage(), { files: 1, bytes: MIN_PART + 7 });
 });
 
-test("Awkward names are told as they are.", async (drive) => {
+test("Awkward names are returned unchanged.", async (drive) => {
   for (const { what, name } of AWKWARD_NAMES) {
     const upload = await Upload.start(drive, name);
     const details = (await upload.lookUp()).expect(200).json as UploadDetails;

@@ -10,18 +10,15 @@ interface Finding {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/**
- * Fails with every rule of WCAG's levels A and AA that the page breaks as it stands. `axe-core` is what auditors use:
- * contrast, names, roles and their nesting are too many rules to write again.
- */
-export async function assertAccessible(page: Page, what: string): Promise<void> {
+/** Fails with every rule of WCAG levels A and AA that the page violates. Checked by `axe-core`. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
   const findings = await page.evaluate(async (values) => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
     const { violations } = await axe.run(document, { runOnly: { type: "tag", values } });
     return violations as unknown as Finding[];
   }, RULES);
-  assertEquals(findings.flatMap(describe), [], `${what} breaks rules of accessibility`);
+  assertEquals(findings.flatMap(describe), [], `${name} violates accessibility rules`);
 }
 
 function describe({ id, help, nodes }: Finding): string[] {

@@ -1,21 +1,23 @@
 import { type Browser, chromium } from "playwright-core";
+import { HANG_GUARD } from "./fixture.ts";
 
-/** Where Debian's package puts it. `KVDRIVE_CHROMIUM` names another one. */
+/** The path of Debian's package. The environment variable `KVDRIVE_CHROMIUM` overrides it. */
 const DEBIAN = "/usr/bin/chromium";
 
 /**
- * Starts a browser without a window. `playwright-core` is the driver alone: it brings no browser along, so that the
- * tests run in the one that the system keeps up to date, and it waits for what a page does, which a driver made here
- * would have to learn again.
+ * Starts a headless Chromium. `playwright-core` contains no browser, so the tests use the one of the system.
  *
- * @throws {Error} where there is no Chromium.
+ * @throws {Error} If Chromium is not installed.
  */
 export async function startChromium(): Promise<Browser> {
   const executablePath = Deno.env.get("KVDRIVE_CHROMIUM") ?? DEBIAN;
   try {
     await Deno.stat(executablePath);
   } catch (cause) {
-    throw new Error(`There is no ${executablePath}: apt-get install chromium`, { cause });
+    throw new Error(
+      `Cannot find ${executablePath}: install Chromium with "apt-get install chromium"`,
+      { cause },
+    );
   }
-  return await chromium.launch({ executablePath });
+  return await chromium.launch({ executablePath, timeout: HANG_GUARD });
 }

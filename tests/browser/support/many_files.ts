@@ -1,12 +1,11 @@
 import type { Project } from "../../support/admin.ts";
 
-const LINES = 64;
+const CONNECTIONS = 64;
 
 /**
- * Puts so many files of one byte into a drive, side by side over plain connections, since a hundred thousand of them
- * would take minutes by `fetch`.
+ * Stores many files of one byte. Uses parallel raw connections, because `fetch` would take minutes for 100,000 files.
  *
- * @param nameOf The name of a file by its number, from 0.
+ * @param nameOf Returns the name of a file by its index.
  */
 export async function putMany(
   { server, id, key }: Project,
@@ -20,17 +19,17 @@ export async function putMany(
     using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
     while (next < count) {
       const name = encodeURIComponent(nameOf(next++));
-      await ask(connection, `POST /v1/${id}/${drive}/files?name=${name} HTTP/1.1\r\n${head}`);
+      await send(connection, `POST /v1/${id}/${drive}/files?name=${name} HTTP/1.1\r\n${head}`);
     }
   };
-  await Promise.all(Array.from({ length: LINES }, run));
+  await Promise.all(Array.from({ length: CONNECTIONS }, run));
 }
 
-/** An answer to a put is short: it comes in one piece. */
-async function ask(connection: Deno.TcpConn, request: string): Promise<void> {
+/** Sends a request. The short response arrives in one read. */
+async function send(connection: Deno.TcpConn, request: string): Promise<void> {
   await connection.write(new TextEncoder().encode(request));
   const buffer = new Uint8Array(4096);
   const read = await connection.read(buffer) ?? 0;
-  const answer = new TextDecoder().decode(buffer.subarray(0, read));
-  if (!answer.startsWith("HTTP/1.1 201")) throw new Error(`A put was answered with: ${answer}`);
+  const response = new TextDecoder().decode(buffer.subarray(0, read));
+  if (!response.startsWith("HTTP/1.1 201")) throw new Error(`A file was not stored: ${response}`);
 }

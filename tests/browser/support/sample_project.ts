@@ -1,20 +1,20 @@
 import { patternBytes } from "../../support/bytes.ts";
-import { signInAsOwner } from "./desk.ts";
+import { signInAsOwner } from "./navigation.ts";
 import { pdf, png, wav } from "./samples.ts";
-import type { Scene } from "./scene.ts";
+import type { Fixture } from "./fixture.ts";
 import { entry, openFolder } from "./uploads.ts";
 
-/** A name that fits nowhere. */
+/** A name that is wider than every screen. */
 export const LONG = `${"a very long name without end ".repeat(4)}of-one-word-${"x".repeat(80)}.txt`;
 
-/** A project as people have it, some names of it unusual. */
-export async function fillProject({ project, page }: Scene): Promise<void> {
+/** Fills the project with files of all kinds, some with unusual names. */
+export async function fillProject({ project, page }: Fixture): Promise<void> {
   const photos = project.drive("photos");
   await photos.put("pets/cat.jpg", patternBytes(400_000), { "Content-Type": "image/jpeg" });
   await photos.put("view.png", await png(page));
   await photos.put(
     "notes.md",
-    "# Notes\n\nTo be read on a narrow screen, where the lines do not fit.\n",
+    "# Notes\n\nFor a narrow screen, on which this line does not fit.\n",
   );
   await photos.put("beep.wav", wav());
   await photos.put("paper.pdf", pdf("The paper"));
@@ -24,10 +24,10 @@ export async function fillProject({ project, page }: Scene): Promise<void> {
   await project.call("POST", "/keys", { body: { name: "backup of the office" } });
 }
 
-/** Signs in, and opens the drive with most of it. */
-export async function openSample(scene: Scene): Promise<void> {
-  await fillProject(scene);
-  await signInAsOwner(scene);
-  await openFolder(scene, "photos");
-  await entry(scene.page, "view.png").waitFor();
+/** Signs in and opens the drive with most of the files. */
+export async function openSample(fixture: Fixture): Promise<void> {
+  await fillProject(fixture);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "photos");
+  await entry(fixture.page, "view.png").waitFor();
 }

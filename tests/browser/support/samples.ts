@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { utf8 } from "../../support/bytes.ts";
 
-/** A PDF of one page with one line. */
+/** A PDF with one page and one line of text. */
 export function pdf(line: string): Uint8Array<ArrayBuffer> {
   const text = `BT /F1 24 Tf 30 100 Td (${line}) Tj ET`;
   const objects = [
@@ -14,7 +14,7 @@ export function pdf(line: string): Uint8Array<ArrayBuffer> {
   return utf8(`%PDF-1.4\n${objects.join("")}trailer<</Root 1 0 R>>\n%%EOF\n`);
 }
 
-/** Half a second of a tone, as a WAV file. */
+/** A WAV file with a tone of half a second. */
 export function wav(): Uint8Array<ArrayBuffer> {
   const rate = 8000;
   const samples = rate / 2;
@@ -39,7 +39,7 @@ export function wav(): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A picture of so many pixels a side, painted by the browser itself. */
+/** A PNG image, drawn by the browser. @param side Width in pixels. */
 export async function png(page: Page, side = 320): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await page.evaluate(async (side) => {
     const canvas = new OffscreenCanvas(side, side * 3 / 4);
@@ -58,7 +58,7 @@ export async function png(page: Page, side = 320): Promise<Uint8Array<ArrayBuffe
   return new Uint8Array(bytes);
 }
 
-/** Half a second of video, recorded by the browser itself. */
+/** A WebM video of half a second, recorded by the browser. */
 export async function webm(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await page.evaluate(async () => {
     const canvas = document.createElement("canvas");

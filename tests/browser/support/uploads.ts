@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
 import type { Locator, Page } from "playwright-core";
 import type { Drive } from "../../support/drive.ts";
-import type { Scene } from "./scene.ts";
+import { type Fixture, HANG_GUARD } from "./fixture.ts";
 
-/** A file as a person chooses it; without a path it is on no disk. */
+/** A chosen file that exists in memory only. */
 export interface Chosen {
   name: string;
   mimeType: string;
-  /** The driver reads bytes as Node.js has them, and no others. */
+  /** Playwright accepts only the buffers of Node.js. */
   buffer: Buffer;
 }
 
@@ -15,9 +15,9 @@ export function file(name: string, bytes: Uint8Array<ArrayBuffer>, mimeType = ""
   return { name, mimeType, buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
-/** Opens a folder of a drive, as somebody does who kept its address. */
+/** Opens a folder of a drive by its URL. */
 export async function openFolder(
-  { page, project }: Scene,
+  { page, project }: Fixture,
   drive: string,
   ...folders: string[]
 ): Promise<void> {
@@ -25,23 +25,23 @@ export async function openFolder(
   const slash = folders.length > 0 ? "/" : "";
   await page.evaluate((hash) => location.hash = hash, `#/${path}${slash}`);
   const last = folders.at(-1) ?? drive;
-  const here = page.getByRole("navigation", { name: "Folders" }).locator("[aria-current=page]");
-  await here.getByText(last === "" ? "(no name)" : last, { exact: true }).waitFor();
+  const current = page.getByRole("navigation", { name: "Folders" }).locator("[aria-current=page]");
+  await current.getByText(last === "" ? "(no name)" : last, { exact: true }).waitFor();
 }
 
-/** Presses a button that asks for files, and chooses some. Paths are files on the disk. */
+/** Clicks a button that opens a file chooser, and chooses files. Strings are paths on the disk. */
 export async function choose(
   page: Page,
   button: string,
   files: string | string[] | Chosen[],
 ): Promise<void> {
-  const press = page.getByRole("button", { name: button }).first();
-  const [asked] = await Promise.all([page.waitForEvent("filechooser"), press.click()]);
-  await asked.setFiles(files);
+  const opener = page.getByRole("button", { name: button }).first();
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), opener.click()]);
+  await chooser.setFiles(files);
 }
 
-/** Drops files and folders of the disk into the middle of the page. */
-export async function drop({ page, context }: Scene, paths: string[]): Promise<void> {
+/** Drops files and folders from the disk onto the page. */
+export async function drop({ page, context }: Fixture, paths: string[]): Promise<void> {
   const devTools = await context.newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
   for (const type of ["dragEnter", "dragOver", "drop"] as const) {
@@ -50,20 +50,20 @@ export async function drop({ page, context }: Scene, paths: string[]): Promise<v
   await devTools.detach();
 }
 
-/** The row of an upload of this tab. */
-export function transfer(page: Page, name: string): Locator {
+/** The row of an upload in the list of this tab. */
+export function uploadRow(page: Page, name: string): Locator {
   return page.getByRole("list", { name: "Uploads of this tab" }).getByRole("listitem")
     .filter({ has: page.getByRole("progressbar", { name: `Progress of ${name}`, exact: true }) });
 }
 
-/** The row of a file or folder in the list. */
+/** The row of a file or folder in the open folder. */
 export function entry(page: Page, name: string): Locator {
   return page.getByRole("grid").getByRole("row")
     .filter({ has: page.getByRole("checkbox", { name: `Select ${name}`, exact: true }) });
 }
 
-/** The parts that left the page, by their numbers, in the order in which they were begun. */
-export function notePartsOf(page: Page): number[] {
+/** Records the numbers of the parts that the page sends from now on, in order. */
+export function recordParts(page: Page): number[] {
   const parts: number[] = [];
   page.on("request", (request) => {
     const url = new URL(request.url());
@@ -77,17 +77,17 @@ export interface OpenUpload {
   name: string;
 }
 
-/** The uploads in parts that are open on the server. */
+/** The open uploads on the server. */
 export async function openUploads(drive: Drive): Promise<OpenUpload[]> {
   const body = (await drive.send("GET", "/uploads")).expect(200).json;
   return (body as { uploads: OpenUpload[] }).uploads;
 }
 
-/** Asks until something holds: for what the server does and no page shows. */
-export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
-  const end = performance.now() + 10_000;
+/** Polls a condition that no page shows, such as a state of the server. */
+export async function waitUntil(holds: () => Promise<boolean>, what: string): Promise<void> {
+  const end = performance.now() + HANG_GUARD;
   while (!await holds()) {
-    if (performance.now() > end) throw new Error(`Never came: ${what}`);
+    if (performance.now() > end) throw new Error(`Waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

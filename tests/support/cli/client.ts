@@ -38,7 +38,7 @@ export class ClientWorkspace implements AsyncDisposable {
     return await deadline(runHosted(args, settings, this.folder.path), PATIENCE);
   }
 
-  /** Runs a command that has to succeed, and gives what it printed. */
+  /** Runs a command that has to succeed. @returns its standard output. */
   async text(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(args);
     assertEquals(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);

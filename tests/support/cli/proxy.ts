@@ -1,4 +1,4 @@
-/** What a test does with a request on its way; `pass` gives it to the server. */
+/** Handles a request in place of the proxy; `pass` forwards it to the server. */
 export type Intercept = (
   request: Request,
   pass: () => Promise<Response>,
@@ -69,7 +69,7 @@ export class Proxy implements AsyncDisposable {
   }
 }
 
-/** What a proxy says when the server behind it is gone, and not even to its end. */
+/** The answer of a proxy whose server is gone, cut off in the middle. */
 export function broken(): Response {
   const body = new ReadableStream({ pull: (controller) => controller.close() });
   return new Response(body, { status: 502, headers: { "Content-Length": "10" } });

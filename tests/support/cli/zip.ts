@@ -5,7 +5,7 @@ export interface ZipEntry {
   path: string;
   bytes: string;
   deflate?: boolean;
-  /** What the archive says of it, where that is not true. */
+  /** False values in the archive's headers. */
   size?: number;
   crc?: number;
   flags?: number;

@@ -85,7 +85,7 @@ export class Deployed implements AsyncDisposable {
     }
   }
 
-  /** Sends the signal of the platform, and gives the exit status. */
+  /** Sends the signal of the platform. @returns the exit status. */
   async stop(): Promise<number> {
     this.#process.kill("SIGINT");
     const { code } = await deadline(this.#process.status, PATIENCE);

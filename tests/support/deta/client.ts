@@ -69,7 +69,7 @@ async function writeInput(stdin: WritableStream<Uint8Array>, text: string): Prom
     await writer.write(new TextEncoder().encode(text));
     await writer.close();
   } catch (error) {
-    // The process ended early: what it printed says why.
+    // The process ended early: its output has the reason.
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
   }
 }

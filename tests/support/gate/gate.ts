@@ -5,7 +5,7 @@ import { type ServerOptions, TestServer } from "../server.ts";
 
 const PLACE = /^Applications are at (https?:\/\/\S+)$/m;
 
-/** The name that applications of these tests have, unless they are told another. */
+/** The default name of an application. */
 export const APP = "app";
 
 /** A server with a gate on a free port, and a project on it. */
@@ -69,7 +69,7 @@ export class Gate implements AsyncDisposable {
     });
   }
 
-  /** Makes an application whose access control is on; gives a key of it. */
+  /** Makes an application with access control. @returns a key of it. */
   async protect(upstream: string, name = APP, host?: string): Promise<string> {
     await this.open(upstream, name, host);
     await this.switchAccess(true, name);

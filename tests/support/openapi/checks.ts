@@ -44,7 +44,7 @@ export function checkExchange(description: Description, exchange: Exchange): Che
   return { pair, problems };
 }
 
-/** Whether the description says that an answer has a body in JSON, which can be judged. */
+/** Whether an answer has a JSON body by its description. */
 export function isJson(
   description: Description,
   exchange: Pick<Exchange, "method" | "target" | "status" | "headers">,

@@ -5,7 +5,7 @@ import { Description } from "./description.ts";
 
 const FILES = "/v1/test-project/d/files";
 
-/** An answer as the server gives it to `GET /files`. */
+/** The server's answer to `GET /files`. */
 function listing(changes: Partial<Omit<Exchange, "headers" | "body">> & {
   headers?: Record<string, string | undefined>;
   body?: unknown;
@@ -34,7 +34,7 @@ function listing(changes: Partial<Omit<Exchange, "headers" | "body">> & {
 
 const ERROR = { errors: ["A sentence"] };
 
-/** What differs from a right answer, and what is said of it. */
+/** A difference from a correct answer, and the problem that is reported. */
 const WRONG: [string, Exchange, RegExp][] = [
   ["a status that is not described", listing({ status: 201 }), /this status is not described/],
   ["a field that is not described", listing({ body: { names: [], more: 1 } }), /"more"/],

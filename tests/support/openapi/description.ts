@@ -13,7 +13,7 @@ export interface Place {
 
 const ID = "openapi";
 
-/** The description that a server gives of itself, made ready for questions. */
+/** The OpenAPI document of a server, indexed for lookups. */
 export class Description {
   private readonly ajv = new Ajv2020({
     strictTypes: false,

@@ -1,5 +1,5 @@
 /**
- * Every answer that a test gets from the main port of a server is compared with what the server says of itself at
+ * Every answer that a test gets from the main port of a server is compared with the description that the server serves at
  * `/openapi.json`. Where it is not as it is described, the call that got it fails.
  *
  * Not judged is what the runtime answers by itself to bytes that are no HTTP: 400 without anything, before the program
@@ -13,7 +13,7 @@ import type { Answer } from "../answer.ts";
 import { checkExchange, type Exchange, isJson } from "./checks.ts";
 import { Description } from "./description.ts";
 
-/** Names the file that says what was judged: `scripts/openapi_report.ts` reads it. */
+/** The variable with the name of a file that lists the checked answers for `scripts/openapi_report.ts`. */
 const FILE = "KVDRIVE_TALLY";
 
 /** Notes that one answer was judged. */

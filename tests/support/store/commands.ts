@@ -20,7 +20,7 @@ export class StoreCommands {
     return await runCommand([...args, "--data", this.data]);
   }
 
-  /** What a command that succeeds prints. It says nothing on standard error. */
+  /** Runs a command that has to succeed and print nothing on standard error. @returns its standard output. */
   async text(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...args);
     assertEquals([code, stderr], [0, ""], args.join(" "));
@@ -41,7 +41,7 @@ export class StoreCommands {
     return lines.map((line) => line.split(/ {2,}/));
   }
 
-  /** Demands a refusal in one sentence that says this and begins as all do. */
+  /** Fails unless the command is refused in one sentence that matches and begins with the program's name. */
   async refused(code: number, says: RegExp, ...args: string[]): Promise<void> {
     const run = await this.run(...args);
     assertRefused(run, code, says);

@@ -6,7 +6,7 @@ export const DENOKV_TOKEN = "0123456789abcdefghijABCDEFGHIJ";
 
 const LISTENING = /Listening on (http:\/\/\S+)/;
 
-/** The program that serves a store over KV Connect, where the tests are told where it is. */
+/** The path of the `denokv` executable, if the tests run on shared stores. */
 export function denokvProgram(): string | undefined {
   return Deno.env.get("KVDRIVE_TEST_DENOKV") || undefined;
 }

@@ -1,31 +1,34 @@
 import type { Locator, Page } from "playwright-core";
 import { ADMIN_TOKEN } from "../../support/admin.ts";
-import type { Scene } from "./scene.ts";
+import type { Fixture } from "./fixture.ts";
 
-/** The one field of the sign-in. */
+/** The field of the sign-in form. */
 export function secretField(page: Page): Locator {
   return page.getByLabel("Administrator’s token or project key");
 }
 
-/** Types a secret into the sign-in as it stands, and sends it. */
-export async function enter(page: Page, secret: string): Promise<void> {
+/** Submits the sign-in form with a secret. */
+export async function submitSecret(page: Page, secret: string): Promise<void> {
   await secretField(page).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Opens the dashboard and signs in with the project's key. */
-export async function signInAsOwner(scene: Scene, origin = scene.server.origin): Promise<void> {
-  await signIn(scene.page, origin, scene.project.key);
+/** Opens the dashboard and signs in with the project key. */
+export async function signInAsOwner(
+  fixture: Fixture,
+  origin = fixture.server.origin,
+): Promise<void> {
+  await signIn(fixture.page, origin, fixture.project.key);
 }
 
 /** Opens the dashboard and signs in with the administrator's token. */
-export async function signInAsAdministrator(scene: Scene): Promise<void> {
-  await signIn(scene.page, scene.server.origin, ADMIN_TOKEN);
+export async function signInAsAdministrator(fixture: Fixture): Promise<void> {
+  await signIn(fixture.page, fixture.server.origin, ADMIN_TOKEN);
 }
 
 async function signIn(page: Page, origin: string, secret: string): Promise<void> {
   await page.goto(origin);
-  await enter(page, secret);
+  await submitSecret(page, secret);
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
@@ -37,19 +40,25 @@ const HEADINGS = {
   "Connect": "Connect",
 };
 
-/** Opens a section of the project, and waits for its heading. */
+/** Opens a section of the project and waits for its heading. */
 export async function openSection(page: Page, name: keyof typeof HEADINGS): Promise<void> {
   const link = page.getByRole("navigation", { name: "Project" }).getByRole("link", { name });
   await link.click();
   await page.getByRole("heading", { level: 1, name: HEADINGS[name] }).waitFor();
 }
 
-/** The dialog that is open. */
+/** Waits until no part of the page is loading. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  // Without `first`, Playwright refuses a locator that matches several elements.
+  await page.locator(".loading").first().waitFor({ state: "detached" });
+}
+
+/** The open dialog with this title. */
 export function dialog(page: Page, name: string | RegExp): Locator {
   return page.getByRole("dialog", { name });
 }
 
-/** The row of a table that begins with a heading of this name. */
+/** The table row with this row header. */
 export function row(page: Page, name: string | RegExp): Locator {
   return page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
 }
