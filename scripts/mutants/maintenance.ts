@@ -80,7 +80,12 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       find: "if (!overwrites && await hasStore(path))",
       replace: 'if (!overwrites && path === "" && await hasStore(path))',
     },
-    { find: "companionsOf(path).forEach(removeIfExists);\n", replace: " \n" },
+    {
+      find: "companionsOf(path).forEach(removeIfExists);\n",
+      replace: " \n",
+      why:
+        "SQLite removes the log itself when the store is opened to merge it; the line is for a store that cannot even be opened.",
+    },
   ]),
   ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_test.ts"], [
     {
@@ -95,6 +100,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
         "return this.hasProject(project) || this.#snapshot.has(keys.driveDeletion(project, drive));",
       replace:
         "return this.hasProject(project) && this.#snapshot.has(keys.driveDeletion(project, drive));",
+      tests: ["src/store/verify/ownership_test.ts"],
     },
   ]),
   ...mutantsOf("src/store/disk/disk_space.ts", ["src/store/disk/disk_space_test.ts"], [
