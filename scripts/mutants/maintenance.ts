@@ -67,11 +67,13 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       find: "if (!overwrites) await requireAbsent(target);\n      await this",
       replace: "await this",
       tests: ["tests/store/backup_test.ts"],
+      why:
+        "The name is checked again before the copy gets it: the first check only saves making the copy.",
     },
     {
       find: "free - reserve >= needed",
       replace: "free >= needed",
-      tests: ["tests/store/backup_test.ts"],
+      tests: ["src/store/backup/backup_test.ts"],
     },
   ]),
   ...mutantsOf("src/store/backup/restore.ts", ["tests/store/restore_test.ts"], [
