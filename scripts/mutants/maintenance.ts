@@ -34,12 +34,12 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     {
       find: "garbage.id, { withBytes: false }",
       replace: "garbage.id, { withBytes: true }",
-      tests: ["src/store/uploads/upload_store_test.ts"],
+      tests: ["src/store/uploads/upload_races_test.ts", "src/store/uploads/upload_store_test.ts"],
     },
     {
       find: "garbage.id, { withBytes: true }",
       replace: "garbage.id, { withBytes: false }",
-      tests: ["src/store/uploads/upload_store_test.ts"],
+      tests: ["src/store/uploads/upload_races_test.ts", "src/store/uploads/upload_store_test.ts"],
     },
   ]),
   ...mutantsOf("src/store/maintenance/clocks.ts", ["src/store/files/write_lease_test.ts"], [

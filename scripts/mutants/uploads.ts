@@ -2,7 +2,10 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 /** Changes of uploads in parts, and quotas. */
 export const UPLOADS_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/store/uploads/session.ts", ["src/store/uploads/upload_store_test.ts"], [
+  ...mutantsOf("src/store/uploads/session.ts", [
+    "src/store/uploads/upload_races_test.ts",
+    "src/store/uploads/upload_store_test.ts",
+  ], [
     { find: "if (value.name !== name)", replace: 'if (value.name !== name && id === "")' },
     { find: "return expires <= Date.now();", replace: "return expires <= 0;" },
     { find: ".check(revision.key, revision.versionstamp)\n", replace: "\n" },
@@ -17,13 +20,20 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/quotas/quotas_uploads_test.ts"],
     },
   ]),
-  ...mutantsOf("src/store/uploads/upload_store.ts", ["src/store/uploads/upload_store_test.ts"], [
+  ...mutantsOf("src/store/uploads/upload_store.ts", [
+    "src/store/uploads/upload_races_test.ts",
+    "src/store/uploads/upload_store_test.ts",
+  ], [
     {
       find: ".check(open.key, open.versionstamp)\n",
       replace: ".share(open.key.length > 0 ? project.unchanged : begun.unchanged)\n",
     },
     { find: ".check(key, earlier.versionstamp)\n", replace: "\n" },
-    { find: "const more = size - (earlier.value?.size ?? 0);", replace: "const more = size;" },
+    {
+      find: "const more = size - (earlier.value?.size ?? 0);",
+      replace: "const more = size;",
+      tests: ["src/store/quotas/quotas_uploads_test.ts"],
+    },
     {
       find: "if (earlier.value !== null) discardPart",
       replace: "if (earlier.value !== null && size < 0) discardPart",
@@ -37,7 +47,6 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     {
       find: '(await findSession(this.#db, place, id)).completed ? "done" : "refused"',
       replace: '"refused"',
-      tests: ["src/store/uploads/upload_store_test.ts", "tests/api/uploads/upload_races_test.ts"],
     },
     {
       find: "charged: receivedBytes(revision)",
@@ -55,7 +64,10 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     },
     { find: "slot >= this.#max", replace: "slot > this.#max" },
   ]),
-  ...mutantsOf("src/store/uploads/parts.ts", ["src/store/uploads/upload_store_test.ts"], [
+  ...mutantsOf("src/store/uploads/parts.ts", [
+    "src/store/uploads/upload_races_test.ts",
+    "src/store/uploads/upload_store_test.ts",
+  ], [
     { find: "others.length === 0 ? first.sha256", replace: "others.length >= 0 ? first.sha256" },
   ]),
   ...mutantsOf("src/store/quotas/quota_account.ts", ["src/store/quotas/quotas_test.ts"], [

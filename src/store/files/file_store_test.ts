@@ -118,6 +118,28 @@ testOnAll("A write with an unmet condition changes nothing", async (bench) => {
   await assertKeys(bench, SMALL);
 });
 
+testOnAll("A body that is rejected after some time is not stored", async (bench) => {
+  const accept = async () => {
+    await Promise.resolve();
+    throw new Error("revoked");
+  };
+  const write = () =>
+    bench.store.files.put(place("a"), inPieces(bytes(10)), { ...ANYWAY, accept });
+  await assertRejects(write, Error, "revoked");
+  assertEquals(await read(bench, "a"), undefined);
+});
+
+testOnAll("A file that is closed before its reading begins keeps no memory", async (bench) => {
+  await put(bench, "a", bytes(3 * CHUNK_SIZE));
+  const { downloads } = bench.store.memory;
+  const before = downloads.used;
+  const file = await bench.store.files.open(place("a"));
+  const reading = file?.read({ start: 0, end: 1 });
+  file?.close();
+  await reading;
+  assertEquals(downloads.used, before);
+});
+
 testOnAll("The next sweep deletes the bytes of a large body that was refused", async (bench) => {
   const options = { ...ANYWAY, condition: () => false };
   const body = inPieces(bytes(3 * CHUNK_SIZE));

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { MIB } from "../../rules/units.ts";
 import { BULK_COMMITS, embeddedCommits } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
@@ -10,11 +11,12 @@ import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE, type Place } from "../engine/records.ts";
 import { Sweeper } from "../maintenance/sweeper.ts";
 import { bytes, place } from "../testing/bodies.ts";
+import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
-import { withClock } from "../testing/time.ts";
+import { until, withClock } from "../testing/time.ts";
 import { BULK_COMMITS_PER_UPLOAD, ChunkWriter, DiscardedBytes } from "./receive.ts";
-import { OpenVersions } from "./versions.ts";
+import { newVersion, OpenVersions } from "./versions.ts";
 import { WRITE_LEASE_TIME } from "./write_lease.ts";
 
 /** A digest, which the writer stores without checking it. */
@@ -298,4 +300,24 @@ testOnAll("Failed parts wake the sweeper before they fill the disk", async (benc
     );
   }
   await wakes.promise;
+});
+
+Deno.test("Discarded bytes start a sweep when they are as many as seven parts, and again after as many", () => {
+  let sweeps = 0;
+  const discarded = new DiscardedBytes(() => sweeps++);
+  const counts = [64 * MIB - 1, 1, 64 * MIB - 1, 0, 1].map((size) => {
+    discarded.add(size);
+    return sweeps;
+  });
+  assertEquals(counts, [0, 1, 1, 1, 2]);
+});
+
+testOnAll("A writer whose bytes were taken away fails at the latest when it finishes", async (bench) => {
+  const writer = new ChunkWriter(bench.db, PLACE, newVersion(), 160);
+  await writer.write(bytes(CHUNK_SIZE));
+  const key = keys.pending(writer.version);
+  await until(async () => (await bench.db.reader.get(key)).versionstamp !== null);
+  await deleteEntry(bench.db, key);
+  await assertRejects(() => writer.finish(DIGEST), StoreUnavailable, "expired");
+  await writer.abandon();
 });

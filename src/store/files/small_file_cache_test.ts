@@ -140,3 +140,16 @@ Deno.test("The cache stays within its memory, and without a store file it is emp
     await database.close();
   });
 });
+
+Deno.test("A file that was read while the store changed is not cached", async () => {
+  let state = 1;
+  const cache = new SmallFileCache({ state: () => state } as unknown as ChangeProbe, memory());
+  const { promise, resolve } = Promise.withResolvers<FoundFile>();
+  const first = cache.get("a", () => promise);
+  await new Promise((turn) => setImmediate(turn));
+  state = 2;
+  await cache.get("b", () => Promise.resolve(fileOf(1)));
+  resolve(fileOf(10));
+  assertEquals((await first)?.record.size, 10);
+  assertEquals((await cache.get("a", () => Promise.resolve(fileOf(20))))?.record.size, 20);
+});

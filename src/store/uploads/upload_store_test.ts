@@ -12,7 +12,7 @@ import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { broken, bytes, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";
 import { put, putPart, read } from "../testing/files.ts";
-import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
 const PART = MIN_PART + 123;
@@ -338,36 +338,4 @@ testOnAll("A completion that is not accepted leaves the upload open", async (ben
   await assertRejects(() => uploads.complete(place("a"), id, () => true, refuse), Error, "revoked");
   assertEquals(await files.stat(place("a")), undefined);
   assertEquals(await uploads.complete(place("a"), id, () => true), "done");
-});
-
-testOnAll("An upload that is aborted while it is completed makes no file", async (bench) => {
-  const id = await start(bench);
-  const { db } = bench;
-  const other = otherProcess(bench);
-  const commit = db.commit.bind(db);
-  let isFirst = true;
-  db.commit = async (operation) => {
-    if (isFirst) {
-      isFirst = false;
-      await other.store.uploads.abort(place("a"), id);
-    }
-    return await commit(operation);
-  };
-  const complete = () => bench.store.uploads.complete(place("a"), id, always);
-  assertEquals((await assertRejects(complete, UploadRefused)).problem, "absent");
-  assertEquals(await read(bench, "a"), undefined);
-});
-
-testOnAll("An upload belongs to the name that it was started for", async (bench) => {
-  const id = await start(bench);
-  const others = [
-    () => bench.store.uploads.get(place("b"), id),
-    () => bench.store.uploads.complete(place("b"), id, always),
-    () => bench.store.uploads.abort(place("b"), id),
-    () => putPart(bench, "b", id, 1, bytes(1)),
-  ];
-  for (const call of others) {
-    assertEquals((await assertRejects(call, UploadRefused)).problem, "other name");
-  }
-  await bench.store.uploads.get(place("a"), id);
 });
