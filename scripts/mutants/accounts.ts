@@ -71,6 +71,8 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
     {
       find: "if (current.versionstamp !== marker.versionstamp)",
       replace: "if (current.versionstamp === null)",
+      why:
+        "The operation checks the marker as well: the run fails and is repeated, where it would end at once.",
     },
     {
       find: "removing.filter((name) => name !== drive)",

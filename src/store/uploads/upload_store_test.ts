@@ -339,3 +339,16 @@ testOnAll("A completion that is not accepted leaves the upload open", async (ben
   assertEquals(await files.stat(place("a")), undefined);
   assertEquals(await uploads.complete(place("a"), id, () => true), "done");
 });
+
+testOnAll("Parts with a gap, or a small one before the last, do not make a file", async (bench) => {
+  const id = await start(bench);
+  const complete = () => bench.store.uploads.complete(place("a"), id, always);
+  await putPart(bench, "a", id, 1, bytes(PART));
+  await putPart(bench, "a", id, 3, bytes(10));
+  assertEquals((await assertRejects(complete, UploadRefused)).problem, "parts");
+  await putPart(bench, "a", id, 2, bytes(10));
+  assertEquals((await assertRejects(complete, UploadRefused)).problem, "parts");
+  await putPart(bench, "a", id, 2, bytes(PART));
+  assertEquals(await complete(), "done");
+  assertEquals((await read(bench, "a"))?.byteLength, 2 * PART + 10);
+});
