@@ -105,7 +105,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       replace: "if (yielded > range.end - range.start)",
     },
     { find: "Math.min(part.size, range.end - part.start)", replace: "part.size" },
-    { find: "if (key.at(-1) !== index) break;", replace: "" },
+    { find: "if (key.at(-1) !== index) break;", replace: "void key;" },
     { find: "if (value.byteLength !== length)", replace: "if (value.byteLength > length)" },
     { find: "if (batch.length !== to - from)", replace: "if (batch.length > to - from)" },
   ]),

@@ -30,7 +30,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
       find:
         "const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);",
       replace: "const reauthorize = async () => {};",
-      tests: ["tests/api/uploads/revoked_uploads_test.ts", "tests/api/admin/files_test.ts"],
+      tests: ["src/api/drive_call_test.ts"],
     },
   ]),
   ...mutantsOf("src/http/body.ts", ["src/http/body_test.ts"], [

@@ -90,7 +90,13 @@ export class TreeCopy implements AsyncDisposable {
     const started = performance.now();
     const child = spawn(Deno.execPath(), args, {
       cwd: join(this.#folder, "tree"),
-      env: { ...Deno.env.toObject(), NO_COLOR: "1", TMPDIR: join(this.#folder, "tmp") },
+      env: {
+        ...Deno.env.toObject(),
+        NO_COLOR: "1",
+        TMPDIR: join(this.#folder, "tmp"),
+        // Some tests need a real disk.
+        KVDRIVE_TEST_DISK: Deno.env.get("TMPDIR") ?? "/tmp",
+      },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -18,7 +18,10 @@ export const UPLOADS_MUTANTS: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf("src/store/uploads/upload_store.ts", ["src/store/uploads/upload_store_test.ts"], [
-    { find: ".check(open.key, open.versionstamp)\n", replace: " \n" },
+    {
+      find: ".check(open.key, open.versionstamp)\n",
+      replace: ".share(open.key.length > 0 ? project.unchanged : begun.unchanged)\n",
+    },
     { find: ".check(key, earlier.versionstamp)\n", replace: "\n" },
     { find: "const more = size - (earlier.value?.size ?? 0);", replace: "const more = size;" },
     {

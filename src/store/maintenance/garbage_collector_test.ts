@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HOUR } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
+import { DiskSpace } from "../disk/disk_space.ts";
 import type { Outcome } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
 import { Operation } from "../engine/operation.ts";
@@ -172,3 +173,24 @@ testOnAll(
     await assertKeys(bench, { completed_upload: 1, "usage files": 1, "usage bytes": 1 });
   },
 );
+
+testOnAll("On a short disk replaced bytes go at once, and open uploads stay open", async (bench) => {
+  await withClock(async (forward) => {
+    const id = await upload(bench, place("b"), [10]);
+    forward(DEFAULT_UPLOAD_TTL - GARBAGE_GRACE / 2);
+    await put(bench, "a", bytes(2 * CHUNK_SIZE));
+    await bench.store.files.delete(place("a"));
+    const ended: string[] = [];
+    const end = ({ value }: { value: { id: string } }) => {
+      ended.push(value.id);
+      return Promise.resolve(true);
+    };
+    const disk = new DiskSpace(() => Promise.resolve(0), 0);
+    const collector = new GarbageCollector(bench.db, new OpenVersions(), end, { disk });
+    await collector.run();
+    assertEquals([ended, (await keyKinds(bench)).chunk], [[], 1]);
+    forward(GARBAGE_GRACE);
+    await collector.run();
+    assertEquals(ended, [id]);
+  });
+});
