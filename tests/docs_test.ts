@@ -64,7 +64,7 @@ Deno.test("the README's start command starts a server that prints its key", asyn
   const [block = ""] = (await Page.read("README.md")).blocks("sh start");
   const [, words = ""] = /^npx -y deno@\S+ (\w.*?)\s*(?:#|$)/m.exec(block) ?? [];
   assert(words !== "", `No start command in the README: ${block}`);
-  await using folder = await Folder.make();
+  await using folder = await Folder.makeOnDisk();
   const settings = { KVDRIVE_PORT: "0", KVDRIVE_DATA: folder.at("data") };
   const process = new Deno.Command(Deno.execPath(), {
     args: words.split(" "),

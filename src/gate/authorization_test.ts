@@ -18,11 +18,12 @@ Deno.test("a key is read up to the length that a key can have", () => {
 
 Deno.test("a running request loses its application when that loses the host name", async () => {
   const app = { project: "p", app: "a", created: 0, access: false, host: "a.example" };
-  const authorized = (prefix: string) => ({
-    route: { app, prefix },
-    access: { allowed: true, caller: "anyone" },
-    credentials: () => ({ sessions: [], isOverlong: false }),
-  }) as unknown as AuthorizedRequest;
+  const authorized = (prefix: string) =>
+    ({
+      route: { app, prefix },
+      access: { allowed: true, caller: "anyone" },
+      credentials: () => ({ sessions: [], isOverlong: false }),
+    }) as unknown as AuthorizedRequest;
   const check = (prefix: string, host: string | undefined) => {
     const find = () => Promise.resolve(host === undefined ? undefined : { ...app, host });
     const store = { apps: { find } } as unknown as Parameters<typeof isStillAuthorized>[0];

@@ -108,7 +108,7 @@ export class Folder implements AsyncDisposable {
     return new Folder(await Deno.makeTempDir({ prefix: "kvdrive-test-" }));
   }
 
-  /** A folder outside of `/dev`, where the runner keeps other folders: the runtime grants nothing there but everything. */
+  /** Creates a folder outside `/dev/shm`: Deno refuses to write below `/dev` without `--allow-all`. */
   static async makeOnDisk(): Promise<Folder> {
     const dir = Deno.env.get("KVDRIVE_TEST_DISK");
     const options = { prefix: "kvdrive-test-", ...(dir === undefined ? {} : { dir }) };

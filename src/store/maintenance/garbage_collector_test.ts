@@ -174,23 +174,26 @@ testOnAll(
   },
 );
 
-testOnAll("On a short disk replaced bytes go at once, and open uploads stay open", async (bench) => {
-  await withClock(async (forward) => {
-    const id = await upload(bench, place("b"), [10]);
-    forward(DEFAULT_UPLOAD_TTL - GARBAGE_GRACE / 2);
-    await put(bench, "a", bytes(2 * CHUNK_SIZE));
-    await bench.store.files.delete(place("a"));
-    const ended: string[] = [];
-    const end = ({ value }: { value: { id: string } }) => {
-      ended.push(value.id);
-      return Promise.resolve(true);
-    };
-    const disk = new DiskSpace(() => Promise.resolve(0), 0);
-    const collector = new GarbageCollector(bench.db, new OpenVersions(), end, { disk });
-    await collector.run();
-    assertEquals([ended, (await keyKinds(bench)).chunk], [[], 1]);
-    forward(GARBAGE_GRACE);
-    await collector.run();
-    assertEquals(ended, [id]);
-  });
-});
+testOnAll(
+  "On a short disk replaced bytes go at once, and open uploads stay open",
+  async (bench) => {
+    await withClock(async (forward) => {
+      const id = await upload(bench, place("b"), [10]);
+      forward(DEFAULT_UPLOAD_TTL - GARBAGE_GRACE / 2);
+      await put(bench, "a", bytes(2 * CHUNK_SIZE));
+      await bench.store.files.delete(place("a"));
+      const ended: string[] = [];
+      const end = ({ value }: { value: { id: string } }) => {
+        ended.push(value.id);
+        return Promise.resolve(true);
+      };
+      const disk = new DiskSpace(() => Promise.resolve(0), 0);
+      const collector = new GarbageCollector(bench.db, new OpenVersions(), end, { disk });
+      await collector.run();
+      assertEquals([ended, (await keyKinds(bench)).chunk], [[], 1]);
+      forward(GARBAGE_GRACE);
+      await collector.run();
+      assertEquals(ended, [id]);
+    });
+  },
+);
