@@ -123,8 +123,7 @@ testOnAll("A body that is rejected after some time is not stored", async (bench)
     await Promise.resolve();
     throw new Error("revoked");
   };
-  const write = () =>
-    bench.store.files.put(place("a"), inPieces(bytes(10)), { ...ANYWAY, accept });
+  const write = () => bench.store.files.put(place("a"), inPieces(bytes(10)), { ...ANYWAY, accept });
   await assertRejects(write, Error, "revoked");
   assertEquals(await read(bench, "a"), undefined);
 });

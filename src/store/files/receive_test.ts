@@ -312,12 +312,15 @@ Deno.test("Discarded bytes start a sweep when they are as many as seven parts, a
   assertEquals(counts, [0, 1, 1, 1, 2]);
 });
 
-testOnAll("A writer whose bytes were taken away fails at the latest when it finishes", async (bench) => {
-  const writer = new ChunkWriter(bench.db, PLACE, newVersion(), 160);
-  await writer.write(bytes(CHUNK_SIZE));
-  const key = keys.pending(writer.version);
-  await until(async () => (await bench.db.reader.get(key)).versionstamp !== null);
-  await deleteEntry(bench.db, key);
-  await assertRejects(() => writer.finish(DIGEST), StoreUnavailable, "expired");
-  await writer.abandon();
-});
+testOnAll(
+  "A writer whose bytes were taken away fails at the latest when it finishes",
+  async (bench) => {
+    const writer = new ChunkWriter(bench.db, PLACE, newVersion(), 160);
+    await writer.write(bytes(CHUNK_SIZE));
+    const key = keys.pending(writer.version);
+    await until(async () => (await bench.db.reader.get(key)).versionstamp !== null);
+    await deleteEntry(bench.db, key);
+    await assertRejects(() => writer.finish(DIGEST), StoreUnavailable, "expired");
+    await writer.abandon();
+  },
+);

@@ -46,17 +46,20 @@ testOnAll("A part that two processes send at once is counted once", async (bench
   assertEquals(drive?.openBytes, 300);
 });
 
-testOnAll("A page of open uploads has as many as asked for, and says if there are more", async (bench) => {
-  const ids = [await start(bench), await start(bench), await start(bench)];
-  const { project, drive } = place("a");
-  const page = async (limit: number, last = "") => {
-    const { uploads, more } = await bench.store.uploads.list(project, drive, { limit, last });
-    return [uploads.map(({ id }) => id), more];
-  };
-  assertEquals(await page(2), [ids.slice(0, 2), true]);
-  assertEquals(await page(3), [ids, false]);
-  assertEquals(await page(2, ids[0]), [ids.slice(1), false]);
-});
+testOnAll(
+  "A page of open uploads has as many as asked for, and says if there are more",
+  async (bench) => {
+    const ids = [await start(bench), await start(bench), await start(bench)];
+    const { project, drive } = place("a");
+    const page = async (limit: number, last = "") => {
+      const { uploads, more } = await bench.store.uploads.list(project, drive, { limit, last });
+      return [uploads.map(({ id }) => id), more];
+    };
+    assertEquals(await page(2), [ids.slice(0, 2), true]);
+    assertEquals(await page(3), [ids, false]);
+    assertEquals(await page(2, ids[0]), [ids.slice(1), false]);
+  },
+);
 
 testOnAll("An upload belongs to the name that it was started for", async (bench) => {
   const id = await start(bench);
