@@ -131,7 +131,7 @@ Deno.test("In its own process a lease is valid while its bytes are written, even
   });
 });
 
-Deno.test("Another process respects a renewed lease, whatever its clock shows", async () => {
+Deno.test("Another process respects a renewed lease, with any difference of the clocks", async () => {
   await withDatabase(async (db) => {
     await withClock(async (forward, set) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
@@ -154,7 +154,7 @@ Deno.test("Another process respects a renewed lease, whatever its clock shows", 
   });
 });
 
-Deno.test("Another process takes the bytes of a lease that is not renewed, whatever its clock shows", async () => {
+Deno.test("Another process takes the bytes of an unrenewed lease, with any difference of the clocks", async () => {
   for (const jump of [0, HOUR, -HOUR]) {
     await withDatabase(async (db) => {
       await withClock(async (forward, set) => {

@@ -89,7 +89,7 @@ export async function runHosted(
   return await (await host).run(args, env);
 }
 
-/** Ends the process for commands of a folder, whatever runs in it. */
+/** Kills the process that runs the commands of a folder. */
 export async function endHosted(cwd?: string): Promise<void> {
   const host = hosts.get(cwd);
   hosts.delete(cwd);
