@@ -12,7 +12,7 @@ import {
   TemporaryFile,
 } from "../disk/durable_file.ts";
 import { FolderLock } from "../disk/file_lock.ts";
-import { withSqlite } from "../disk/sqlite.ts";
+import { isLocked, withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { databasePath } from "../engine/database_file.ts";
 import { CannotRestore } from "../engine/errors.ts";
@@ -178,7 +178,7 @@ function mergeLog(path: string, folder: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof CannotRestore) throw error;
-    if (error instanceof Error && /locked|busy/.test(error.message)) throw inUse(folder);
+    if (isLocked(error)) throw inUse(folder);
     return false;
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { isLocked } from "./sqlite.ts";
 
 /**
  * Detects commits to the store's file, of this process or another one. SQLite compares a number in memory that all
@@ -52,7 +53,7 @@ export class LockProbe implements Disposable {
     try {
       sqlite.exec("BEGIN IMMEDIATE");
     } catch (error) {
-      if (isBusy(error)) return false;
+      if (isLocked(error)) return false;
       throw error;
     }
     sqlite.exec("ROLLBACK");
@@ -69,8 +70,4 @@ function openImpatient(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path);
   sqlite.exec("PRAGMA busy_timeout = 0");
   return sqlite;
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && /database (table )?is (locked|busy)/.test(error.message);
 }

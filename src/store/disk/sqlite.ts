@@ -26,9 +26,14 @@ export function unlessLocked(work: () => void): boolean {
     work();
     return true;
   } catch (error) {
-    if (!(error instanceof Error && error.message.includes("locked"))) throw error;
+    if (!isLocked(error)) throw error;
     return false;
   }
+}
+
+/** Returns whether SQLite or Deno KV refused something because another connection holds a lock. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && /database (table )?is (locked|busy)/.test(error.message);
 }
 
 /** What a worker sends back. Errors travel as text: structured clones lose their class. */

@@ -12,7 +12,7 @@ import { delay } from "@std/async/delay";
 import type { Ballast } from "../disk/ballast.ts";
 import { StoreFull } from "../disk/disk_space.ts";
 import type { LockProbe } from "../disk/file_probes.ts";
-import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
+import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { MAX_COMMIT_CHECKS, type Operation } from "./operation.ts";
 import type { CommitOutcome, StoreMeter } from "./store_meter.ts";
@@ -109,10 +109,6 @@ export async function commitWithRetries(
       await delay(randomDelay());
     }
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof TypeError && /database (table )?is (locked|busy)/.test(error.message);
 }
 
 function isFull(error: unknown): boolean {

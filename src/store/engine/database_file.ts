@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { delay } from "@std/async/delay";
 import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
 import { failureReason } from "../../rules/system_error.ts";
@@ -17,6 +18,7 @@ import {
 } from "../disk/durable_file.ts";
 import { FolderLock } from "../disk/file_lock.ts";
 import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
+import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { WriteAheadLog } from "../disk/write_ahead_log.ts";
 import { embeddedCommits } from "./commits.ts";
 import { Database } from "./database.ts";
@@ -27,6 +29,9 @@ const FILE = "kvdrive.db";
 
 /** The folder holds files of users: only its owner may look into it. */
 const FOLDER_MODE = 0o700;
+
+/** The pause between two attempts to open a locked store, in milliseconds. */
+const LOCKED_PAUSE = 20;
 
 /**
  * Opens the store in a folder. Creates the folder and the store if they do not exist. On a full disk it releases
@@ -42,11 +47,14 @@ export async function openDatabase(folder: string): Promise<Database> {
     if (lock === undefined) throw new Error("a backup is being restored there");
     const ballast = new Ballast(folder);
     while (await ballast.isDiskFull() && ballast.giveUp());
+    const deadline = performance.now() + LOCKED_RETRY_TIME;
     while (true) {
       try {
         return await openFile(databasePath(folder), ballast, lock);
       } catch (error) {
-        if (!isLackOfSpace(error) || !ballast.giveUp()) throw error;
+        // Deno KV does not wait for a process that creates its tables at the same moment.
+        if (isLocked(error) && performance.now() < deadline) await delay(LOCKED_PAUSE);
+        else if (!isLackOfSpace(error) || !ballast.giveUp()) throw error;
       }
     }
   } catch (error) {
@@ -93,12 +101,12 @@ function createFile(path: string): void {
   createPrivate(path);
   const sqlite = new DatabaseSync(path);
   try {
-    sqlite.exec("PRAGMA busy_timeout = 5000");
+    sqlite.exec(`PRAGMA busy_timeout = ${LOCKED_RETRY_TIME}; PRAGMA auto_vacuum = INCREMENTAL`);
+    sqlite.exec("BEGIN IMMEDIATE");
     const tables = sqlite.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.n;
     // A first table writes the mode into the file. (`VACUUM` would too, but needs all permissions of the runtime.)
-    if (tables === 0) {
-      sqlite.exec("PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE first (x); DROP TABLE first");
-    }
+    if (tables === 0) sqlite.exec("CREATE TABLE first (x); DROP TABLE first");
+    sqlite.exec("COMMIT");
   } finally {
     sqlite.close();
   }

@@ -1,6 +1,8 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { join } from "@std/path";
 import { DatabaseSync } from "node:sqlite";
+import { runInWorker } from "../disk/sqlite.ts";
+import type { OpenTask } from "../testing/open_worker.ts";
 import { withFolder } from "../testing/stores.ts";
 import { openDatabase, openFolderWarning } from "./database_file.ts";
 import { CannotOpenStore, StoreUnavailable } from "./errors.ts";
@@ -57,6 +59,23 @@ Deno.test("Several processes can open a new store at once", async () => {
     const entries = await Array.fromAsync(first?.reader.list({ prefix: ["n"] }) ?? []);
     assertEquals(entries.map(({ value }) => value), [0, 1, 2, 3]);
     for (const db of opened) await db.close();
+  });
+});
+
+Deno.test("Several processes can create a store at the same moment", async () => {
+  await withFolder(async (folder) => {
+    const start = Date.now() + 500;
+    const stores = Array.from({ length: 40 }, (_, i) => ({
+      folder: join(folder, `${i}`),
+      at: start + i * 30,
+    }));
+    const opened = Array.from({ length: 3 }, async () => {
+      const worker = new Worker(new URL("../testing/open_worker.ts", import.meta.url), {
+        type: "module",
+      });
+      return await runInWorker<OpenTask, number>(worker, { stores });
+    });
+    assertEquals(await Promise.all(opened), [40, 40, 40]);
   });
 });
 

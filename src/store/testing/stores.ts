@@ -1,4 +1,4 @@
-import { Database, openMemoryDatabase } from "../engine/database.ts";
+import { Database } from "../engine/database.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -120,7 +120,6 @@ const remote: Backend = {
 
 /** Every kind of store that kvdrive runs on. All pass the same tests. */
 export const BACKENDS: readonly Backend[] = [
-  { name: "memory", use: async (work) => await useDatabase(await openMemoryDatabase(), work) },
   {
     name: "file",
     use: async (work) =>
