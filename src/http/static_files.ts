@@ -10,8 +10,8 @@ export interface StaticFile {
   /** Without quotes. */
   etag: string;
   bytes: Uint8Array<ArrayBuffer>;
-  /** The same compressed with gzip, for callers that accept it. */
-  zipped?: Uint8Array<ArrayBuffer>;
+  /** Returns the same compressed with gzip, for callers that accept it. */
+  zipped?: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** The content types by file extension. Files with other extensions are for developers and not sent. */
@@ -22,7 +22,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["svg", "image/svg+xml"],
 ]);
 
-const zip = promisify(gzip);
+const compress = promisify(gzip);
 
 /** The files of a folder, kept in memory. */
 export class StaticFiles {
@@ -56,24 +56,24 @@ export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): Static
 }
 
 /** The response with a file: 304 if the caller has it, compressed if the caller accepts that. */
-export function sendStatic(
+export async function sendStatic(
   { headers: requested }: Request,
   file: StaticFile,
   headers: Readonly<Record<string, string>>,
-): Response {
-  const zipped = acceptsGzip(requested.get("accept-encoding") ?? "") ? file.zipped : undefined;
-  const etag = zipped === undefined ? file.etag : `${file.etag}-gzip`;
+): Promise<Response> {
+  const zip = acceptsGzip(requested.get("accept-encoding") ?? "") ? file.zipped : undefined;
+  const etag = zip === undefined ? file.etag : `${file.etag}-gzip`;
   const common = { ...headers, ETag: `"${etag}"` };
   if (isCurrent(requested.get("if-none-match"), file)) {
     return new Response(null, { status: 304, headers: common });
   }
-  const bytes = zipped ?? file.bytes;
+  const bytes = await zip?.() ?? file.bytes;
   return new Response(bytes, {
     headers: {
       ...common,
       "Content-Type": file.type,
       "Content-Length": String(bytes.byteLength),
-      ...(zipped === undefined ? {} : { "Content-Encoding": "gzip" }),
+      ...(zip === undefined ? {} : { "Content-Encoding": "gzip" }),
     },
   });
 }
@@ -111,5 +111,10 @@ function extensionOf(name: string): string {
 async function read(url: URL): Promise<StaticFile> {
   const type = TYPES.get(extensionOf(url.pathname)) ?? "application/octet-stream";
   const bytes = await Deno.readFile(url);
-  return { ...staticFile(type, bytes), zipped: new Uint8Array(await zip(bytes)) };
+  let zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  return {
+    ...staticFile(type, bytes),
+    // On demand: most starts serve no page, and compressing all of them takes a tenth of the start.
+    zipped: () => zipped ??= compress(bytes).then((result) => new Uint8Array(result)),
+  };
 }

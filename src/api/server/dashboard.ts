@@ -85,7 +85,7 @@ export const showDashboardFile = publicEndpoint(
 );
 
 /** @throws {HttpError} 404 without a file. */
-function send(request: Request, file: StaticFile | undefined): Promise<Response> {
-  if (file === undefined) return Promise.reject(errors.routeNotFound());
-  return Promise.resolve(sendStatic(request, file, HEADERS));
+async function send(request: Request, file: StaticFile | undefined): Promise<Response> {
+  if (file === undefined) throw errors.routeNotFound();
+  return await sendStatic(request, file, HEADERS);
 }

@@ -46,8 +46,8 @@ export function showDescription(routes: () => readonly Route[]): Endpoint {
       }),
       304: plainResponse("The caller's version is current.", headers),
     },
-  }, ({ request }) => {
+  }, async ({ request }) => {
     file ??= staticFile("application/json", encodeJson(describeRoutes(routes())));
-    return Promise.resolve(sendStatic(request, file, HEADERS));
+    return await sendStatic(request, file, HEADERS);
   });
 }

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { defaultMemoryBudget, MemoryBudget } from "../../store/engine/memory_budget.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
@@ -39,14 +38,14 @@ export const WANTED_TLS_DESCRIPTORS = 8192;
  */
 export function freeDescriptors(wanted: number): number | undefined {
   if (Deno.build.os === "windows") return undefined;
-  const opened: number[] = [];
+  const opened: Deno.FsFile[] = [];
   try {
-    while (opened.length < wanted) opened.push(openSync("/dev/null", "r"));
+    while (opened.length < wanted) opened.push(Deno.openSync("/dev/null"));
     return undefined;
   } catch (error) {
     return isTooMany(error) ? opened.length : undefined;
   } finally {
-    for (const descriptor of opened) closeSync(descriptor);
+    for (const file of opened) file.close();
   }
 }
 

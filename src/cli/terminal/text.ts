@@ -42,12 +42,15 @@ export function plural(count: number, noun: string): string {
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Splits text into what a user sees as one character each. Made on demand: it loads tables that servers never need. */
+function graphemesOf(text: string): Intl.SegmentData[] {
+  return [...new Intl.Segmenter("en", { granularity: "grapheme" }).segment(text)];
+}
 
 /** Returns the columns that printable text takes on a terminal. */
 export function textWidth(text: string): number {
   let columns = 0;
-  for (const { segment } of graphemes.segment(text)) columns += widthOf(segment);
+  for (const { segment } of graphemesOf(text)) columns += widthOf(segment);
   return columns;
 }
 
@@ -56,7 +59,7 @@ export function fitEnd(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let room = columns - 1;
   let end = "";
-  for (const { segment } of [...graphemes.segment(text)].reverse()) {
+  for (const { segment } of graphemesOf(text).reverse()) {
     room -= widthOf(segment);
     if (room < 0) break;
     end = segment + end;
