@@ -66,7 +66,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     {
       find: "if (!overwrites) await requireAbsent(target);\n      await this",
       replace: "await this",
-      tests: ["tests/store/backup_test.ts"],
+      tests: ["tests/store/backup_slow_test.ts"],
       why:
         "The name is checked again before the copy gets it: the first check only saves making the copy.",
     },

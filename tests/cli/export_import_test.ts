@@ -1,30 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { equals } from "@std/bytes/equals";
 import { dirname } from "@std/path";
-import { ClientWorkspace, filesBelow, someBytes, waitUntil } from "../support/cli/client.ts";
-import { Proxy } from "../support/cli/proxy.ts";
+import { ClientWorkspace, filesBelow } from "../support/cli/client.ts";
 import { type ZipEntry, zipOf } from "../support/cli/zip.ts";
 import { AWKWARD_NAMES } from "../support/names.ts";
-import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
-
-const NEVER = new Promise<never>(() => {});
-
-/** What `export` and `import` print with `--json`. */
-interface Report {
-  copied: number;
-  bytes: number;
-  unchanged: number;
-  skipped: { drive: string; name: string; reason: string }[];
-  failed: { drive: string; name: string; reason: string }[];
-}
-
-/** The names of all drives. */
-async function drivesOf(desk: ClientWorkspace): Promise<string[]> {
-  const url = `${desk.server.origin}/v1/${PROJECT_ID}`;
-  const answer = await fetch(url, { headers: { "X-Api-Key": PROJECT_KEY } });
-  const { drives } = await answer.json() as { drives: { drive_name: string }[] };
-  return drives.map(({ drive_name }) => drive_name);
-}
+import { PROJECT_ID } from "../support/server.ts";
+import { drivesOf, emptyAll, Report, report } from "../support/cli/exports.ts";
 
 /** All files of all drives: types and bytes by drive and name. */
 async function everything(desk: ClientWorkspace): Promise<Map<string, string>> {
@@ -39,20 +19,6 @@ async function everything(desk: ClientWorkspace): Promise<Map<string, string>> {
     }
   }
   return files;
-}
-
-async function emptyAll(desk: ClientWorkspace): Promise<void> {
-  for (const drive of await drivesOf(desk)) {
-    const body = JSON.stringify(await (await desk.server.fetch(drive, "/files")).json());
-    const answer = await desk.server.fetch(drive, "/files", { method: "DELETE", body });
-    assert((await answer.text()).includes('"failed":[]'));
-  }
-}
-
-async function report(desk: ClientWorkspace, ...args: string[]): Promise<Report> {
-  const [one] = await desk.json<Report>(...args);
-  if (one === undefined) throw new Error("There is no report");
-  return one;
 }
 
 /** Drives with all names that a file system finds hard, each with bytes and a type of its own. */
@@ -107,54 +73,6 @@ Deno.test("Export and import keep all names and bytes: to a folder, an archive, 
   for (const [path] of await filesBelow(desk.folder.at("out"))) {
     assert(path === "kvdrive.jsonl" || path.startsWith("drives/"), path);
   }
-});
-
-Deno.test("Large files are exported and imported in parts.", async () => {
-  await using desk = await ClientWorkspace.open();
-  const bytes = someBytes(25_000_000);
-  await desk.folder.write("film", bytes);
-  await desk.text("put", "film", "d:film");
-  const ways = ["--data", desk.server.data];
-  for (const args of [["out"], ["out.zip"], ["past", ...ways]]) {
-    await desk.text("export", ...args);
-    await desk.text("rm", "d:film", "--yes");
-    await desk.text("import", ...args);
-    assert(equals(await desk.stored("d", "film") ?? new Uint8Array(), bytes), args[0]);
-    const again = await report(desk, "import", ...args);
-    assertEquals([again.copied, again.unchanged], [0, 1]);
-  }
-});
-
-Deno.test("An interrupted export resumes with the missing files.", async () => {
-  await using desk = await ClientWorkspace.open();
-  for (const name of ["a", "b", "c", "d", "e"]) await desk.store("x", name, `bytes of ${name}`);
-  for (const target of ["out", "out.zip"]) {
-    await using proxy = Proxy.start(desk.server.origin);
-    const nameOf = (request: Request) => new URL(request.url).searchParams.get("name");
-    proxy.intercept = (request, pass) => nameOf(request) === "d" ? NEVER : pass();
-    const running = desk.start(["export", target], { url: proxy.origin });
-    const index = desk.folder.at(target === "out" ? "out/kvdrive.jsonl" : "out.zip.part.jsonl");
-    const whole = target === "out" ? 4 : 3;
-    await waitUntil("the others are here", async () => {
-      const text = await Deno.readTextFile(index).catch(() => "");
-      return text.split("\n").filter((line) => line.startsWith("{")).length === whole;
-    });
-    await running.kill();
-    assert(!await desk.folder.has("out.zip"));
-    assert(target !== "out" || !await desk.folder.has("out/drives/x/d"));
-    proxy.seen.length = 0;
-    proxy.intercept = (_request, pass) => pass();
-    const run = await desk.run(["export", target, "--json"], { url: proxy.origin });
-    assertEquals(run.code, 0, run.stderr);
-    const { copied, unchanged } = JSON.parse(run.stdout) as Report;
-    assertEquals([copied, unchanged], [5 - whole, whole]);
-    assertEquals(proxy.count("GET", /download/), 5 - whole);
-  }
-  await desk.text("rm", "x:", "-r", "--yes");
-  await desk.text("import", "out.zip");
-  const names = (await desk.json<{ name: string }>("ls", "x")).map(({ name }) => name);
-  assertEquals(names, ["a", "b", "c", "d", "e"]);
-  assertEquals(await desk.stored("x", "d"), new TextEncoder().encode("bytes of d"));
 });
 
 Deno.test("An export of the original service is imported from a folder and from an archive.", async () => {
@@ -279,45 +197,6 @@ Deno.test("One drive alone can be moved, and what there is not is refused.", asy
     assertEquals([run.code, run.stdout], [code, ""], run.stderr);
     assertMatch(run.stderr, says);
     assert(!await desk.folder.has("new"), args.join(" "));
-  }
-});
-
-Deno.test("An interrupted import resumes with the missing files, also within a large file.", async () => {
-  await using desk = await ClientWorkspace.open();
-  const part = 10 * 2 ** 20;
-  const film = someBytes(3 * part + 1);
-  await desk.folder.write("film", film);
-  await desk.text("put", "film", "d:film");
-  for (const name of ["a", "z"]) await desk.store("d", name, `bytes of ${name}`);
-  for (const source of ["out", "out.zip"]) {
-    await desk.text("export", source);
-    await emptyAll(desk);
-    await using proxy = Proxy.start(desk.server.origin);
-    const partOf = (request: Request) => new URL(request.url).searchParams.get("part");
-    proxy.intercept = (request, pass) => partOf(request) === "2" ? NEVER : pass();
-    const running = desk.start(["import", source], { url: proxy.origin });
-    await waitUntil("three parts and a file are there", async () => {
-      const folder = desk.folder.at("state/kvdrive/uploads");
-      const states = await filesBelow(folder).catch(() => new Map<string, string>());
-      const lines = [...states.values()].flatMap((text) => text.split("\n"));
-      const noted = lines.filter((line) => line.startsWith('{"part"')).length;
-      return noted === 3 && await desk.stored("d", "a") !== undefined;
-    });
-    await running.kill();
-    assertEquals(await desk.stored("d", "film"), undefined);
-    proxy.seen.length = 0;
-    proxy.intercept = (_request, pass) => pass();
-    const run = await desk.run(["import", source, "--json"], { url: proxy.origin });
-    assertEquals(run.code, 0, run.stderr);
-    assertEquals(proxy.count("POST", /\/parts\?/), 1);
-    assert(equals(await desk.stored("d", "film") ?? new Uint8Array(), film));
-    assertEquals(await desk.stored("d", "z"), new TextEncoder().encode("bytes of z"));
-    // What is large and there is known by what is remembered: it is not read again to compare.
-    proxy.seen.length = 0;
-    const again = await desk.run(["import", source], { url: proxy.origin });
-    assertEquals([again.code, again.stdout], [0, "Copied 0 files (0 B), 3 up to date\n"]);
-    assertEquals(proxy.count("GET", /download/), 0);
-    await Deno.remove(desk.folder.at("state"), { recursive: true });
   }
 });
 

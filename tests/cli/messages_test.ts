@@ -25,7 +25,7 @@ Deno.test("An unusable path or address is reported with advice.", async () => {
   await folder.write("damaged/kvdrive.db", crypto.getRandomValues(new Uint8Array(20_000)));
   const pem = await folder.write("text.pem", "no certificate");
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const data = ["--data", folder.at("data")];
+  const data = (name: string) => ["--data", folder.at(name)];
   const cases: [args: string[], code: number, says: RegExp][] = [
     [["serve", "--data", "/proc/x"], 1, /in \/proc\/x: \/proc cannot hold files: choose another/],
     [["serve", "--data", "/sys/x"], 1, /in \/sys\/x: \/sys cannot hold files: choose another/],
@@ -33,17 +33,21 @@ Deno.test("An unusable path or address is reported with advice.", async () => {
     [["serve", "--data", file], 1, /File exists; it is a file: name a folder with --data/],
     [["serve", "--data", folder.at("damaged")], 1, /not a database; .*kvdrive restore/],
     [
-      ["serve", ...data, "--port", `${taken.addr.port}`],
+      ["serve", ...data("a"), "--port", `${taken.addr.port}`],
       1,
       /another program uses the port\. .*--port/,
     ],
-    [["serve", ...data, "--hostname", "192.0.2.1"], 1, /does not have that address\. .*--hostname/],
     [
-      ["serve", ...data, "--tls-cert", folder.at("no"), "--tls-key", pem],
+      ["serve", ...data("b"), "--hostname", "192.0.2.1"],
+      1,
+      /does not have that address\. .*--hostname/,
+    ],
+    [
+      ["serve", ...data("c"), "--tls-cert", folder.at("no"), "--tls-key", pem],
       2,
       /\/no, the file of --tls-cert: No such file/,
     ],
-    [["serve", ...data, "--tls-cert", pem, "--tls-key", pem], 2, /has no certificate in PEM/],
+    [["serve", ...data("d"), "--tls-cert", pem, "--tls-key", pem], 2, /has no certificate in PEM/],
     [
       ["serve", ...data, "--backup-dir", "/proc/x"],
       1,
