@@ -13,7 +13,7 @@ Runs each test file in a process of its own and prints one line for it; a file t
 Without a file or folder: all tests that need nothing but Deno and take seconds.
 
   --slow            the files named *_slow_test.ts, which the task "test" leaves out
-  --jobs N          how many files run at the same time (one more than the machine has cores)
+  --jobs N          how many files run at the same time (two more than the machine has cores)
   --on-disk         make temporary folders on a disk, also where /dev/shm has room
   --time-limit S    seconds after which a file is ended (600)
   --filter TEXT     only tests whose name has this text
@@ -50,7 +50,7 @@ function readOptions(args: string[]): Options | number {
       args: own,
       allowPositionals: true,
       options: {
-        jobs: { type: "string", default: String(navigator.hardwareConcurrency + 1) },
+        jobs: { type: "string", default: String(navigator.hardwareConcurrency + 2) },
         "time-limit": { type: "string", default: "600" },
         filter: { type: "string" },
         slow: { type: "boolean", default: false },

@@ -89,13 +89,13 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
         "SQLite removes the log itself when the store is opened to merge it; the line is for a store that cannot even be opened.",
     },
   ]),
-  ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_test.ts"], [
+  ...mutantsOf("src/store/verify/counters.ts", ["tests/store/verify_slow_test.ts"], [
     {
       find: "if (files === usage.files && bytes === usage.bytes) return;",
       replace: "if (files === usage.files && bytes !== undefined) return;",
     },
   ]),
-  ...mutantsOf("src/store/verify/ownership.ts", ["tests/store/verify_test.ts"], [
+  ...mutantsOf("src/store/verify/ownership.ts", ["tests/store/verify_slow_test.ts"], [
     { find: "sizes.set(value.version, value.size);", replace: "void value;" },
     {
       find:

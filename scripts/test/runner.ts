@@ -12,7 +12,7 @@ const MEMORY_DISK_FREE = 4e9;
 
 export interface TestRun {
   files: readonly string[];
-  /** How many files run at the same time; by default one more than the machine has cores. */
+  /** How many files run at the same time; by default two more than the machine has cores. */
   jobs?: number;
   /** Seconds after which a file is ended. */
   timeLimit?: number;
@@ -89,7 +89,7 @@ async function memoryDisk(): Promise<{ dir?: string }> {
 }
 
 async function runAll(
-  { files, jobs = navigator.hardwareConcurrency + 1, timeLimit = 600, args = [], env = {} }:
+  { files, jobs = navigator.hardwareConcurrency + 2, timeLimit = 600, args = [], env = {} }:
     TestRun,
   folder: string,
   signal: AbortSignal,

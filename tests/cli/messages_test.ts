@@ -49,7 +49,7 @@ Deno.test("An unusable path or address is reported with advice.", async () => {
     ],
     [["serve", ...data("d"), "--tls-cert", pem, "--tls-key", pem], 2, /has no certificate in PEM/],
     [
-      ["serve", ...data, "--backup-dir", "/proc/x"],
+      ["serve", ...data("e"), "--backup-dir", "/proc/x"],
       1,
       /\/proc\/x, the folder of --backup-dir: \/proc cannot hold files/,
     ],

@@ -15,7 +15,7 @@ import {
   onceRemoved,
   onTwoProjects,
   SMALL,
-} from "../../support/removal.ts";
+} from "../../support/store/removal.ts";
 
 for (const what of ["project", "drive"] as const) {
   const path = what === "project" ? "" : "/drives/photos";

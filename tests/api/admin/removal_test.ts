@@ -4,7 +4,7 @@ import { utf8 } from "../../support/bytes.ts";
 import { assertFiles } from "../../support/drive.ts";
 import { TestServer } from "../../support/server.ts";
 import { assertErrorAnswer } from "../../support/suite.ts";
-import { fill, onceRemoved, onTwoProjects, SMALL } from "../../support/removal.ts";
+import { fill, onceRemoved, onTwoProjects, SMALL } from "../../support/store/removal.ts";
 
 Deno.test("A deleted project is gone at once for every caller.", async () => {
   await onTwoProjects(async (project) => {

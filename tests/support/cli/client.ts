@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { type CommandResult, environment, EXECUTABLE, Folder, programCommand } from "../command.ts";
-import { endHosted, runHosted } from "./hosted_commands.ts";
+import { runHosted } from "./hosted_commands.ts";
 import { PROJECT_KEY, TestServer } from "../server.ts";
 
 /** How long a command may take that is expected to end by itself. */
@@ -74,7 +74,6 @@ export class ClientWorkspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await endHosted(this.folder.path);
     await this.server[Symbol.asyncDispose]();
     await this.folder[Symbol.asyncDispose]();
   }

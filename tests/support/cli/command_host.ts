@@ -12,6 +12,8 @@ export interface HostedCommand {
   id: number;
   args: string[];
   env: Record<string, string>;
+  /** The folder that it runs in. */
+  cwd: string;
 }
 
 /** How a command ended. */
@@ -70,14 +72,22 @@ async function textOf(pieces: Uint8Array[]): Promise<string> {
 
 async function serve(connection: Deno.Conn, program: Program): Promise<void> {
   const writer = connection.writable.getWriter();
+  const commands = new Set<Promise<void>>();
+  let folder = "";
   let rest = "";
   for await (const text of connection.readable.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      void run(program, JSON.parse(line)).then((result) =>
-        writer.write(new TextEncoder().encode(`${JSON.stringify(result)}\n`))
-      );
+      const command: HostedCommand = JSON.parse(line);
+      // The process has one folder: commands in another one end first.
+      if (command.cwd !== folder) await Promise.all(commands);
+      Deno.chdir(folder = command.cwd);
+      const ended = run(program, command).then(async (result) => {
+        commands.delete(ended);
+        await writer.write(new TextEncoder().encode(`${JSON.stringify(result)}\n`));
+      });
+      commands.add(ended);
     }
   }
 }

@@ -24,11 +24,10 @@ class CommandHost {
     this.#read(connection).then(() => this.#end());
   }
 
-  static async start(cwd: string | undefined): Promise<CommandHost> {
+  static async start(): Promise<CommandHost> {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const process = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", SCRIPT, String(listener.addr.port), PROGRAM],
-      ...(cwd === undefined ? {} : { cwd }),
       stdin: "null",
       stdout: "inherit",
       stderr: "inherit",
@@ -38,11 +37,15 @@ class CommandHost {
     return new CommandHost(process, await listener.accept());
   }
 
-  async run(args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
+  async run(
+    args: readonly string[],
+    env: Record<string, string>,
+    cwd: string,
+  ): Promise<CommandResult> {
     const id = this.#count++;
     const waiting = Promise.withResolvers<CommandResult>();
     this.#waiting.set(id, waiting);
-    const command: HostedCommand = { id, args: [...args], env };
+    const command: HostedCommand = { id, args: [...args], env, cwd };
     await this.#writer.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`));
     return await waiting.promise;
   }
@@ -76,22 +79,21 @@ class CommandHost {
   }
 }
 
-const hosts = new Map<string | undefined, Promise<CommandHost>>();
+let host: Promise<CommandHost> | undefined;
 
-/** Runs a command of the program's sources in the process for commands of that folder. */
+/** Runs a command of the program's sources in a folder, in the process for commands of this test file. */
 export async function runHosted(
   args: readonly string[],
   env: Record<string, string>,
-  cwd?: string,
+  cwd = Deno.cwd(),
 ): Promise<CommandResult> {
-  const host = hosts.get(cwd) ?? CommandHost.start(cwd);
-  hosts.set(cwd, host);
-  return await (await host).run(args, env);
+  host ??= CommandHost.start();
+  return await (await host).run(args, env, cwd);
 }
 
-/** Kills the process that runs the commands of a folder. */
-export async function endHosted(cwd?: string): Promise<void> {
-  const host = hosts.get(cwd);
-  hosts.delete(cwd);
-  (await host)?.stop();
+/** Kills the process that runs commands. */
+export async function endHosted(): Promise<void> {
+  const ended = host;
+  host = undefined;
+  (await ended)?.stop();
 }

@@ -1,7 +1,7 @@
 import { fromFileUrl } from "@std/path";
 
 /** The root of the repository. */
-const ROOT = new URL("../../", import.meta.url);
+const ROOT = new URL("../../../", import.meta.url);
 
 /** A block of code in a page. */
 export interface Block {

@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { assertNoTraceOf } from "../faults/support/audit/store_audit.ts";
-import { ADMINISTERED, Project } from "./admin.ts";
-import type { Answer } from "./answer.ts";
-import { KIB, MIB, patternBytes } from "./bytes.ts";
-import { assertFiles, Upload, uploadParts } from "./drive.ts";
-import { TestServer } from "./server.ts";
-import { assertErrorAnswer } from "./suite.ts";
+import { assertNoTraceOf } from "../../faults/support/audit/store_audit.ts";
+import { ADMINISTERED, Project } from "../admin.ts";
+import type { Answer } from "../answer.ts";
+import { KIB, MIB, patternBytes } from "../bytes.ts";
+import { assertFiles, Upload, uploadParts } from "../drive.ts";
+import { TestServer } from "../server.ts";
+import { assertErrorAnswer } from "../suite.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
