@@ -9,18 +9,20 @@ import { downloadFile } from "./api/files/download_file.ts";
 import { listDrives } from "./api/files/list_drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
 import { putFile } from "./api/files/put_file.ts";
+import { putPart } from "./api/files/put_part.ts";
+import {
+  abortUpload,
+  completeUpload,
+  listUploads,
+  showUpload,
+  startUpload,
+} from "./api/files/uploads.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
 import { forwardAuth } from "./api/server/forward_auth.ts";
 import { showHealth, showReadiness } from "./api/server/health.ts";
 import { showMetrics } from "./api/server/metrics.ts";
 import { showDescription } from "./api/server/openapi.ts";
-import { abortUpload } from "./api/uploads/abort_upload.ts";
-import { completeUpload } from "./api/uploads/complete_upload.ts";
-import { listUploads } from "./api/uploads/list_uploads.ts";
-import { putPart } from "./api/uploads/put_part.ts";
-import { showUpload } from "./api/uploads/show_upload.ts";
-import { startUpload } from "./api/uploads/start_upload.ts";
 import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
 import { clientAddress } from "./http/network/client_address.ts";

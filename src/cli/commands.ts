@@ -18,8 +18,7 @@ import { SERVE_OPTIONS } from "./options/configuration.ts";
 import { parseServeOptions } from "./options/serve_options.ts";
 import { readCredentials } from "./serve/credentials.ts";
 import { serve } from "./serve/serve.ts";
-import { UsageError } from "./terminal/errors.ts";
-import { print, printError } from "./terminal/output.ts";
+import { print, printError, UsageError } from "./terminal/output.ts";
 
 const serveCommand: Command = {
   name: "serve",

@@ -19,13 +19,15 @@ import { COMMANDS, commandsOf, isCalled } from "./commands.ts";
 import { commandHelp, helpText } from "./help.ts";
 import type { Command } from "./options/arguments.ts";
 import { isOnDeploy, serveOnDeploy } from "./serve/deploy.ts";
-import { CommandError, StartError, UsageError } from "./terminal/errors.ts";
 import {
+  CommandError,
   type Environment,
   OUTPUT_CLOSED_STATUS,
   OutputClosed,
   print,
   printError,
+  StartError,
+  UsageError,
 } from "./terminal/output.ts";
 import { printable, quoteWord } from "./terminal/text.ts";
 

@@ -5,7 +5,7 @@ import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
 import { AccessIsOff } from "../../store/engine/errors.ts";
 import type { Store } from "../../store/store.ts";
-import { CommandError } from "../terminal/errors.ts";
+import { CommandError } from "../terminal/output.ts";
 import { plural, quoteWord } from "../terminal/text.ts";
 import { requireProject } from "./project.ts";
 import { SecretFile } from "./secret_file.ts";

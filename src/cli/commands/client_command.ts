@@ -7,8 +7,7 @@ import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { type Command, type OptionSpec, parseFlags, parseValue } from "../options/arguments.ts";
 import { DURATION_OR_ZERO } from "../options/value_types.ts";
-import { UsageError } from "../terminal/errors.ts";
-import { type Environment, print } from "../terminal/output.ts";
+import { type Environment, print, UsageError } from "../terminal/output.ts";
 import type { TransferProgress } from "../terminal/task_progress.ts";
 import { printable, printableJson, quoteWord } from "../terminal/text.ts";
 

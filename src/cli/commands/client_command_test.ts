@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 import { parseDrivePath, stateFolder } from "./client_command.ts";
 
 Deno.test("The first colon separates drive and name", () => {

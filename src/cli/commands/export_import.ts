@@ -11,7 +11,7 @@ import { TransferReport } from "../../client/transfers.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
 import type { OptionSpec } from "../options/arguments.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
+import { CommandError, UsageError } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
 import { plural } from "../terminal/text.ts";
 import { type ClientCall, type ClientCommand, requireDriveName } from "./client_command.ts";

@@ -1,8 +1,7 @@
 import { ClientError } from "../../client/errors.ts";
 import type { Entry, RemoteDrives } from "../../client/remote_drives.ts";
 import { formatBytes } from "../../rules/units.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
-import { sizeText } from "../terminal/output.ts";
+import { CommandError, sizeText, UsageError } from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
 import { plural } from "../terminal/text.ts";

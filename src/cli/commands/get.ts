@@ -7,8 +7,7 @@ import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../client/local_p
 import type { RemoteDrives } from "../../client/remote_drives.ts";
 import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
 import { formatBytes } from "../../rules/units.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
-import { outputFailure } from "../terminal/output.ts";
+import { CommandError, outputFailure, UsageError } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
 import { plural } from "../terminal/text.ts";
 import {

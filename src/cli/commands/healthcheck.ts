@@ -7,8 +7,7 @@ import { failureReason } from "../../rules/system_error.ts";
 import { type Command, type OptionSpec, parseFlags, parseValue } from "../options/arguments.ts";
 import { parseServeOptions } from "../options/serve_options.ts";
 import { DURATION } from "../options/value_types.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
-import { type Environment, print } from "../terminal/output.ts";
+import { CommandError, type Environment, print, UsageError } from "../terminal/output.ts";
 
 /** The default of --timeout: less than the 30 s that Docker allows a health check. */
 const DEFAULT_TIMEOUT = "5s";

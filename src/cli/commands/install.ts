@@ -4,8 +4,13 @@ import { type Build, currentBuild } from "../../version.ts";
 import { type Command, type OptionSpec, parseFlags, variableOf } from "../options/arguments.ts";
 import { SERVE_OPTIONS } from "../options/configuration.ts";
 import { parseServeOptions } from "../options/serve_options.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
-import { type Environment, print, printError } from "../terminal/output.ts";
+import {
+  CommandError,
+  type Environment,
+  print,
+  printError,
+  UsageError,
+} from "../terminal/output.ts";
 import { printable, quoteWord } from "../terminal/text.ts";
 import { writeSecrets } from "./secret_file.ts";
 

@@ -1,7 +1,7 @@
 import { isoSeconds } from "../../rules/dates.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { hashSecret, KEY_PREFIX_LENGTH, newSecret } from "../../rules/secrets.ts";
-import { CommandError } from "../terminal/errors.ts";
+import { CommandError } from "../terminal/output.ts";
 import { noSuchProject, requireProject } from "./project.ts";
 import { hasStore, type StoreCall, type StoreCommand } from "./store_command.ts";
 

@@ -6,7 +6,7 @@ import { formatBytes, parseByteSize } from "../../rules/units.ts";
 import type { ProjectChanges, ProjectInfo } from "../../store/accounts/projects.ts";
 import { BeingDeleted } from "../../store/engine/errors.ts";
 import type { Store } from "../../store/store.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
+import { CommandError, UsageError } from "../terminal/output.ts";
 import type { Cell } from "../terminal/table.ts";
 import { plural, quoteWord } from "../terminal/text.ts";
 import { projectIdProblem, type StoreCall, type StoreCommand } from "./store_command.ts";

@@ -10,7 +10,7 @@ import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf, contentTypeProblem } from "../../rules/content_type.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import { formatBytes } from "../../rules/units.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
+import { CommandError, UsageError } from "../terminal/output.ts";
 import { TransferProgress } from "../terminal/task_progress.ts";
 import { plural } from "../terminal/text.ts";
 import {

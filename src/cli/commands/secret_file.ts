@@ -1,6 +1,6 @@
 import { dirname } from "@std/path";
 import { failureReason } from "../../rules/system_error.ts";
-import { CommandError } from "../terminal/errors.ts";
+import { CommandError } from "../terminal/output.ts";
 
 /** Only the owner can read the file. */
 const MODE = 0o600;

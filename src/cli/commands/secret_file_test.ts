@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CommandError } from "../terminal/errors.ts";
+import { CommandError } from "../terminal/output.ts";
 import { SecretFile } from "./secret_file.ts";
 
 async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {

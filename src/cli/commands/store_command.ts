@@ -15,8 +15,14 @@ import {
 } from "../options/arguments.ts";
 import { DEFAULT_DISK_RESERVE, kvUrl, serverNamesIn } from "../options/serve_options.ts";
 import type { ValueType } from "../options/value_types.ts";
-import { CommandError, UsageError } from "../terminal/errors.ts";
-import { type Environment, logFailure, print, printError } from "../terminal/output.ts";
+import {
+  CommandError,
+  type Environment,
+  logFailure,
+  print,
+  printError,
+  UsageError,
+} from "../terminal/output.ts";
 import { confirm, requireTerminal } from "../terminal/prompt.ts";
 import { type Cell, table } from "../terminal/table.ts";
 import { TaskProgress } from "../terminal/task_progress.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 import { type StoreCall, type StoreCommand, storeCommand } from "./store_command.ts";
 
 const SECRET = "0123456789abcdefghijABCDEFGHIJ";

@@ -6,8 +6,7 @@ import { type Problem, repair, REPAIR_ROUNDS } from "../../store/verify/problem.
 import { type VerifyReport, verifyStore } from "../../store/verify/verify.ts";
 import { DEFAULT_BACKUP_EVERY } from "../options/serve_options.ts";
 import { BACKUP_INTERVAL } from "../options/value_types.ts";
-import { CommandError } from "../terminal/errors.ts";
-import { printError } from "../terminal/output.ts";
+import { CommandError, printError } from "../terminal/output.ts";
 import type { TaskProgress } from "../terminal/task_progress.ts";
 import { plural, printable } from "../terminal/text.ts";
 import type { StoreCall, StoreCommand } from "./store_command.ts";

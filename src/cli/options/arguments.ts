@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
-import { UsageError } from "../terminal/errors.ts";
-import type { Environment } from "../terminal/output.ts";
+import { type Environment, UsageError } from "../terminal/output.ts";
 import { quoteWord } from "../terminal/text.ts";
 import type { ValueType } from "./value_types.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 import { type OptionSpec, parseFlags } from "./arguments.ts";
 
 const SPECS: readonly OptionSpec[] = [

@@ -2,11 +2,9 @@ import type { CorsOrigins } from "../../http/cors.ts";
 import type { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
-import { hostProblem } from "../../rules/hosts.ts";
-import { hostnameOf, type ServerNames } from "../../rules/hosts.ts";
+import { hostnameOf, hostProblem, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
-import { UsageError } from "../terminal/errors.ts";
-import type { Environment } from "../terminal/output.ts";
+import { type Environment, UsageError } from "../terminal/output.ts";
 import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
 import {

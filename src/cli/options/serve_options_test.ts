@@ -3,7 +3,7 @@ import { TrustedProxies } from "../../http/network/client_address.ts";
 import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import { DEFAULT_IDLE_TIMEOUT, DEFAULT_UPLOAD_TTL } from "../../store/store.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/uploads/open_upload_limit.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 import { variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
 import {

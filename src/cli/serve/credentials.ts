@@ -8,7 +8,7 @@ import {
   type ProjectKey,
 } from "../../rules/secrets.ts";
 import type { Store } from "../../store/store.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 
 /** The credentials of the environment. */
 export interface ConfiguredCredentials {

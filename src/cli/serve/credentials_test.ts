@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import { hashSecret, MAX_KEY_HEADER, newProjectKey, parseProjectKey } from "../../rules/secrets.ts";
 import { type Database, openMemoryDatabase } from "../../store/engine/database.ts";
 import { Store } from "../../store/store.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 import {
   applyCredentials,
   type ConfiguredCredentials,

@@ -18,7 +18,7 @@ import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
 import { createMemoryBudget } from "./machine.ts";
 import { Observation } from "./observation.ts";
-import { drain, ignoreTimeout, ShutdownSignal } from "./shutdown.ts";
+import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
 
 /** Milliseconds for running transfers, then to close the store: Deno Deploy ends a program 5 seconds after its signal. */
 const DEPLOY_SHUTDOWN_TIME = 4000;

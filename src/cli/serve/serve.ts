@@ -20,8 +20,7 @@ import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
-import { StartError } from "../terminal/errors.ts";
-import { announce, printError } from "../terminal/output.ts";
+import { announce, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, type ConfiguredCredentials, startMessage } from "./credentials.ts";
 import { listen, openGate, urlOf } from "./listen.ts";
@@ -33,8 +32,54 @@ import {
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
 import { Observation } from "./observation.ts";
-import { ignoreTimeout, ShutdownSignal } from "./shutdown.ts";
 import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
+
+/** The exit status if a second signal ends the process: 128 + the signal's number. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Windows has no SIGTERM. */
+function isSupported([name]: [string, number]): boolean {
+  return Deno.build.os !== "windows" || name === "SIGINT";
+}
+
+/** Listens for SIGTERM and SIGINT until its disposal. A second signal ends the process immediately. */
+export class ShutdownSignal implements Disposable {
+  /** Resolves at the first signal. */
+  readonly first: Promise<void>;
+  readonly #stopListening: (() => void)[];
+
+  /** @param beforeEnd Runs before a second signal ends the process; it must be short. */
+  constructor(beforeEnd: () => Promise<void> = () => Promise.resolve()) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.first = promise;
+    let isFirst = true;
+    this.#stopListening = Object.entries(SIGNALS).filter(isSupported).map(([name, status]) => {
+      const listener = () => {
+        if (!isFirst) beforeEnd().finally(() => Deno.exit(status));
+        isFirst = false;
+        resolve();
+      };
+      const signal = name as keyof typeof SIGNALS;
+      Deno.addSignalListener(signal, listener);
+      return () => Deno.removeSignalListener(signal, listener);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopListening.forEach((stop) => stop());
+  }
+}
+
+/** Shuts a server of the runtime down once uploads have ended, as its shutdown aborts request bodies. */
+export async function drain(server: Deno.HttpServer, running: RunningUploads): Promise<void> {
+  await running.whenIdle();
+  await server.shutdown();
+}
+
+/** Ignores a timeout: the end of the process aborts what is still running. */
+export function ignoreTimeout(error: unknown): void {
+  if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
+}
 
 /** The dashboard's files, which compiled and packed executables include. */
 const DASHBOARD = new URL("../../dashboard/", import.meta.url);

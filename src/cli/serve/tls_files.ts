@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { isoSeconds } from "../../rules/dates.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
-import { UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/output.ts";
 
 /** The certificate chain and the private key for HTTPS, in PEM. */
 export interface TlsFiles {

@@ -1,5 +1,4 @@
-import { CommandError, UsageError } from "./errors.ts";
-import { printError } from "./output.ts";
+import { CommandError, printError, UsageError } from "./output.ts";
 import { printable } from "./text.ts";
 
 /** @param usage The command line to suggest. @throws {UsageError} if there is no terminal for a question. */

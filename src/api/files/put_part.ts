@@ -17,7 +17,7 @@ import {
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
-import { uploadFailures, uploadJson } from "./upload_json.ts";
+import { uploadFailures, uploadJson } from "./uploads.ts";
 
 /** `POST /uploads/{upload_id}/parts`: "`part` (integer, required, starts at 1)". */
 export const putPart = driveEndpoint(

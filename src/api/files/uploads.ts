@@ -1,0 +1,197 @@
+import { errors } from "../../http/http_error.ts";
+import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { bytesBody } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_LIST } from "../../rules/names.ts";
+import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
+import { allowsWrite } from "../../rules/preconditions.ts";
+import type { Place } from "../../store/engine/records.ts";
+import { driveEndpoint, placeOf, preconditionsOf, typeOf, writeFailures } from "../drive_call.ts";
+
+/** The fields of an upload in every response. */
+interface UploadJson {
+  name: string;
+  upload_id: string;
+  project_id: string;
+  drive_name: string;
+}
+
+/** The upload `id` of the file at `place` as JSON. */
+export function uploadJson({ project, drive, name }: Place, id: string): UploadJson {
+  return { name, upload_id: id, project_id: project, drive_name: drive };
+}
+
+/** Sentences that describe the errors of several operations on an upload. */
+export const uploadFailures = {
+  notFound: "The upload does not exist in this drive, or has expired or was aborted.",
+  otherName: "The name is missing, invalid, or not that of the upload.",
+  completed: "The upload is complete.",
+} as const;
+
+/** `POST /uploads`: opens an upload in parts. A body is ignored. */
+export const startUpload = driveEndpoint({
+  id: "startUpload",
+  tag: TAGS.uploads,
+  summary: "Start an upload",
+  description:
+    "Opens an upload in parts. The file becomes visible only when the upload is completed. " +
+    "Its content type is that of this request, if it has one, otherwise that of part 1.",
+  parameters: [parameter("FileName")],
+  body: bytesBody("Ignored."),
+  success: { 202: jsonResponse("The upload is open.", "Upload") },
+  failures: {
+    ...writeFailures,
+    BadRequest: "The name is missing or invalid, or the content type is too long.",
+    Conflict:
+      "The project has as many open uploads as the server allows: complete or abort one. Or the drive is being removed.",
+  },
+}, async (call, { store }) => {
+  const place = placeOf(call);
+  using _reserved = await store.reserveDisk(0);
+  const id = await store.uploads.start(place, typeOf(call));
+  return json(202, uploadJson(place, id));
+});
+
+/** Estimated memory for reading and writing one upload with a name of common length, in bytes. */
+const UPLOAD_MEMORY = 1024;
+
+/** `GET /uploads`: the open uploads of a drive, paged by `limit` and `last` like the list of files. */
+export const listUploads = driveEndpoint({
+  id: "listUploads",
+  tag: TAGS.uploads,
+  summary: "List open uploads",
+  parameters: ["Limit", "LastUpload"].map(parameter),
+  success: {
+    200: jsonResponse("The uploads, and `paging` if there is a next page.", "UploadList"),
+  },
+  schemas: {
+    UploadList: closed({
+      uploads: listOf(
+        closed({
+          upload_id: schema("UploadId"),
+          name: schema("FileName"),
+          created: schema("Time"),
+          expires: schema("Time"),
+        }),
+        { maxItems: MAX_LIST },
+      ),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
+  },
+}, async (call, deps) => {
+  const { project, drive, query } = call;
+  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
+  const last = query.one("last") ?? "";
+  const options = { estimate: limit * UPLOAD_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
+    const { uploads, more } = await deps.store.uploads.list(project, drive, { limit, last });
+    return {
+      uploads: uploads.map(({ id, session }) => ({
+        upload_id: id,
+        name: session.name,
+        created: new Date(session.created).toISOString(),
+        expires: new Date(session.expires).toISOString(),
+      })),
+      ...pagingOf(uploads.map(({ id }) => id), more),
+    };
+  });
+});
+
+/** `GET /uploads/{upload_id}`: the parts that have arrived, so that a client can resume after a crash. */
+export const showUpload = driveEndpoint({
+  id: "showUpload",
+  tag: TAGS.uploads,
+  summary: "Show an upload",
+  description: "Lists the parts that have arrived, so that a client can resume after a crash.",
+  parameters: [parameter("FileName")],
+  success: { 200: jsonResponse("The upload, its parts and its deadline.", "UploadState") },
+  failures: {
+    BadRequest: uploadFailures.otherName,
+    NotFound: uploadFailures.notFound,
+    Conflict: uploadFailures.completed,
+  },
+  schemas: {
+    UploadState: closed({
+      name: schema("FileName"),
+      upload_id: schema("UploadId"),
+      project_id: schema("ProjectId"),
+      drive_name: schema("DriveName"),
+      created: schema("Time"),
+      expires: schema("Time"),
+      parts: listOf(
+        closed({
+          part: schema("PartNumber"),
+          size: { type: "integer", minimum: 0, maximum: MAX_PAYLOAD, description: "Bytes." },
+        }),
+        {
+          maxItems: MAX_PARTS,
+          description: "The parts that have arrived, in the order of their numbers.",
+        },
+      ),
+    }),
+  },
+}, async (call, deps) => {
+  const place = placeOf(call);
+  return await boundedJson(call, deps, { isRepeatable: true }, async () => {
+    const { session, parts } = await deps.store.uploads.get(place, call.id);
+    return {
+      ...uploadJson(place, call.id),
+      created: new Date(session.created).toISOString(),
+      expires: new Date(session.expires).toISOString(),
+      parts: parts.map(({ part, size }) => ({ part, size })),
+    };
+  });
+});
+
+/** `PATCH /uploads/{upload_id}`: "Completes the upload." */
+export const completeUpload = driveEndpoint({
+  id: "completeUpload",
+  tag: TAGS.uploads,
+  summary: "Complete an upload",
+  description:
+    `Makes the file of parts 1 to n, all of which except the last have at least ${MIN_PART} bytes. An upload without ` +
+    "parts makes an empty file. A repeated call has the same response until the upload would have expired.",
+  parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
+  success: { 200: jsonResponse("The file exists.", "Upload") },
+  failures: {
+    ...writeFailures,
+    BadRequest:
+      `${uploadFailures.otherName} Or parts are missing or too small: the upload stays open.`,
+    NotFound: uploadFailures.notFound,
+    PreconditionFailed: "`If-Match` or `If-None-Match` does not hold: the upload stays open.",
+  },
+}, async (call, { store }) => {
+  const place = placeOf(call);
+  const conditions = preconditionsOf(call);
+  const outcome = await store.uploads.complete(
+    place,
+    call.id,
+    (current) => allowsWrite(conditions, current),
+    call.reauthorize,
+  );
+  if (outcome === "refused") throw errors.preconditionFailed();
+  return json(200, uploadJson(place, call.id));
+});
+
+/** `DELETE /uploads/{upload_id}`: "Aborts the upload." */
+export const abortUpload = driveEndpoint({
+  id: "abortUpload",
+  tag: TAGS.uploads,
+  summary: "Abort an upload",
+  description: "Discards an upload. Afterwards every call on it is answered with 404.",
+  parameters: [parameter("FileName")],
+  success: { 200: jsonResponse("The upload was discarded.", "Upload") },
+  failures: {
+    BadRequest: uploadFailures.otherName,
+    NotFound: uploadFailures.notFound,
+    Conflict: uploadFailures.completed,
+    StorageFull: "The disk is full.",
+  },
+}, async (call, { store }) => {
+  const place = placeOf(call);
+  await store.uploads.abort(place, call.id);
+  return json(200, uploadJson(place, call.id));
+});
