@@ -41,11 +41,41 @@ function oneOf(words: readonly string[], flags: string): RegExp {
 /** This file has the list, and the dashboard's names are its own. */
 const UNCHECKED = /^(scripts\/test\/structure_test\.ts$|src\/dashboard\/|tests\/browser\/)/;
 
+/** They describe such paths. */
+const UNCHECKED_PATHS = /^scripts\/package\/parts(_test)?\.ts$/;
+
 Deno.test("No source files import each other in a circle", async () => {
   const graph = await readImports(ROOT, FOLDERS);
   const cycles = findCycles(graph).filter((files) => !files.every((file) => DASHBOARD.test(file)));
   assertEquals(cycles, []);
 });
+
+/** A path beside a source, in the form that bundlers understand. */
+const RELATIVE_URL = /new URL\(\s*"([^"]*[^"/])",\s*import\.meta\.url/g;
+
+Deno.test("Every file that a source names by its path exists", async () => {
+  const missing: string[] = [];
+  for (const folder of FOLDERS) {
+    for (const file of (await filesBelow(ROOT, folder)).filter((path) => path.endsWith(".ts"))) {
+      if (UNCHECKED_PATHS.test(file)) continue;
+      const base = new URL(file, `file://${ROOT}`);
+      for (const [, path = ""] of (await Deno.readTextFile(base)).matchAll(RELATIVE_URL)) {
+        if (!await exists(new URL(path, base))) missing.push(`${file}: ${path}`);
+      }
+    }
+  }
+  assertEquals(missing, []);
+});
+
+async function exists(url: URL): Promise<boolean> {
+  try {
+    await Deno.stat(url);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
 
 Deno.test("No folder has more than 15 source files beside its tests", async () => {
   const files = await Promise.all(FOLDERS.map((folder) => filesBelow(ROOT, folder)));

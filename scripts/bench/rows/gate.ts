@@ -13,7 +13,7 @@ export const gate: Experiment = {
     required: 0.4,
   }],
   async prepare({ scope, load }, checkout) {
-    const file = new URL("process_application.ts", import.meta.url).pathname;
+    const file = new URL("../process_application.ts", import.meta.url).pathname;
     const application = await startListening(scope, { args: ["run", ...scriptFlags(), file] });
     const server = await Server.startWithGate(scope, checkout);
     const { origin, pathname } = new URL(await server.protect("small", application.origin));
