@@ -10,7 +10,7 @@ import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./ben
 import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report.ts";
 import { besideUploads } from "./bench/rows/beside_uploads.ts";
 import { completeUpload } from "./bench/rows/complete_upload.ts";
-import { downloadLarge, downloadSmall } from "./bench/rows/downloads.ts";
+import { downloadLarge, downloadNames, downloadSmall } from "./bench/rows/downloads.ts";
 import { gate } from "./bench/rows/gate.ts";
 import { listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
@@ -22,6 +22,7 @@ import { Stock } from "./bench/stock.ts";
 /** All that is measured, in the order of the report. */
 const EXPERIMENTS: readonly Experiment[] = [
   downloadSmall,
+  downloadNames,
   uploadSmall,
   overwriteSmall,
   ...downloadLarge,

@@ -17,7 +17,8 @@ async function runWrk(scope: Scope, load: ClientInput): Promise<LoadResult> {
   const folder = await scope.makeFolder();
   const script = join(folder, "load.lua");
   const bodyFile = join(folder, "body");
-  if (load.body !== undefined) await Deno.writeFile(bodyFile, randomBytes(load.body));
+  const body = load.body ?? load.write?.body;
+  if (body !== undefined) await Deno.writeFile(bodyFile, randomBytes(body));
   await Deno.writeTextFile(script, wrkScript(load, bodyFile));
   const output = await runToEnd(scope, "wrk", { args: wrkArguments(load, script) });
   const summary = output.split("\n").find((line) => line.startsWith("{"));
@@ -39,36 +40,44 @@ function wrkArguments({ target, connections, seconds, origin }: ClientInput, scr
 
 /** The Lua script that makes the requests. Without `{n}` they are all the same, and wrk makes them once. */
 export function wrkScript(load: ClientInput, bodyFile: string): string {
-  const { method, target, headers, body, cycle } = load;
+  const { method, target, headers, body, write } = load;
   const quoted = Object.entries(headers).map(([name, value]) =>
     `  wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`
   );
   const readBody = `  local file = io.open(${JSON.stringify(bodyFile)}, "rb")
-  wrk.body = file:read("*a")
+  ${body === undefined ? "written" : "wrk.body"} = file:read("*a")
   file:close()
 `;
+  const hasBody = body !== undefined || write !== undefined;
   return `local threads = 0
 function setup(thread)
   thread:set("id", threads)
   threads = threads + 1
 end
 
-local target
+local target, written
 function init(args)
   wrk.method = ${JSON.stringify(method)}
-${quoted.join("")}${body === undefined ? "" : readBody}\
+${quoted.join("")}${hasBody ? readBody : ""}\
   target = string.gsub(${JSON.stringify(target)}, "{t}", tostring(id))
   wrk.path = target
 end
-${target.includes("{n}") ? counting(cycle) : ""}${DONE}`;
+${target.includes("{n}") ? counting(load) : ""}${DONE}`;
 }
 
-function counting(cycle: number | undefined): string {
-  const number = cycle === undefined ? "n" : `n % ${cycle}`;
+function counting({ cycle, isScattered = false, write }: Load): string {
+  const place = isScattered ? `n * ${STRIDE}` : "n";
+  const number = cycle === undefined ? place : `${place} % ${cycle}`;
+  const writing = write === undefined ? "" : `  if n % ${write.every} == 0 then
+    local path = string.gsub(${JSON.stringify(write.target)}, "{n}", tostring(n))
+    return wrk.format("POST", path, nil, written)
+  end
+`;
   return `
 local n = -1
 function request()
   n = n + 1
+${writing}\
   return wrk.format(nil, (string.gsub(target, "{n}", tostring(${number}))))
 end
 `;
@@ -108,8 +117,12 @@ export interface Load {
   target: string;
   /** `{n}` starts over after so many numbers; it never does by default. */
   cycle?: number;
+  /** Whether the numbers of consecutive requests are far apart, each of the cycle once. */
+  isScattered?: boolean;
   /** Bytes that each request sends. */
   body?: number;
+  /** Every `every`th request is a `POST` of `body` bytes to another target instead. */
+  write?: { every: number; target: string; body: number };
   connections: number;
   /** How long it goes on. */
   seconds: number;
@@ -135,6 +148,9 @@ export interface ClientInput extends Load {
   /** Ends after so many requests instead of `seconds`. */
   requests?: number;
 }
+
+/** The distance between scattered numbers: a prime, so that all numbers of a cycle come up. */
+export const STRIDE = 7919;
 
 /** More threads than this only get in each other's way. */
 const MAX_THREADS = 8;

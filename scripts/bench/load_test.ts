@@ -23,6 +23,16 @@ Deno.test("wrkScript() counts requests, and starts over where that is wanted", (
   assertStringIncludes(wrkScript({ ...counting, cycle: 100 }, "/body"), "tostring(n % 100)");
 });
 
+Deno.test("wrkScript() can scatter its numbers, and upload at times", () => {
+  const counting = { ...input, target: "/files?name={n}", cycle: 100 };
+  assertStringIncludes(wrkScript({ ...counting, isScattered: true }, "/body"), "n * 7919 % 100");
+  const write = { every: 20, target: "/files?name=new-{n}", body: 5 };
+  const script = wrkScript({ ...counting, write }, "/a body");
+  assertStringIncludes(script, 'io.open("/a body", "rb")');
+  assertStringIncludes(script, "if n % 20 == 0 then");
+  assertStringIncludes(script, 'wrk.format("POST", path, nil, written)');
+});
+
 Deno.test("wrkScript() reads the body from its file", () => {
   assertStringIncludes(wrkScript({ ...input, body: 5 }, "/a body"), 'io.open("/a body", "rb")');
 });

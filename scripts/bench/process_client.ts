@@ -5,7 +5,7 @@
  */
 
 import { percentile } from "./experiment.ts";
-import type { ClientInput, LoadResult } from "./load.ts";
+import { type ClientInput, type LoadResult, STRIDE } from "./load.ts";
 import { randomBytes } from "./server.ts";
 
 if (import.meta.main) {
@@ -44,15 +44,23 @@ async function send(input: ClientInput): Promise<LoadResult> {
 
 /** Yields requests until the time is over or the wanted number is reached. */
 function requestsOf(input: ClientInput): (thread: number) => Request | undefined {
-  const { origin, method, headers, requests } = input;
+  const { origin, method, headers, requests, write } = input;
+  const written = write === undefined ? undefined : randomBytes(write.body);
   const body = input.body === undefined ? undefined : randomBytes(input.body);
   const client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: input.connections });
   const end = performance.now() + input.seconds * 1000;
   let n = 0;
   return (thread) => {
     if (requests === undefined ? performance.now() >= end : n >= requests) return undefined;
-    const number = input.cycle === undefined ? n : n % input.cycle;
+    const place = input.isScattered ? n * STRIDE : n;
+    const number = input.cycle === undefined ? place : place % input.cycle;
+    const isWrite = write !== undefined && n % write.every === 0;
     n++;
+    if (isWrite) {
+      const url = origin + write.target.replace("{n}", String(n));
+      const init = { method: "POST", headers, client, body: written ?? null };
+      return new Request(url, init);
+    }
     const target = input.target
       .replace("{n}", String(number))
       .replace("{d}", String(number % 10))

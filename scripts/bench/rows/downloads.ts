@@ -1,9 +1,11 @@
 import type { Experiment, Measure } from "../experiment.ts";
 import { startHttpLimit } from "../limits.ts";
-import { Server, storeAndCheck, target } from "../server.ts";
+import { sendEach } from "../load.ts";
+import { inDrive, Server, storeAndCheck, target } from "../server.ts";
 
 const SMALL_SIZE = 4096;
 const CONNECTIONS = 32;
+const DRIVE = "names";
 
 /** Small downloads, beside an HTTP server that answers from memory. */
 export const downloadSmall: Experiment = {
@@ -22,6 +24,47 @@ export const downloadSmall: Experiment = {
       return [(await load(scope, { ...sent, connections: CONNECTIONS, seconds: 1 })).perSecond];
     };
     return { work: measure(server.origin, target.download("small")), limit: measure(limit, "/") };
+  },
+};
+
+/** Files among which requests choose. */
+const NAMES = 100_000;
+
+/** Small downloads of many names, which no cache can hold, beside an HTTP server that answers from memory. */
+export const downloadNames: Experiment = {
+  rows: [
+    { name: "download 4 KiB, 100,000 names", unit: "req/s", bound: "at least", required: 0.3 },
+    { name: "the same, and 5 % uploads", unit: "req/s", bound: "at least", required: 0.25 },
+  ],
+  async prepare({ scope, load }, checkout) {
+    const server = await Server.start(scope, checkout);
+    const { origin } = server;
+    const upload = inDrive(DRIVE, "/files?name=file-{n}");
+    const fill = { origin, method: "POST", target: upload, body: SMALL_SIZE } as const;
+    await sendEach(scope, { ...fill, connections: 64, seconds: 0 }, NAMES);
+    const limit = await startHttpLimit(scope, SMALL_SIZE);
+    const download = {
+      origin,
+      method: "GET",
+      target: inDrive(DRIVE, "/files/download?name=file-{n}"),
+      cycle: NAMES,
+      isScattered: true,
+      connections: CONNECTIONS,
+      seconds: 1,
+    } as const;
+    const write = { every: 20, target: inDrive(DRIVE, "/files?name=new-{n}"), body: SMALL_SIZE };
+    const ofMemory = { origin: limit, method: "GET", target: "/" } as const;
+    return {
+      work: async () => [
+        (await load(scope, download)).perSecond,
+        (await load(scope, { ...download, write })).perSecond,
+      ],
+      limit: async () => {
+        const sent = { ...ofMemory, connections: CONNECTIONS, seconds: 1 };
+        const { perSecond } = await load(scope, sent);
+        return [perSecond, perSecond];
+      },
+    };
   },
 };
 
