@@ -22,7 +22,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     corsOrigins: "*",
     failedReasons: false,
     idleTimeout: 60_000,
-    slots: new UploadSlots({ max: 64, patience: 60_000 }),
+    slots: new UploadSlots({ max: 64, maxWait: 60_000 }),
     uploadPace: undefined,
     running: new RunningUploads(),
     wrongKeys: new WrongKeyLimiter(),

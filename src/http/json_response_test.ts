@@ -14,8 +14,8 @@ class TestServer {
   readonly json: MemoryPart;
   built = 0;
 
-  constructor(patience = 60_000) {
-    this.json = new MemoryPart("json", LIMIT, patience);
+  constructor(maxWait = 60_000) {
+    this.json = new MemoryPart("json", LIMIT, maxWait);
   }
 
   /** Answers a project with a text of this size. */

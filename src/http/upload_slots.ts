@@ -11,7 +11,7 @@ export interface SlotLimits {
   /** The number of slots. */
   max: number;
   /** How long an upload waits for a slot, in milliseconds. */
-  patience: number;
+  maxWait: number;
   /** The most uploads of one project that may wait. */
   maxWaiting?: number;
 }
@@ -28,16 +28,16 @@ interface Waiting {
  * turn, and within a project in the order of arrival. A plain semaphore would give all slots to one project.
  */
 export class UploadSlots {
-  readonly #patience: number;
+  readonly #maxWait: number;
   readonly #maxWaiting: number;
   #free: number;
   /** The waiting uploads by project. The first project is next. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #running = new Map<string, number>();
 
-  constructor({ max, patience, maxWaiting = MAX_WAITING }: SlotLimits) {
+  constructor({ max, maxWait, maxWaiting = MAX_WAITING }: SlotLimits) {
     this.#free = max;
-    this.#patience = patience;
+    this.#maxWait = maxWait;
     this.#maxWaiting = maxWaiting;
   }
 
@@ -87,7 +87,7 @@ export class UploadSlots {
       queue.splice(at, 1);
       if (queue.length === 0) this.#waiting.delete(project);
       reject(errors.tooManyUploads());
-    }, this.#patience);
+    }, this.#maxWait);
     try {
       await promise;
     } finally {

@@ -41,7 +41,7 @@ async function endAll(uploads: readonly Upload[]): Promise<void> {
 }
 
 Deno.test("no more uploads run at once than there are slots, and each gets one in turn", async () => {
-  const slots = new UploadSlots({ max: 2, patience: LONG });
+  const slots = new UploadSlots({ max: 2, maxWait: LONG });
   let running = 0;
   let most = 0;
   const order: number[] = [];
@@ -57,7 +57,7 @@ Deno.test("no more uploads run at once than there are slots, and each gets one i
 });
 
 Deno.test("an upload that waits too long is 503 with Retry-After and takes no slot later", async () => {
-  const slots = new UploadSlots({ max: 1, patience: 5 });
+  const slots = new UploadSlots({ max: 1, maxWait: 5 });
   const first = new Upload(slots, "p");
   const refused = await assertRejects(() => slots.run("p", () => Promise.resolve()), HttpError);
   assertEquals([refused.status, refused.headers["Retry-After"]], [503, "1"]);
@@ -66,14 +66,14 @@ Deno.test("an upload that waits too long is 503 with Retry-After and takes no sl
 });
 
 Deno.test("a failed upload frees its slot", async () => {
-  const slots = new UploadSlots({ max: 1, patience: 1000 });
+  const slots = new UploadSlots({ max: 1, maxWait: 1000 });
   const broken = () => slots.run("p", () => Promise.reject(new Error("broken")));
   await assertRejects(broken, Error, "broken");
   assertEquals(await slots.run("p", () => Promise.resolve(1)), 1);
 });
 
 Deno.test("another project gets a slot at once beside a project with many uploads", async () => {
-  const slots = new UploadSlots({ max: 64, patience: LONG });
+  const slots = new UploadSlots({ max: 64, maxWait: LONG });
   const hostile = await begin(slots, "hostile", 200);
   const second = await begin(slots, "second", 200);
   const third = await begin(slots, "third", 200);
@@ -84,7 +84,7 @@ Deno.test("another project gets a slot at once beside a project with many upload
 });
 
 Deno.test("free slots go to the projects in turn", async () => {
-  const slots = new UploadSlots({ max: 4, patience: LONG });
+  const slots = new UploadSlots({ max: 4, maxWait: LONG });
   const order: string[] = [];
   const runs = (project: string) => new Upload(slots, project, () => order.push(project));
   const first = Array.from({ length: 3 }, () => runs("a"));
@@ -97,7 +97,7 @@ Deno.test("free slots go to the projects in turn", async () => {
 });
 
 Deno.test("the number of waiting uploads is limited for each project", async () => {
-  const slots = new UploadSlots({ max: 2, patience: LONG, maxWaiting: 3 });
+  const slots = new UploadSlots({ max: 2, maxWait: LONG, maxWaiting: 3 });
   const uploads = await begin(slots, "hostile", 5);
   const refused = await assertRejects(() => slots.run("hostile", async () => {}), HttpError);
   assertEquals([refused.status, refused.headers["Retry-After"]], [503, "1"]);

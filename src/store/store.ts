@@ -90,7 +90,7 @@ export class Store {
     this.#disk = disk;
     const { revocations } = this;
     this.memory = options.memory ??
-      new MemoryBudget(MIN_MEMORY_BUDGET, { patience: DEFAULT_IDLE_TIMEOUT });
+      new MemoryBudget(MIN_MEMORY_BUDGET, { maxWait: DEFAULT_IDLE_TIMEOUT });
     const { memory } = this;
     const openVersions = new OpenVersions();
     const projectCache = new ProjectCache(db);

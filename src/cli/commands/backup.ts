@@ -105,7 +105,7 @@ async function replaceStore(call: StoreCall): Promise<void> {
 async function check(path: string, call: StoreCall, progress: TaskProgress): Promise<void> {
   const file = call.required("FILE");
   const { problems } = await verifyStore(path, {
-    isOurs: true,
+    isPrivate: true,
     onBytes: (done, total) => progress.show("Verify", done, total),
   }).catch((error: unknown) => {
     const reason = failureReason(error);

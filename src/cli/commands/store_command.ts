@@ -291,7 +291,7 @@ export async function withStore<T>(
 ): Promise<T> {
   const database = kv === undefined
     ? await openDatabase(data)
-    : await openRemoteDatabase({ url: kv, patience: 0 });
+    : await openRemoteDatabase({ url: kv, timeout: 0 });
   const { log } = database;
   const disk = log &&
     new DiskSpace(freeBytesOf(data), DEFAULT_DISK_RESERVE, { growth: () => log.growth() });

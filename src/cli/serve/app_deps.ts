@@ -32,7 +32,7 @@ export function appDeps(options: ServeOptions, observation: Observation, own: Pl
     corsOrigins,
     failedReasons,
     idleTimeout,
-    slots: new UploadSlots({ max: maxUploads, patience: idleTimeout }),
+    slots: new UploadSlots({ max: maxUploads, maxWait: idleTimeout }),
     uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
     observer: observation.observer,

@@ -120,11 +120,11 @@ function listen({ hostname, port }: ServeOptions, opening: StoreOpener): Deno.Ht
 
 /** Returns the configured store, else the attached database; `undefined` if there is none. */
 function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | undefined {
-  if (kv !== undefined) return { url: kv, patience: 0 };
+  if (kv !== undefined) return { url: kv, timeout: 0 };
   // Without an attached database, some versions of the platform open a temporary one, which must not be used.
   const isRequired = isRecentRuntime() && env["DENO_KV_REQUIRES_DISTRIBUTED_DATABASE"] === "error";
   const isAttached = /^https?:/.test(env["DENO_KV_DEFAULT_PATH"] ?? "");
-  return isRequired || isAttached ? { patience: 0 } : undefined;
+  return isRequired || isAttached ? { timeout: 0 } : undefined;
 }
 
 /** Opens the store on the first request, and retries after failures: at most once a second. */

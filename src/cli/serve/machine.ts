@@ -7,7 +7,7 @@ export function createMemoryBudget(
   { memoryBudget, idleTimeout }: Pick<ServeOptions, "memoryBudget" | "idleTimeout">,
 ): MemoryBudget {
   const bytes = memoryBudget ?? defaultMemoryBudget(machineMemory());
-  return new MemoryBudget(bytes, { patience: idleTimeout });
+  return new MemoryBudget(bytes, { maxWait: idleTimeout });
 }
 
 /**

@@ -47,7 +47,7 @@ export class FolderLock implements Disposable {
 export async function tryLock(file: Deno.FsFile, kind: LockKind): Promise<boolean> {
   const isExclusive = kind === "exclusive";
   const { tryLock }: Lockable = file;
-  if (tryLock === undefined) return await lockWithPatience(file, isExclusive);
+  if (tryLock === undefined) return await lockWithTimeout(file, isExclusive);
   const deadline = performance.now() + LOCK_PATIENCE;
   try {
     while (!await tryLock.call(file, isExclusive)) {
@@ -70,7 +70,7 @@ interface Lockable {
  * `tryLock` for older versions of Deno, where a pending lock cannot be cancelled: one that comes too late is released
  * at once.
  */
-async function lockWithPatience(file: Deno.FsFile, isExclusive: boolean): Promise<boolean> {
+async function lockWithTimeout(file: Deno.FsFile, isExclusive: boolean): Promise<boolean> {
   let isLate = false;
   const locked = file.lock(isExclusive).catch(() => {}).then(() => {
     if (isLate) file.unlockSync();

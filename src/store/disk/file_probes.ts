@@ -49,7 +49,7 @@ export class LockProbe implements Disposable {
   /** Returns whether no connection holds the write lock. @throws if the file cannot be used at all. */
   isFree(): boolean {
     // Opened late: most processes never need it.
-    const sqlite = this.#sqlite ??= openImpatient(this.#path);
+    const sqlite = this.#sqlite ??= openWithoutTimeout(this.#path);
     try {
       sqlite.exec("BEGIN IMMEDIATE");
     } catch (error) {
@@ -66,7 +66,7 @@ export class LockProbe implements Disposable {
 }
 
 /** Opens a connection that never waits for a lock, because its synchronous calls block the whole process. */
-function openImpatient(path: string): DatabaseSync {
+function openWithoutTimeout(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path);
   sqlite.exec("PRAGMA busy_timeout = 0");
   return sqlite;

@@ -35,7 +35,7 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
-/** The memory budget for a kind of request is used up, and no memory became free within the patience. */
+/** The memory budget for a kind of request is used up, and no memory became free in time. */
 export class MemoryExhausted extends Error {
   override readonly name = "MemoryExhausted";
 

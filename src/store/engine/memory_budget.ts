@@ -37,7 +37,7 @@ export interface CacheMemory {
 
 export interface MemoryBudgetOptions {
   /** Time that a request waits for memory before it is refused, in milliseconds. */
-  patience?: number;
+  maxWait?: number;
 }
 
 /**
@@ -52,10 +52,10 @@ export class MemoryBudget {
   readonly caches: CacheMemory;
 
   /** @param bytes At least `MIN_MEMORY_BUDGET`. */
-  constructor(bytes: number, { patience = 0 }: MemoryBudgetOptions = {}) {
+  constructor(bytes: number, { maxWait = 0 }: MemoryBudgetOptions = {}) {
     if (bytes < MIN_MEMORY_BUDGET) throw new RangeError(`Memory budget of ${bytes} bytes`);
     const part = (name: MemoryPartName) =>
-      new MemoryPart(name, Math.floor(bytes * SHARES[name]), patience);
+      new MemoryPart(name, Math.floor(bytes * SHARES[name]), maxWait);
     this.uploads = part("uploads");
     this.downloads = part("downloads");
     this.json = part("json");
@@ -95,7 +95,7 @@ interface Waiting {
  *   smaller ones of other projects pass.
  */
 export class MemoryPart {
-  readonly #patience: number;
+  readonly #maxWait: number;
   readonly #held = new Map<string, number>();
   /** Waiting requests by project. The project whose turn is next comes first. */
   readonly #queues = new Map<string, Waiting[]>();
@@ -105,10 +105,10 @@ export class MemoryPart {
 
   /**
    * @param limit Size in bytes.
-   * @param patience Time that a request waits, in milliseconds; 0 refuses it at once.
+   * @param maxWait Time that a request waits, in milliseconds; 0 refuses it at once.
    */
-  constructor(readonly name: MemoryPartName, readonly limit: number, patience: number) {
-    this.#patience = patience;
+  constructor(readonly name: MemoryPartName, readonly limit: number, maxWait: number) {
+    this.#maxWait = maxWait;
   }
 
   /** Bytes in use. */
@@ -125,7 +125,7 @@ export class MemoryPart {
    * Reserves memory for one request, which disposes of the share when it ends. More than half of the part counts as
    * half.
    *
-   * @throws {MemoryExhausted} after waiting for the patience, or at once if too many requests wait already.
+   * @throws {MemoryExhausted} after the maximum wait, or at once if too many requests wait already.
    */
   async reserve(project: string, bytes: number): Promise<MemoryShare> {
     const share = new MemoryShare(this, project);
@@ -184,13 +184,13 @@ export class MemoryPart {
   async #wait(project: string, bytes: number): Promise<void> {
     const queue = this.#queues.get(project) ?? [];
     // A project may take half of the places that are left, as with memory.
-    if (this.#patience === 0 || queue.length >= MAX_WAITING - this.#waiting) throw this.#refuse();
+    if (this.#maxWait === 0 || queue.length >= MAX_WAITING - this.#waiting) throw this.#refuse();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { bytes, grant: resolve };
     const timer = setTimeout(() => {
       this.#leaveQueue(project, waiting);
       reject(this.#refuse());
-    }, this.#patience);
+    }, this.#maxWait);
     queue.push(waiting);
     this.#queues.set(project, queue);
     this.#waiting++;

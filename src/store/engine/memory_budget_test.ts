@@ -14,8 +14,8 @@ import {
 /** Longer than any test. */
 const PATIENCE = 60_000;
 
-function partOf(limit: number, patience = PATIENCE): MemoryPart {
-  return new MemoryPart("downloads", limit, patience);
+function partOf(limit: number, maxWait = PATIENCE): MemoryPart {
+  return new MemoryPart("downloads", limit, maxWait);
 }
 
 /** Returns whether a promise is settled after all pending microtasks. */
@@ -113,7 +113,7 @@ Deno.test("A request that does not fit lets others pass until it fits", async ()
   assertEquals(granted.bytes, 50);
 });
 
-Deno.test("A request is refused after its patience and leaves nothing behind", async () => {
+Deno.test("A request is refused after its maximum wait and leaves nothing behind", async () => {
   const part = partOf(100, 20);
   const held = await part.reserve("a", 50);
   using also = await part.reserve("c", 50);

@@ -18,19 +18,19 @@ export interface RemoteStore {
   /** URL of KV Connect. Without it, the database that the platform attaches to the program, as Deno Deploy does. */
   url?: string | undefined;
   /** How long to wait for a store that cannot be reached yet, in milliseconds. */
-  patience?: number;
+  timeout?: number;
 }
 
 /**
  * Opens a store behind a network. Deno takes the access token from the variable `DENO_KV_ACCESS_TOKEN`.
  *
- * @throws {CannotOpenStore} if the store cannot be reached within the patience, or at once if it refuses the token.
+ * @throws {CannotOpenStore} if the store cannot be reached within the timeout, or at once if it refuses the token.
  */
 export async function openRemoteDatabase(
-  { url, patience = REMOTE_OPEN_TIME }: RemoteStore,
+  { url, timeout = REMOTE_OPEN_TIME }: RemoteStore,
 ): Promise<Database> {
   const resources = new DisposableStack();
-  const connection = resources.use(await openPatiently(url, performance.now() + patience));
+  const connection = resources.use(await openInTime(url, performance.now() + timeout));
   const reachability = resources.use(new Reachability(() => connection.renew()));
   const current = () => connection.current;
   const reader = remoteReader(current, reachability);
@@ -40,7 +40,7 @@ export async function openRemoteDatabase(
   });
 }
 
-async function openPatiently(url: string | undefined, until: number): Promise<RemoteConnection> {
+async function openInTime(url: string | undefined, until: number): Promise<RemoteConnection> {
   while (true) {
     try {
       return await RemoteConnection.open(url);

@@ -37,7 +37,7 @@ export interface VerifyReport {
 
 export interface VerifyOptions {
   /** Whether no other process can have the file open. */
-  isOurs?: boolean;
+  isPrivate?: boolean;
   /** Receives the bytes read so far, and the bytes of all files. */
   onBytes?: (done: number, total: number) => void;
 }
@@ -52,7 +52,7 @@ export async function verifyStore(
   path: string,
   options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  using snapshot = await Snapshot.take(path, options.isOurs);
+  using snapshot = await Snapshot.take(path, options.isPrivate);
   const report: VerifyReport = { problems: [], more: false, files: 0, bytes: 0, unchecked: 0 };
   for (const problem of allProblems(snapshot, report, options)) {
     if (report.problems.length >= MAX_PROBLEMS) return { ...report, more: true };
