@@ -1,3 +1,4 @@
+import { HttpResponse } from "./http/http_response.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
@@ -123,7 +124,7 @@ function failureOf(error: unknown, requestId: string, { onError }: Deps): Respon
 function withoutBody(response: Response): Response {
   if (response.body === null) return response;
   const { status, headers } = response;
-  return new Response(null, { status, headers });
+  return new HttpResponse(null, { status, headers });
 }
 
 /**

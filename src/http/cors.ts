@@ -1,3 +1,4 @@
+import { HttpResponse, ResponseHeaders } from "./http_response.ts";
 /** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 86_400;
 
@@ -25,7 +26,7 @@ export function addCorsHeaders(response: Headers, request: Headers, allowed: Cor
 
 /** The response to `OPTIONS`, which needs no key. */
 export function optionsResponse(request: Headers, allow: string): Response {
-  const headers = new Headers({ Allow: allow });
+  const headers = new ResponseHeaders({ Allow: allow });
   if (request.has("access-control-request-method")) {
     headers.set("Access-Control-Allow-Methods", allow);
     const requested = request.get("access-control-request-headers");
@@ -36,5 +37,5 @@ export function optionsResponse(request: Headers, allow: string): Response {
     headers.set("Access-Control-Max-Age", String(PREFLIGHT_MAX_AGE));
     headers.append("Vary", "Access-Control-Request-Headers");
   }
-  return new Response(null, { status: 204, headers });
+  return new HttpResponse(null, { status: 204, headers });
 }

@@ -1,3 +1,4 @@
+import { HttpResponse } from "./http_response.ts";
 import type { MemoryBudget, MemoryShare } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import type { RequestContext } from "./request_context.ts";
@@ -28,7 +29,7 @@ function responseOf(
   length: number,
   headers: Record<string, string> = {},
 ): Response {
-  return new Response(body, {
+  return new HttpResponse(body, {
     status,
     headers: {
       "Content-Type": "application/json",

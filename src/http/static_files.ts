@@ -1,3 +1,4 @@
+import { HttpResponse } from "./http_response.ts";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -65,10 +66,10 @@ export async function sendStatic(
   const etag = zip === undefined ? file.etag : `${file.etag}-gzip`;
   const common = { ...headers, ETag: `"${etag}"` };
   if (isCurrent(requested.get("if-none-match"), file)) {
-    return new Response(null, { status: 304, headers: common });
+    return new HttpResponse(null, { status: 304, headers: common });
   }
   const bytes = await zip?.() ?? file.bytes;
-  return new Response(bytes, {
+  return new HttpResponse(bytes, {
     headers: {
       ...common,
       "Content-Type": file.type,

@@ -1,3 +1,4 @@
+import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { READER_PATIENCE, streamPieces } from "../../http/response_stream.ts";
@@ -95,7 +96,7 @@ async function respond(
   const status = range === undefined ? 200 : 206;
   if (file.content !== undefined) {
     file.close();
-    return new Response(file.content.subarray(start, end), { status, headers });
+    return new HttpResponse(file.content.subarray(start, end), { status, headers });
   }
   const body = streamPieces(await readFirst(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
@@ -103,7 +104,7 @@ async function respond(
     onError: (error) => onError(error, requestId),
     context,
   });
-  return new Response(body, { status, headers });
+  return new HttpResponse(body, { status, headers });
 }
 
 /** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */
@@ -128,7 +129,7 @@ function rangeOf(request: Request, { record }: OpenFile): ByteRange | "unsatisfi
 }
 
 function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
-  const headers = new Headers({
+  const headers = new ResponseHeaders({
     "Content-Type": type,
     "Accept-Ranges": "bytes",
     "ETag": `"${version}"`,
@@ -157,5 +158,5 @@ function runsInBrowsers(type: string): boolean {
 function withoutBody(file: OpenFile, status: number, headers: Headers): Response {
   file.close();
   if (status === 304) headers.delete("Content-Type");
-  return new Response(null, { status, headers });
+  return new HttpResponse(null, { status, headers });
 }

@@ -1,3 +1,4 @@
+import { HttpResponse } from "../../http/http_response.ts";
 import { authorize, readCredentials } from "../../gate/authorization.ts";
 import { keyNameHeader } from "../../gate/forwarded_headers.ts";
 import { isSameOrigin, SAFE_METHODS, SESSION_NAMES } from "../../gate/session_cookie.ts";
@@ -87,5 +88,5 @@ function isPreflight(headers: Headers): boolean {
 /** The header is always present, empty without a key: a proxy that copies it never copies one that the client sent. */
 function allowed(keyName = ""): Response {
   const headers = { "Cache-Control": "no-store", "X-Auth-Key-Name": keyNameHeader(keyName) };
-  return new Response(null, { status: 204, headers });
+  return new HttpResponse(null, { status: 204, headers });
 }

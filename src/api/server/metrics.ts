@@ -1,3 +1,4 @@
+import { HttpResponse } from "../../http/http_response.ts";
 import { timingSafeEqual } from "node:crypto";
 import { bearerToken, keyRefusal } from "../../http/authentication.ts";
 import { errors } from "../../http/http_error.ts";
@@ -30,7 +31,7 @@ export const showMetrics: Endpoint = {
   async handle(request, deps) {
     await authorize(request, deps);
     const bytes = new TextEncoder().encode(await deps.metrics.render());
-    return new Response(bytes, {
+    return new HttpResponse(bytes, {
       headers: {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
         "Content-Length": String(bytes.byteLength),

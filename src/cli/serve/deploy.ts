@@ -1,3 +1,4 @@
+import { toRuntimeResponse } from "../../http/http_response.ts";
 import { deadline } from "@std/async/deadline";
 import { createApp } from "../../app.ts";
 import { FetchGate } from "../../gate/fetch_gate.ts";
@@ -115,7 +116,11 @@ function listen({ hostname, port }: ServeOptions, opening: StoreOpener): Deno.Ht
       return response;
     }
   };
-  return Deno.serve({ hostname, port, ...quiet }, forOlderRuntimes(answer));
+  const handler = forOlderRuntimes(answer);
+  return Deno.serve(
+    { hostname, port, ...quiet },
+    async (request, info) => toRuntimeResponse(await handler(request, info)),
+  );
 }
 
 /** Returns the configured store, else the attached database; `undefined` if there is none. */

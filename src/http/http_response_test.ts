@@ -1,0 +1,71 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { HttpResponse, ResponseHeaders, toRuntimeResponse } from "./http_response.ts";
+
+/** Changes of the same headers, for our own map and for the runtime's. */
+const CHANGES: ((headers: Headers) => void)[] = [
+  (headers) => headers.set("Content-Type", "text/plain"),
+  (headers) => headers.set("content-type", " \t text/html \r\n"),
+  (headers) => headers.append("Vary", "Origin"),
+  (headers) => headers.append("VARY", "Accept"),
+  (headers) => headers.set("X-Latin", "caf\u00e9 \u00ff"),
+  (headers) => headers.set("X-Empty", ""),
+  (headers) => headers.delete("X-Absent"),
+  (headers) => headers.set("X-Gone", "1"),
+  (headers) => headers.delete("x-gone"),
+];
+
+Deno.test("Headers hold what the runtime's headers hold", () => {
+  const [own, native] = [new ResponseHeaders({ "A-b": "1" }), new Headers({ "A-b": "1" })];
+  for (const change of CHANGES) {
+    change(own);
+    change(native);
+    assertEquals([...own].sort(), [...native].sort());
+  }
+  for (const name of ["content-type", "Content-Type", "VARY", "x-latin", "x-empty", "x-gone"]) {
+    assertEquals([own.get(name), own.has(name)], [native.get(name), native.has(name)], name);
+  }
+  assertEquals([...own.keys()].sort(), [...native.keys()]);
+  assertEquals([...own.values()].sort(), [...native.values()].sort());
+  const seen: string[] = [];
+  own.forEach((value, name, parent) => {
+    assert(parent === own);
+    seen.push(`${name}: ${value}`);
+  });
+  assertEquals(seen.sort(), [...native].map((field) => field.join(": ")).sort());
+  assertEquals(new ResponseHeaders({ "Set-Cookie": "a=1" }).getSetCookie(), ["a=1"]);
+  assertEquals(own.getSetCookie(), []);
+});
+
+Deno.test("A header that could end its line, or is not HTTP, is rejected as by the runtime", () => {
+  const values = ["a\r\nB: c", "a\nb", "a\rb", "a\0b", "\u0100", "\ud83d\ude00"];
+  for (
+    const init of [...values.map((value) => ["X", value]), ["", "x"], ["a b", "x"], ["é", "x"]]
+  ) {
+    const [name = "", value = ""] = init;
+    for (const headers of [new ResponseHeaders(), new Headers()]) {
+      assertThrows(() => headers.set(name, value), TypeError);
+      assertThrows(() => headers.append(name, value), TypeError);
+      assertEquals([...headers], []);
+    }
+    assertThrows(() => new ResponseHeaders({ [name]: value }), TypeError);
+  }
+});
+
+Deno.test("A response has its status, its body and its own headers", async () => {
+  const response = new HttpResponse("text", { status: 201, headers: { "X-A": "1" } });
+  response.headers.set("X-B", "2");
+  assertEquals([...response.headers], [["x-a", "1"], ["x-b", "2"]]);
+  assertEquals([response.status, await response.text()], [201, "text"]);
+  const shared = new HttpResponse(null, { headers: response.headers });
+  assertEquals([shared.status, shared.body, shared.headers.get("X-B")], [200, null, "2"]);
+});
+
+Deno.test("A copy for the runtime's server has the same status, body and headers", async () => {
+  const own = new HttpResponse("text", { status: 203, headers: { "X-A": "1", Vary: "a" } });
+  const copy = toRuntimeResponse(own);
+  assert(!(copy instanceof HttpResponse));
+  assertEquals([...copy.headers], [["vary", "a"], ["x-a", "1"]]);
+  assertEquals([copy.status, await copy.text()], [203, "text"]);
+  const native = new Response("x");
+  assert(toRuntimeResponse(native) === native);
+});
