@@ -30,7 +30,7 @@ Deno.test("One file has the runtime, the program and its packages inside, and ne
 
 function assertInside(paths: string[]): void {
   const app = paths.flatMap((path) => path.split(/^\.\/[0-9a-f]{64}\/app\//)[1] ?? []);
-  for (const path of ["main.ts", "deno.json", "LICENSE", "src/dashboard/index.html"]) {
+  for (const path of ["main.ts", "deno.json", "LICENSE", "src/dashboard/dist/index.html"]) {
     assert(app.includes(path), path);
   }
   assert(app.includes("src/store/maintenance/compact_worker.ts"));

@@ -12,8 +12,10 @@ const OWN_FILE = /new URL\(\s*"(\.[^"]*)",\s*import\.meta\.url,?\s*\)/g;
 /** What is for those who write the program. */
 const ONLY_FOR_TESTS = /(_test|\/test_support)\.ts$|\/testing\//;
 
-/** Files of the dashboard that its readers' browsers get nothing of. */
-const ONLY_FOR_TYPES = /(\.d\.ts|\/deno\.json)$/;
+/** The sources of the dashboard, which its bundle was made of. */
+const BUNDLED = /^src\/dashboard\/(?!dist\/)/;
+
+const ONLY_FOR_TYPES = /\.d\.ts$/;
 
 /** What an executable has to have besides the modules that are imported. Paths are relative to the project's. */
 export interface Parts {
@@ -41,7 +43,7 @@ export async function findParts(root = ROOT): Promise<Parts> {
 
 /** Whether a file is part of the program. */
 export function isPart(path: string): boolean {
-  return !ONLY_FOR_TESTS.test(path) && !ONLY_FOR_TYPES.test(path);
+  return ![ONLY_FOR_TESTS, ONLY_FOR_TYPES, BUNDLED].some((pattern) => pattern.test(path));
 }
 
 /** All files in a folder and the folders in it, as paths that begin with that folder's. */

@@ -1,16 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { filesBelow, findParts, ROOT } from "./parts.ts";
+import { filesBelow, findParts, isPart, ROOT } from "./parts.ts";
 
-Deno.test("The dashboard and the workers are parts of the program; tests and types are not", async () => {
-  const { included, excluded } = await findParts();
-  assert(included.includes("src/dashboard/"), included.join());
+Deno.test("The dashboard's bundle and the workers are parts of the program; tests, types and what was bundled are not", async () => {
+  const { included } = await findParts();
+  assert(included.includes("src/dashboard/dist/"), included.join());
   assert(included.includes("src/store/maintenance/compact_worker.ts"), included.join());
-  assert(excluded.includes("src/dashboard/files/test_support.ts"), excluded.join());
-  assert(excluded.includes("src/dashboard/core/types.d.ts"), excluded.join());
-  const pages = (await filesBelow(ROOT, "src/dashboard")).filter((path) =>
-    /\.(js|css)$/.test(path)
-  );
-  assert(pages.length > 50 && pages.every((path) => !excluded.includes(path)), pages.join());
+  const parts = (await filesBelow(ROOT, "src")).filter(isPart);
+  assert(parts.includes("src/dashboard/dist/main.js"), parts.join());
+  const others = /_test\.ts$|\.d\.ts$|test_support|^src\/dashboard\/(?!dist\/)/;
+  assertEquals(parts.filter((path) => others.test(path)), []);
 });
 
 Deno.test("Every worker that a source starts is found", async () => {

@@ -14,7 +14,7 @@ import type { Deps } from "./endpoint.ts";
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
     store,
-    dashboard: new StaticFiles(new Map()),
+    dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
     hosts: await HostRules.load({ own: [], gate: [] }),

@@ -15,7 +15,7 @@ export interface StaticFile {
   zipped?: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The content types by file extension. Files with other extensions are for developers and not sent. */
+/** The content types by file extension. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ["html", "text/html; charset=utf-8"],
   ["css", "text/css; charset=utf-8"],
@@ -25,35 +25,77 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 const compress = promisify(gzip);
 
+/** What pages contain in place of the version. */
+const VERSION = "{version}";
+/** Digits of a version: 64 bits. */
+const VERSION_LENGTH = 16;
+
 /** The files of a folder, kept in memory. */
 export class StaticFiles {
   readonly #files: ReadonlyMap<string, StaticFile>;
 
-  constructor(files: ReadonlyMap<string, StaticFile>) {
+  private constructor(
+    /** A hash of the names and contents of all files: a part of addresses whose content never changes. */
+    readonly version: string,
+    files: ReadonlyMap<string, StaticFile>,
+  ) {
     this.#files = files;
   }
 
-  /** Reads a folder and its subfolders. In an executable it reads the files that were included at the build. */
+  /**
+   * Reads a folder, without its subfolders. In an executable it reads the files that were included at the build. Pages get
+   * the version in place of each `{version}`.
+   */
   static async load(folder: URL): Promise<StaticFiles> {
-    const paths = await pathsIn(folder);
-    const files = paths.map(async (path) => [path, await read(new URL(path, folder))] as const);
-    return new StaticFiles(new Map(await Promise.all(files)));
+    const entries = await Array.fromAsync(Deno.readDir(folder));
+    const read = entries.map(async ({ name }) =>
+      [name, await Deno.readFile(new URL(name, folder))] as const
+    );
+    return StaticFiles.of(new Map(await Promise.all(read)));
   }
 
-  /** A file by its exact path below the folder. */
-  find(path: string): StaticFile | undefined {
-    return this.#files.get(path);
+  /** Files with these names and contents. */
+  static of(contents: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): StaticFiles {
+    const version = versionOf(contents);
+    const files = [...contents].map(([name, bytes]) => {
+      const type = TYPES.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream";
+      const isPage = type.startsWith("text/html");
+      return [
+        name,
+        zippable(staticFile(type, isPage ? withVersion(bytes, version) : bytes)),
+      ] as const;
+    });
+    return new StaticFiles(version, new Map(files));
   }
 
-  get paths(): string[] {
+  /** A file by its exact name. */
+  find(name: string): StaticFile | undefined {
+    return this.#files.get(name);
+  }
+
+  get names(): string[] {
     return [...this.#files.keys()];
   }
 }
 
+/** Independent of the order in which a folder is read. Names and contents are hashed one by one, so none runs into the next. */
+function versionOf(contents: ReadonlyMap<string, Uint8Array>): string {
+  const lines = [...contents].map(([name, bytes]) => `${sha256(bytes)} ${name}\n`);
+  return sha256(lines.toSorted().join("")).slice(0, VERSION_LENGTH);
+}
+
+function withVersion(page: Uint8Array, version: string): Uint8Array<ArrayBuffer> {
+  const text = new TextDecoder().decode(page).replaceAll(VERSION, version);
+  return new TextEncoder().encode(text);
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
 /** A file of this type with this content. */
 export function staticFile(type: string, bytes: Uint8Array<ArrayBuffer>): StaticFile {
-  const etag = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
-  return { type, etag, bytes };
+  return { type, etag: sha256(bytes).slice(0, 32), bytes };
 }
 
 /** The response with a file: 304 if the caller has it, compressed if the caller accepts that. */
@@ -92,30 +134,11 @@ function isCurrent(ifNoneMatch: string | null, { etag }: StaticFile): boolean {
   return [etag, `${etag}-gzip`].some((tag) => listsEtag(ifNoneMatch, tag, "weak"));
 }
 
-async function pathsIn(folder: URL, prefix = ""): Promise<string[]> {
-  const paths: string[] = [];
-  for await (const { name, isDirectory } of Deno.readDir(new URL(prefix, folder))) {
-    if (isDirectory) paths.push(...await pathsIn(folder, `${prefix}${name}/`));
-    else if (isPage(name)) paths.push(prefix + name);
-  }
-  return paths;
-}
-
-function isPage(name: string): boolean {
-  return TYPES.has(extensionOf(name)) && !/_test\.\w+$/.test(name);
-}
-
-function extensionOf(name: string): string {
-  return name.slice(name.lastIndexOf(".") + 1);
-}
-
-async function read(url: URL): Promise<StaticFile> {
-  const type = TYPES.get(extensionOf(url.pathname)) ?? "application/octet-stream";
-  const bytes = await Deno.readFile(url);
+/** Compresses on demand: most starts serve no page, and compressing takes a tenth of the start. */
+function zippable(file: StaticFile): StaticFile {
   let zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
   return {
-    ...staticFile(type, bytes),
-    // On demand: most starts serve no page, and compressing all of them takes a tenth of the start.
-    zipped: () => zipped ??= compress(bytes).then((result) => new Uint8Array(result)),
+    ...file,
+    zipped: () => zipped ??= compress(file.bytes).then((result) => new Uint8Array(result)),
   };
 }

@@ -13,7 +13,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   prefix: "KeyPrefix",
   app: "App",
   name: "AppKeyName",
-  folder: "PageFolder",
+  version: "PageVersion",
   file: "PageFile",
 };
 
@@ -61,18 +61,18 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description: "The name of the key, percent-encoded.",
     schema: schema("Label"),
   },
-  PageFolder: {
-    name: "folder",
+  PageVersion: {
+    name: "version",
     in: "path",
     required: true,
-    description: "A folder of the dashboard.",
-    schema: { type: "string", minLength: 1, examples: ["core"] },
+    description: "The version of the dashboard's files.",
+    schema: { type: "string", minLength: 1, examples: ["3f9a1c2b0d4e5f60"] },
   },
   PageFile: {
     name: "file",
     in: "path",
     required: true,
-    description: "A file in it.",
+    description: "The name of a file.",
     schema: { type: "string", minLength: 1, examples: ["main.js"] },
   },
 

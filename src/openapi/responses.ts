@@ -98,6 +98,9 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
   Revalidate: always("A cache must revalidate it before each use.", {
     const: "no-cache",
   }),
+  Immutable: always("A cache may keep it and need not revalidate it.", {
+    const: "public, max-age=31536000, immutable",
+  }),
   AnyOrigin: always("Pages of every origin may read it.", { const: "*" }),
   PagePolicy: always("Only the page's own files are run or shown.", {}),
   OpenerPolicy: always("Pages that it opens cannot access it.", { const: "same-origin" }),

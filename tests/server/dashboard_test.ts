@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { Answer } from "../support/answer.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { PROJECT_KEY, type TestServer } from "../support/server.ts";
@@ -14,10 +20,19 @@ async function get(
   return await Answer.of(await fetch(server.origin + path, { headers }));
 }
 
+/** The address of a file that the page names. */
+async function addressOf(server: TestServer, file: string): Promise<string> {
+  const { text } = (await get(server, "/")).expect(200);
+  const path = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, found = ""]) => found)
+    .find((found) => found.endsWith(`/${file}`));
+  assert(path !== undefined, text);
+  return path;
+}
+
 test("The page is at /, without a key, and reveals nothing.", async ({ server }) => {
   const answer = (await get(server, "/")).expect(200);
   assertEquals(answer.header("Content-Type"), "text/html; charset=utf-8");
-  assertStringIncludes(answer.text, '<script type="module" src="/dashboard/core/main.js">');
+  assertMatch(answer.text, /<script type="module" src="\/dashboard\/[0-9a-f]{16}\/main\.js">/);
   assert(!answer.text.includes(PROJECT_KEY));
   const asOwner = await get(server, "/", { "X-Api-Key": PROJECT_KEY });
   assertEquals([asOwner.status, asOwner.text], [200, answer.text]);
@@ -25,12 +40,16 @@ test("The page is at /, without a key, and reveals nothing.", async ({ server })
 
 test("The page may not be framed, read by other origins or run foreign scripts.", async ({ server }) => {
   const origin = { Origin: "https://other.example" };
-  for (const path of ["/", "/dashboard/core/main.js", "/dashboard/nothing/there.js"]) {
+  const [script, styles] = [
+    await addressOf(server, "main.js"),
+    await addressOf(server, "main.css"),
+  ];
+  for (const path of ["/", script, "/dashboard/nothing/there.js"]) {
     const { headers } = await get(server, path, origin);
     for (const [name] of headers) assert(!name.startsWith("access-control-"), `${path}: ${name}`);
     assert(headers.has("X-Request-Id"));
   }
-  for (const path of ["/", "/dashboard/core/main.js", "/dashboard/styles/base.css"]) {
+  for (const path of ["/", script, styles]) {
     const answer = (await get(server, path)).expect(200);
     const policy = answer.header("Content-Security-Policy");
     assertStringIncludes(policy, "default-src 'none'; script-src 'self';");
@@ -38,13 +57,48 @@ test("The page may not be framed, read by other origins or run foreign scripts."
     assertEquals(answer.header("X-Frame-Options"), "DENY");
     assertEquals(answer.header("X-Content-Type-Options"), "nosniff");
     assertEquals(answer.header("Referrer-Policy"), "no-referrer");
-    assertEquals(answer.header("Cache-Control"), "no-cache");
+  }
+});
+
+test("The page is revalidated before each use; its files have addresses of their own and are kept.", async ({ server }) => {
+  assertEquals((await get(server, "/")).header("Cache-Control"), "no-cache");
+  for (const file of ["main.js", "main.css", "icon.svg"]) {
+    const answer = (await get(server, await addressOf(server, file))).expect(200);
+    assertEquals(answer.header("Cache-Control"), "public, max-age=31536000, immutable");
+    assertEquals(answer.header("Vary"), "Accept-Encoding");
+    assertMatch(answer.header("ETag"), /^"[^"]+"$/);
+  }
+});
+
+test("An address of another version is not found, and no cache keeps that.", async ({ server }) => {
+  const current = await addressOf(server, "main.js");
+  for (const version of ["0123456789abcdef", "core", current.split("/")[2]?.toUpperCase() + "0"]) {
+    const answer = await get(server, `/dashboard/${version}/main.js`);
+    assertErrorAnswer(answer.expect(404));
+    assertEquals(answer.header("Cache-Control"), "no-store");
+  }
+});
+
+test("A caller that accepts gzip gets the same, compressed.", async ({ server }) => {
+  for (const path of ["/", await addressOf(server, "main.js")]) {
+    const [plain, zipped] = await Promise.all(
+      ["identity", "gzip"].map((accepted) =>
+        sendRaw(server.port, rawRequest("GET", path, { "Accept-Encoding": accepted }))
+      ),
+    );
+    assert(plain !== undefined && zipped !== undefined);
+    assertEquals(plain.headers.get("Content-Encoding"), null);
+    assertEquals(zipped.header("Content-Encoding"), "gzip");
+    assert(zipped.bytes.length < plain.bytes.length);
+    const stream = new Blob([zipped.bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    assertEquals(await new Response(stream).text(), plain.text);
+    assertNotEquals(zipped.header("ETag"), plain.header("ETag"));
   }
 });
 
 test("A preflight for it allows no call.", async ({ server }) => {
   const headers = { Origin: "https://other.example", "Access-Control-Request-Method": "GET" };
-  for (const path of ["/", "/dashboard/core/main.js"]) {
+  for (const path of ["/", await addressOf(server, "main.js")]) {
     const response = await fetch(server.origin + path, { method: "OPTIONS", headers });
     assertEquals(response.status, 204);
     assertEquals(response.headers.get("Allow"), "GET, HEAD, OPTIONS");
@@ -53,14 +107,16 @@ test("A preflight for it allows no call.", async ({ server }) => {
 });
 
 test("A browser that has it is answered with 304.", async ({ server }) => {
-  const etag = (await get(server, "/")).header("ETag");
-  const again = await get(server, "/", { "If-None-Match": etag });
-  assertEquals([again.status, again.text], [304, ""]);
-  assertEquals((await get(server, "/", { "If-None-Match": '"other"' })).status, 200);
+  for (const path of ["/", await addressOf(server, "main.js")]) {
+    const etag = (await get(server, path)).header("ETag");
+    const again = await get(server, path, { "If-None-Match": etag });
+    assertEquals([again.status, again.text], [304, ""]);
+    assertEquals((await get(server, path, { "If-None-Match": '"other"' })).status, 200);
+  }
 });
 
 test("HEAD answers as GET does, and other methods are refused.", async ({ server }) => {
-  for (const path of ["/", "/dashboard/core/main.js"]) {
+  for (const path of ["/", await addressOf(server, "main.js")]) {
     const plain = { "Accept-Encoding": "identity" };
     const answer = await get(server, path, plain);
     const head = await sendRaw(server.port, rawRequest("HEAD", path, plain));
@@ -75,6 +131,7 @@ test("HEAD answers as GET does, and other methods are refused.", async ({ server
 });
 
 test("No path leads out of it.", async ({ server }) => {
+  const version = (await addressOf(server, "main.js")).split("/")[2] ?? "";
   const targets = [
     "/dashboard",
     "/dashboard/",
@@ -96,7 +153,8 @@ test("No path leads out of it.", async ({ server }) => {
     "/dashboard/%ff/main.js",
     "/index.html",
   ];
-  for (const target of targets) {
+  const below = targets.map((target) => target.replace("/core", `/${version}`));
+  for (const target of new Set([...targets, ...below, `/dashboard/${version}/index.html`])) {
     const answer = await sendRaw(server.port, rawRequest("GET", target));
     assertEquals([target, answer.status], [target, 404]);
     assertErrorAnswer(answer);

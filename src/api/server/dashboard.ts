@@ -29,8 +29,6 @@ const POLICY = [
 ].join("; ");
 
 const HEADERS = {
-  // Browsers may keep the file, but revalidate it before each use.
-  "Cache-Control": "no-cache",
   "Content-Security-Policy": POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",
@@ -39,8 +37,14 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
+const PAGE = "index.html";
+
+/** The page, whose address stays the same, is revalidated before each use. */
+const PAGE_HEADERS = { ...HEADERS, "Cache-Control": "no-cache" };
+/** An address with a version has the same content for ever: a browser asks for it once. */
+const FILE_HEADERS = { ...HEADERS, "Cache-Control": "public, max-age=31536000, immutable" };
+
 const headers: HeaderObjects = {
-  "Cache-Control": header("Revalidate"),
   "Content-Security-Policy": header("PagePolicy"),
   "Cross-Origin-Opener-Policy": header("OpenerPolicy"),
   "ETag": header("ETag"),
@@ -52,11 +56,12 @@ const headers: HeaderObjects = {
 const text = { schema: { type: "string" } };
 const parameters = [parameter("KnownPage"), parameter("AcceptEncoding")];
 
-function pageResponses(content: Content): Record<string, ResponseObject> {
+function responses(cacheControl: string, content: Content): Record<string, ResponseObject> {
+  const all = { ...headers, "Cache-Control": header(cacheControl) };
   const encoding = { "Content-Encoding": header("ContentEncoding") };
   return {
-    200: plainResponse("The file.", { ...headers, ...encoding }, content),
-    304: plainResponse("The caller's version is current.", headers),
+    200: plainResponse("The file.", { ...all, ...encoding }, content),
+    304: plainResponse("The caller's version is current.", all),
   };
 }
 
@@ -67,25 +72,42 @@ export const showDashboard = publicEndpoint({
   summary: "The dashboard",
   description: "A web application. It uses only the API that is described here.",
   parameters,
-  success: pageResponses({ "text/html": text }),
-}, async ({ request }, { dashboard }) => await send(request, dashboard.find("index.html")));
+  success: responses("Revalidate", { "text/html": text }),
+}, async ({ request }, { dashboard }) => {
+  return await send(request, dashboard.find(PAGE), PAGE_HEADERS);
+});
 
-/** `GET /dashboard/{folder}/{file}`: the scripts, styles and images of the dashboard. */
+/**
+ * `GET /dashboard/{version}/{file}`: the script, the styles and the icon that the page names. Another version is not found,
+ * so that no cache keeps a content under the address of another.
+ */
 export const showDashboardFile = publicEndpoint(
   {
     id: "showDashboardFile",
     tag: TAGS.server,
     summary: "A file of the dashboard",
     parameters,
-    success: pageResponses({ "text/javascript": text, "text/css": text, "image/svg+xml": text }),
-    failures: { NotFound: "The file does not exist." },
+    description: "The page at `/` names the current version in the addresses of its files.",
+    success: responses("Immutable", {
+      "text/javascript": text,
+      "text/css": text,
+      "image/svg+xml": text,
+    }),
+    failures: { NotFound: "The file does not exist, or has another version." },
   },
-  async ({ request, params }, { dashboard }) =>
-    await send(request, dashboard.find(`${params["folder"]}/${params["file"]}`)),
+  async ({ request, params }, { dashboard }) => {
+    const { version, file = "" } = params;
+    const isAsset = version === dashboard.version && file !== PAGE;
+    return await send(request, isAsset ? dashboard.find(file) : undefined, FILE_HEADERS);
+  },
 );
 
 /** @throws {HttpError} 404 without a file. */
-async function send(request: Request, file: StaticFile | undefined): Promise<Response> {
+async function send(
+  request: Request,
+  file: StaticFile | undefined,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
   if (file === undefined) throw errors.routeNotFound();
-  return await sendStatic(request, file, HEADERS);
+  return await sendStatic(request, file, headers);
 }

@@ -210,7 +210,7 @@ async function loadDashboard(): Promise<StaticFiles> {
   try {
     return await StaticFiles.load(DASHBOARD);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return new StaticFiles(new Map());
+    if (error instanceof Deno.errors.NotCapable) return StaticFiles.of(new Map());
     throw error;
   }
 }
@@ -263,4 +263,4 @@ function isCompressible(request: Request, { body, headers }: Response): boolean 
   return body !== null || request.method === "HEAD";
 }
 
-const DASHBOARD = new URL("../../dashboard/", import.meta.url);
+const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);

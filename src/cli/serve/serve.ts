@@ -82,7 +82,7 @@ export function ignoreTimeout(error: unknown): void {
 }
 
 /** The dashboard's files, which compiled and packed executables include. */
-const DASHBOARD = new URL("../../dashboard/", import.meta.url);
+const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);
 
 /**
  * Runs the server until a signal ends it.

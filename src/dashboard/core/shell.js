@@ -25,7 +25,6 @@ export function openShell(page, { session, notices }) {
   );
   const leaving = new AbortController();
   uploads.subscribe(() => header.count(uploads.totals().open), leaving.signal);
-  for (const sheet of ["views", "files"]) addStyles(`/dashboard/styles/${sheet}.css`);
   fill(page, skipLink(outlet), header.element, outlet);
   router.start();
   return {
@@ -45,10 +44,4 @@ function skipLink(outlet) {
     class: "skip",
     on: { click: () => outlet.focus() },
   }, "Skip to the content");
-}
-
-/** Styles that the sign-in form does not need are loaded later. @param {string} href */
-function addStyles(href) {
-  if (document.querySelector(`link[href="${href}"]`) !== null) return;
-  document.head.append(h("link", { rel: "stylesheet", href }));
 }
