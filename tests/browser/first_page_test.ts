@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import type { Page } from "playwright-core";
+import { dashboardVersion } from "../support/dashboard.ts";
 import type { Fixture } from "./support/fixture.ts";
-import { secretField } from "./support/navigation.ts";
+import { secretField, submitSecret } from "./support/navigation.ts";
 import { suite } from "./support/suite.ts";
+import { VersionProxy } from "./support/version_proxy.ts";
 
 /** Maximum bytes of the first page. */
 const MAX_BYTES = 60_000;
@@ -67,6 +69,43 @@ test("Everything is loaded from the server itself", async ({ page, server }) => 
   assert(requested.length > 3, "No requests were recorded");
   for (const url of requested) assert(url.startsWith(`${server.origin}/`), url);
 });
+
+test("A second visit asks for the page only, and a view needs nothing more", async (fixture) => {
+  await using proxy = new VersionProxy(fixture.server);
+  const version = await dashboardVersion(fixture.server.origin);
+  assertEquals(await visit(fixture, proxy), ["/", ...filesOf(version)]);
+  assertEquals(await visit(fixture, proxy), ["/"]);
+  const page = await fixture.context.newPage();
+  await page.goto(proxy.origin);
+  await submitSecret(page, fixture.project.key);
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.waitForLoadState("networkidle");
+  await page.close();
+  assertEquals(proxy.takeRequests().filter((path) => path.startsWith("/dashboard/")), []);
+});
+
+test("After an update, a visit loads the new files and none of the old ones", async (fixture) => {
+  await using proxy = new VersionProxy(fixture.server);
+  await visit(fixture, proxy);
+  const next = "0123456789abcdef";
+  proxy.pretended = next;
+  assertEquals(await visit(fixture, proxy), ["/", ...filesOf(next)]);
+  assertEquals(await visit(fixture, proxy), ["/"]);
+});
+
+/** The paths of the files that the page names. */
+function filesOf(version: string): string[] {
+  return ["icon.svg", "main.css", "main.js"].map((name) => `/dashboard/${version}/${name}`);
+}
+
+/** Opens the page in a new tab. @returns the paths that were requested from the server, sorted. */
+async function visit({ context }: Fixture, proxy: VersionProxy): Promise<string[]> {
+  const page = await context.newPage();
+  await page.goto(proxy.origin, { waitUntil: "networkidle" });
+  await secretField(page).waitFor();
+  await page.close();
+  return proxy.takeRequests().toSorted();
+}
 
 test("A reload transfers headers only", async ({ page, context, server }) => {
   await page.goto(server.origin, { waitUntil: "networkidle" });

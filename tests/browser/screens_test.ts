@@ -121,19 +121,18 @@ test("Connect", async (fixture) => {
   await inspect(page, "connect");
 });
 
-test("A view that could not be loaded", async (fixture) => {
+test("A view whose calls do not reach the server", async (fixture) => {
   const { page, observer } = fixture;
   observer.allow(/ERR_FAILED/);
   await signInAsOwner(fixture);
   await row(page, /signed in with it/).waitFor();
-  await page.route("**/views/connect.js", (route) => route.abort());
-  await page.getByRole("link", { name: "Connect" }).click();
-  await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor();
-  await page.getByText("The server cannot be reached").waitFor();
+  await page.route("**/apps", (route) => route.abort());
+  await page.getByRole("link", { name: "Applications" }).click();
+  await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
   await inspect(page, "not-loaded");
-  await page.unroute("**/views/connect.js");
+  await page.unroute("**/apps");
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("heading", { level: 1, name: "Connect" }).waitFor();
+  await page.getByText("No applications yet").waitFor();
 });
 
 test("A failed view, and a notice", async (fixture) => {

@@ -2,8 +2,7 @@ import { signInView } from "../views/sign_in.js";
 import { fill } from "./dom.js";
 import { createNotices } from "./notices.js";
 import { Session } from "./session.js";
-
-const NOT_LOADED = "The page did not load completely: check the connection and reload it";
+import { openShell } from "./shell.js";
 
 /** The page: the sign-in form, then the shell with its views. */
 function main() {
@@ -20,10 +19,7 @@ function main() {
     fill(page, element);
     focus();
   };
-  const enter = async () => {
-    // Loaded after the sign-in only.
-    const { openShell } = await import("./shell.js").catch(() => ({ openShell: undefined }));
-    if (openShell === undefined) return notices.fail(NOT_LOADED);
+  const enter = () => {
     const shell = openShell(page, { session, notices });
     session.onEnd((sentence) => {
       shell.close();

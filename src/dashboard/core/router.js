@@ -1,7 +1,5 @@
-import { unreachable } from "./api_error.js";
-import { fill, h } from "./dom.js";
+import { fill } from "./dom.js";
 import { links } from "./links.js";
-import { sentenceOf } from "./notices.js";
 import { findRoute } from "./routes.js";
 
 /** @import { Context, View } from "./types.d.ts" */
@@ -32,7 +30,7 @@ export class Router {
   start() {
     const { signal } = this.#listening;
     globalThis.addEventListener("hashchange", () => this.#show(), { signal });
-    return this.#show();
+    this.#show();
   }
 
   /** Closes the open view and stops following the address. */
@@ -41,7 +39,7 @@ export class Router {
     this.#leave();
   }
 
-  async #show() {
+  #show() {
     this.#leave();
     const { signal } = this.#leaving;
     const route = findRoute(location.hash);
@@ -49,20 +47,8 @@ export class Router {
       return location.replace(homeOf(this.#context));
     }
     this.#onRoute(route);
-    try {
-      const { open } = await route.load().catch(() => {
-        throw unreachable();
-      });
-      const context = { ...this.#context, signal, go: go };
-      const view = signal.aborted ? undefined : await open(context, route.params);
-      if (view === undefined) return;
-      // Another address was opened in the meantime.
-      if (signal.aborted) return view.close?.();
-      this.#view = view;
-      this.#put(view.title, view.element);
-    } catch (error) {
-      if (!signal.aborted) this.#put("Failed", this.#failure(error));
-    }
+    this.#view = route.open({ ...this.#context, signal, go }, route.params);
+    this.#put(this.#view);
   }
 
   #leave() {
@@ -72,8 +58,8 @@ export class Router {
     this.#view = undefined;
   }
 
-  /** @param {string} title @param {HTMLElement} element */
-  #put(title, element) {
+  /** @param {View} view */
+  #put({ title, element }) {
     document.title = `${title} · kvdrive`;
     fill(this.#outlet, element);
     globalThis.scrollTo(0, 0);
@@ -81,18 +67,6 @@ export class Router {
     const heading = element.querySelector("h1");
     heading?.setAttribute("tabindex", "-1");
     heading?.focus({ preventScroll: true });
-  }
-
-  /** @param {unknown} error */
-  #failure(error) {
-    const again = h("button", { type: "button", on: { click: () => this.#show() } }, "Try again");
-    return h(
-      "div",
-      { class: "failed", role: "alert" },
-      h("h1", {}, "This page could not be loaded"),
-      h("p", {}, sentenceOf(error)),
-      again,
-    );
   }
 }
 

@@ -1,17 +1,22 @@
+import * as application from "../views/application.js";
+import * as applications from "../views/applications.js";
+import * as connect from "../views/connect.js";
+import * as files from "../views/files.js";
+import * as project from "../views/project.js";
+import * as projects from "../views/projects.js";
+import * as uploads from "../views/uploads.js";
+
 /** @import { OpenView, Params } from "./types.d.ts" */
 
 /** @typedef {"projects" | "project" | "files" | "uploads" | "apps" | "connect"} Section */
-/** @typedef {{section: Section, params: Params, load: () => Promise<{open: OpenView}>}} Route */
+/** @typedef {{section: Section, params: Params, open: OpenView}} Route */
 
-/** Views are loaded when they are first opened. */
+/** The views of the sections. */
 const VIEWS = {
-  projects: () => import("../views/projects.js"),
-  project: () => import("../views/project.js"),
-  files: () => import("../views/files.js"),
-  uploads: () => import("../views/uploads.js"),
-  apps: () => import("../views/applications.js"),
-  application: () => import("../views/application.js"),
-  connect: () => import("../views/connect.js"),
+  project: project.open,
+  uploads: uploads.open,
+  apps: applications.open,
+  connect: connect.open,
 };
 
 const NOTHING = { project: "", drive: "", path: "", app: "" };
@@ -27,7 +32,7 @@ export function findRoute(hash) {
   if (segments === undefined) return undefined;
   const [first, project = "", section = "project", ...rest] = segments;
   if (first === "projects" && segments.length === 1) {
-    return { section: "projects", params: NOTHING, load: VIEWS.projects };
+    return { section: "projects", params: NOTHING, open: projects.open };
   }
   if (first !== "p" || project === "") return undefined;
   return below({ ...NOTHING, project }, section, rest);
@@ -37,10 +42,10 @@ export function findRoute(hash) {
 function below(params, section, rest) {
   const [name = "", ...path] = rest;
   if (section === "files") {
-    return { section, params: { ...params, drive: name, path: path.join("/") }, load: VIEWS.files };
+    return { section, params: { ...params, drive: name, path: path.join("/") }, open: files.open };
   }
   if (section === "apps" && rest.length === 1 && name !== "") {
-    return { section, params: { ...params, app: name }, load: VIEWS.application };
+    return { section, params: { ...params, app: name }, open: application.open };
   }
   if (rest.length > 0) return undefined;
   switch (section) {
@@ -48,7 +53,7 @@ function below(params, section, rest) {
     case "uploads":
     case "apps":
     case "connect":
-      return { section, params, load: VIEWS[section] };
+      return { section, params, open: VIEWS[section] };
     default:
       return undefined;
   }

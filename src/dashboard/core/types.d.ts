@@ -46,7 +46,7 @@ export interface View {
 }
 
 /** The export `open` of every module in `views/`. */
-export type OpenView = (context: Context, params: Params) => View | Promise<View>;
+export type OpenView = (context: Context, params: Params) => View;
 
 /** Parameters of an address; empty if absent. */
 export interface Params {

@@ -20,7 +20,7 @@ export function targetOf({ path }: Operation, given: Record<string, string> = {}
     app: "app",
     name: "key",
     prefix: "01234567",
-    folder: "core",
+    version: "0123456789abcdef",
     file: "main.js",
     ...given,
   };
