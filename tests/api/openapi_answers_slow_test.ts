@@ -4,7 +4,6 @@ import { delay } from "@std/async/delay";
 import { ADMIN_TOKEN, ADMINISTERED, Project, withKey } from "../support/admin.ts";
 import { patternBytes } from "../support/bytes.ts";
 import { Drive, Upload, uploadParts } from "../support/drive.ts";
-import { dashboardVersion } from "../support/dashboard.ts";
 import { type Operation, readOperations, targetOf } from "../support/openapi/operations.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
@@ -112,7 +111,7 @@ test(
   async (server, all) => {
     const upload = await Upload.start(new Drive(server, "drive"), "file");
     const headers = { ...ADMINISTRATOR, "Content-Length": "10" };
-    const given = { upload_id: upload.id, version: await dashboardVersion(server.origin) };
+    const given = { upload_id: upload.id, version: await server.dashboardVersion() };
     const waiting = having(all, 408);
     await Promise.all(waiting.map((one) => ask(server, [one], 408, { headers, given })));
   },
@@ -128,7 +127,7 @@ test(
     await drive.put("file", "x");
     const upload = await Upload.start(drive, "file");
     const heads = all.filter(({ method }) => method === "HEAD");
-    const given = { upload_id: upload.id, version: await dashboardVersion(server.origin) };
+    const given = { upload_id: upload.id, version: await server.dashboardVersion() };
     const auth = having(heads, 204);
     assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);
     await ask(server, having(heads, 200), 200, { headers: ADMINISTRATOR, given });
@@ -141,7 +140,7 @@ test(
 );
 
 test("Every page of the server answers 304 to a client that has it.", async (server, all) => {
-  const given = { version: await dashboardVersion(server.origin) };
+  const given = { version: await server.dashboardVersion() };
   for (const operation of having(openTo(all, "nothing"), 304)) {
     const target = targetOf(operation, given);
     const first = await sendRaw(server.port, rawRequest(operation.method, target, ANONYMOUS));

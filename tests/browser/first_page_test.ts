@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import type { Page } from "playwright-core";
-import { dashboardVersion } from "../support/dashboard.ts";
 import type { Fixture } from "./support/fixture.ts";
 import { secretField, submitSecret } from "./support/navigation.ts";
 import { suite } from "./support/suite.ts";
@@ -72,7 +71,7 @@ test("Everything is loaded from the server itself", async ({ page, server }) => 
 
 test("A second visit asks for the page only, and a view needs nothing more", async (fixture) => {
   await using proxy = new VersionProxy(fixture.server);
-  const version = await dashboardVersion(fixture.server.origin);
+  const version = await fixture.server.dashboardVersion();
   assertEquals(await visit(fixture, proxy), ["/", ...filesOf(version)]);
   assertEquals(await visit(fixture, proxy), ["/"]);
   const page = await fixture.context.newPage();

@@ -6,7 +6,6 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { Answer } from "../support/answer.ts";
-import { dashboardVersion } from "../support/dashboard.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { PROJECT_KEY, type TestServer } from "../support/server.ts";
 import { assertErrorAnswer, suite } from "../support/suite.ts";
@@ -22,7 +21,7 @@ async function get(
 }
 
 async function addressOf(server: TestServer, file: string): Promise<string> {
-  return `/dashboard/${await dashboardVersion(server.origin)}/${file}`;
+  return `/dashboard/${await server.dashboardVersion()}/${file}`;
 }
 
 test("The page is at /, without a key, and reveals nothing.", async ({ server }) => {
@@ -67,7 +66,7 @@ test("The page is revalidated before each use; its files have addresses of their
 });
 
 test("An address of another version is not found, and no cache keeps that.", async ({ server }) => {
-  const current = await dashboardVersion(server.origin);
+  const current = await server.dashboardVersion();
   for (const version of ["0123456789abcdef", "core", `${current}0`, current.slice(1)]) {
     const answer = await get(server, `/dashboard/${version}/main.js`);
     assertErrorAnswer(answer.expect(404));
@@ -127,7 +126,7 @@ test("HEAD answers as GET does, and other methods are refused.", async ({ server
 });
 
 test("No path leads out of it.", async ({ server }) => {
-  const version = await dashboardVersion(server.origin);
+  const version = await server.dashboardVersion();
   const targets = [
     "/dashboard",
     "/dashboard/",

@@ -146,6 +146,14 @@ export class TestServer implements AsyncDisposable {
     return await fetch(this.url(drive, path, project), { ...rest, headers });
   }
 
+  /** The version of the dashboard, as its page names it. */
+  async dashboardVersion(): Promise<string> {
+    const text = await (await fetch(this.origin)).text();
+    const version = /"\/dashboard\/(\w+)\/main\.js"/.exec(text)?.[1];
+    assert(version !== undefined, text);
+    return version;
+  }
+
   /** Sends a signal. @returns the exit status. */
   async stop(signal: Deno.Signal = "SIGTERM"): Promise<Deno.CommandStatus> {
     await this.#twin?.stop(signal);

@@ -1,4 +1,3 @@
-import { dashboardVersion } from "../../support/dashboard.ts";
 import type { TestServer } from "../../support/server.ts";
 
 /** Records the requests that a browser sends to a server, and can pretend that the server was updated. */
@@ -29,7 +28,7 @@ export class VersionProxy implements AsyncDisposable {
   async #answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
     this.#requests.push(pathname);
-    const current = await dashboardVersion(this.#server.origin);
+    const current = await this.#server.dashboardVersion();
     const shown = this.pretended ?? current;
     if (shown !== current && pathname.includes(current)) return new Response(null, { status: 404 });
     const headers = new Headers(request.headers);
