@@ -40,7 +40,9 @@ function wrkArguments({ target, connections, seconds, origin }: ClientInput, scr
 
 /** The Lua script that makes the requests. Without `{n}` they are all the same, and wrk makes them once. */
 export function wrkScript(load: ClientInput, bodyFile: string): string {
-  const { method, target, headers, body, write } = load;
+  const { method, target, body, write, reconnect = false } = load;
+  // wrk opens a new connection where one ends.
+  const headers = { ...load.headers, ...(reconnect ? { Connection: "close" } : {}) };
   const quoted = Object.entries(headers).map(([name, value]) =>
     `  wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`
   );
@@ -65,23 +67,31 @@ end
 ${target.includes("{n}") ? counting(load) : ""}${DONE}`;
 }
 
-function counting({ cycle, isScattered = false, write }: Load): string {
+function counting(load: ClientInput): string {
+  const { target, cycle, isScattered = false, first = 0, start = 0, write } = load;
   const place = isScattered ? `n * ${STRIDE}` : "n";
-  const number = cycle === undefined ? place : `${place} % ${cycle}`;
+  const inCycle = cycle === undefined ? place : `${place} % ${cycle}`;
+  const number = first === 0 ? inCycle : `${first} + ${inCycle}`;
   const writing = write === undefined ? "" : `  if n % ${write.every} == 0 then
     local path = string.gsub(${JSON.stringify(write.target)}, "{n}", tostring(n))
     return wrk.format("POST", path, nil, written)
   end
 `;
   return `
-local n = -1
+local n = ${start - 1}
 function request()
   n = n + 1
 ${writing}\
-  return wrk.format(nil, (string.gsub(target, "{n}", tostring(${number}))))
+  local number = ${number}
+  local path = string.gsub(target, "{n}", tostring(number))
+${target.includes("{d}") ? DIGIT : ""}\
+  return wrk.format(nil, path)
 end
 `;
 }
+
+const DIGIT = `  path = string.gsub(path, "{d}", tostring(number % 10))
+`;
 
 const DONE = `
 function done(summary, latency, requests)
@@ -113,17 +123,29 @@ function resultOf(summary: WrkSummary, { body, target }: ClientInput): LoadResul
 export interface Load {
   origin: string;
   method: "GET" | "POST";
-  /** Path and query. `{n}` stands for the number of the request, `{t}` for that of the connection's thread. */
+  /**
+   * Path and query. `{n}` stands for the number of the request, `{d}` for its last digit, `{t}` for the number of the
+   * connection's thread.
+   */
   target: string;
+  /** The smallest number; 0 by default. */
+  first?: number;
   /** `{n}` starts over after so many numbers; it never does by default. */
   cycle?: number;
-  /** Whether the numbers of consecutive requests are far apart, each of the cycle once. */
+  /**
+   * Whether the numbers of consecutive requests are far apart, each of the cycle once. Each load starts with another
+   * one, so that it does not find in caches what the one before asked for.
+   */
   isScattered?: boolean;
   /** Bytes that each request sends. */
   body?: number;
   /** Every `every`th request is a `POST` of `body` bytes to another target instead. */
   write?: { every: number; target: string; body: number };
   connections: number;
+  /** Whether each request has a connection of its own. */
+  reconnect?: boolean;
+  /** Over TLS, the certificate of the authority to trust, as PEM. */
+  authority?: string;
   /** How long it goes on. */
   seconds: number;
 }
@@ -145,12 +167,17 @@ export type RunLoad = (scope: Scope, load: Load) => Promise<LoadResult>;
 /** The input of the client processes. */
 export interface ClientInput extends Load {
   headers: Record<string, string>;
+  /** The number that the count of requests starts with; 0 by default. */
+  start?: number;
   /** Ends after so many requests instead of `seconds`. */
   requests?: number;
 }
 
 /** The distance between scattered numbers: a prime, so that all numbers of a cycle come up. */
 export const STRIDE = 7919;
+
+/** Scattered loads start below this. Products with `STRIDE` stay exact in Lua, whose numbers have 14 digits as text. */
+const MAX_START = 2 ** 30;
 
 /** More threads than this only get in each other's way. */
 const MAX_THREADS = 8;
@@ -164,7 +191,7 @@ export async function findLoadGenerator(
   return { name: "a Deno client", run: runClient };
 }
 
-/** Sends exactly so many requests, with `{n}` from 0 on and `{d}` as its last digit. */
+/** Sends exactly so many requests, with `{n}` from `first` on. */
 export async function sendEach(scope: Scope, load: Load, requests: number): Promise<void> {
   await runScript<LoadResult>(scope, "process_client.ts", { ...withKey(load), requests });
 }
@@ -174,7 +201,8 @@ async function runClient(scope: Scope, load: Load): Promise<LoadResult> {
 }
 
 function withKey(load: Load): ClientInput {
-  return { ...load, headers: { "X-Api-Key": PROJECT_KEY } };
+  const start = load.isScattered ? Math.floor(Math.random() * MAX_START) : 0;
+  return { ...load, headers: { "X-Api-Key": PROJECT_KEY }, start };
 }
 
 async function isInstalled(program: string): Promise<boolean> {

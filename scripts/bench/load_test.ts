@@ -19,8 +19,11 @@ Deno.test("wrkScript() makes one request where all are the same", () => {
 
 Deno.test("wrkScript() counts requests, and starts over where that is wanted", () => {
   const counting = { ...input, target: "/files?name={n}" };
-  assertStringIncludes(wrkScript(counting, "/body"), "tostring(n)");
-  assertStringIncludes(wrkScript({ ...counting, cycle: 100 }, "/body"), "tostring(n % 100)");
+  assertStringIncludes(wrkScript(counting, "/body"), "local number = n\n");
+  assertStringIncludes(wrkScript({ ...counting, cycle: 100 }, "/body"), "local number = n % 100\n");
+  const shifted = { ...counting, cycle: 100, first: 7, start: 30 };
+  assertStringIncludes(wrkScript(shifted, "/body"), "local number = 7 + n % 100\n");
+  assertStringIncludes(wrkScript(shifted, "/body"), "local n = 29\n");
 });
 
 Deno.test("wrkScript() can scatter its numbers, and upload at times", () => {
@@ -35,4 +38,10 @@ Deno.test("wrkScript() can scatter its numbers, and upload at times", () => {
 
 Deno.test("wrkScript() reads the body from its file", () => {
   assertStringIncludes(wrkScript({ ...input, body: 5 }, "/a body"), 'io.open("/a body", "rb")');
+});
+
+Deno.test("wrkScript() has each connection closed where that is wanted", () => {
+  assertEquals(wrkScript(input, "/body").includes("Connection"), false);
+  const script = wrkScript({ ...input, reconnect: true }, "/body");
+  assertStringIncludes(script, 'wrk.headers["Connection"] = "close"');
 });

@@ -44,16 +44,20 @@ async function send(input: ClientInput): Promise<LoadResult> {
 
 /** Yields requests until the time is over or the wanted number is reached. */
 function requestsOf(input: ClientInput): (thread: number) => Request | undefined {
-  const { origin, method, headers, requests, write } = input;
+  const { origin, method, headers, requests, write, first = 0, start = 0 } = input;
   const written = write === undefined ? undefined : randomBytes(write.body);
   const body = input.body === undefined ? undefined : randomBytes(input.body);
-  const client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: input.connections });
+  const client = Deno.createHttpClient({
+    http2: false,
+    poolMaxIdlePerHost: input.reconnect ? 0 : input.connections,
+    ...(input.authority === undefined ? {} : { caCerts: [input.authority] }),
+  });
   const end = performance.now() + input.seconds * 1000;
-  let n = 0;
+  let n = start;
   return (thread) => {
-    if (requests === undefined ? performance.now() >= end : n >= requests) return undefined;
+    if (requests === undefined ? performance.now() >= end : n - start >= requests) return undefined;
     const place = input.isScattered ? n * STRIDE : n;
-    const number = input.cycle === undefined ? place : place % input.cycle;
+    const number = first + (input.cycle === undefined ? place : place % input.cycle);
     const isWrite = write !== undefined && n % write.every === 0;
     n++;
     if (isWrite) {
