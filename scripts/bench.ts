@@ -10,11 +10,24 @@ import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./ben
 import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report.ts";
 import { besideUploads } from "./bench/rows/beside_uploads.ts";
 import { completeUpload } from "./bench/rows/complete_upload.ts";
-import { downloadLarge, downloadNames, downloadSmall } from "./bench/rows/downloads.ts";
+import {
+  downloadLarge,
+  downloadNames,
+  downloadParts,
+  downloadSmall,
+} from "./bench/rows/downloads.ts";
 import { gate } from "./bench/rows/gate.ts";
-import { listDirectories, listLarge } from "./bench/rows/lists.ts";
+import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
+import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
-import { overwriteSmall, uploadLarge, uploadParts, uploadSmall } from "./bench/rows/uploads.ts";
+import { downloadsOverTls } from "./bench/rows/tls.ts";
+import {
+  overwriteSmall,
+  uploadLarge,
+  uploadParts,
+  uploadSmall,
+  uploadWithQuota,
+} from "./bench/rows/uploads.ts";
 import { Scope } from "./bench/scope.ts";
 import { checkoutsOf } from "./bench/server.ts";
 import { Stock } from "./bench/stock.ts";
@@ -25,12 +38,18 @@ const EXPERIMENTS: readonly Experiment[] = [
   downloadNames,
   uploadSmall,
   overwriteSmall,
+  uploadWithQuota,
   ...downloadLarge,
+  downloadParts,
+  ...downloadsOverTls,
   uploadLarge,
   uploadParts,
   besideUploads,
   listLarge,
+  listDetails,
   listDirectories,
+  lookups,
+  sizeOnDisk,
   completeUpload,
   gate,
   memory,
@@ -73,6 +92,7 @@ async function measureAll(
   print(`${machine}; load by ${load.name}\n\n${header(options.against)}\n`);
   const results: Result[] = [];
   for (const experiment of EXPERIMENTS) {
+    if (experiment.onlyFull && !options.full) continue;
     if (!experiment.rows.some(({ name }) => wanted(name))) continue;
     await using own = await scope.nested();
     const stage: Stage = { scope: own, load: load.run, stock, full: options.full };

@@ -34,6 +34,8 @@ export interface Stage {
 /** Something to measure, with one row or a few. */
 export interface Experiment {
   rows: readonly Row[];
+  /** Whether it means something with drives of full size only. */
+  onlyFull?: true;
   /** Starts what is needed and checks its answers. */
   prepare(stage: Stage, checkout: Checkout): Promise<Comparison>;
 }

@@ -1,14 +1,22 @@
 import { join } from "@std/path";
+import type { HttpLimitInput } from "./process_http_limit.ts";
 import type { KvLimitInput } from "./process_kv_limit.ts";
 import { runScript, type Scope, scriptFlags, startListening } from "./scope.ts";
+import { databaseOf } from "./server.ts";
+import type { TlsFiles } from "./tls_files.ts";
 
-/** Starts a server that answers with that many bytes from memory. @returns its address. */
-export async function startHttpLimit(scope: Scope, size: number): Promise<string> {
+/** Starts a server that answers with that many bytes from memory, over TLS if there is a certificate. @returns its address. */
+export async function startHttpLimit(scope: Scope, size: number, tls?: TlsFiles): Promise<string> {
   const file = new URL("process_http_limit.ts", import.meta.url).pathname;
+  const input: HttpLimitInput = {
+    size,
+    ...(tls === undefined ? {} : { tls: { cert: tls.pem.certificate, key: tls.pem.key } }),
+  };
   const { origin } = await startListening(scope, {
-    args: ["run", ...scriptFlags(), file, String(size)],
+    args: ["run", ...scriptFlags(), file, JSON.stringify(input)],
   });
-  const response = await fetch(origin);
+  using client = Deno.createHttpClient(tls === undefined ? {} : { caCerts: [tls.pem.authority] });
+  const response = await fetch(origin, { client });
   const answered = (await response.bytes()).byteLength;
   if (response.status === 200 && answered === size) return origin;
   throw new Error(`The limit answered ${response.status} with ${answered} bytes`);
@@ -28,9 +36,13 @@ export async function smallFilesLimit(scope: Scope): Promise<() => Promise<numbe
   });
 }
 
-/** MB of chunks a second, 12 in an operation and 3 operations on their way. */
-export async function chunksLimit(scope: Scope): Promise<() => Promise<number>> {
+/**
+ * MB of chunks a second, 12 in an operation and 3 operations on their way, into a file with the same pages as that of
+ * the server on a data folder.
+ */
+export async function chunksLimit(scope: Scope, data: string): Promise<() => Promise<number>> {
   const put = await kvLimit(scope, {
+    pagesOf: databaseOf(data),
     kind: "chunks",
     size: CHUNK,
     together: 12,

@@ -5,12 +5,15 @@
  * @module
  */
 
+import { withSqlite } from "../../src/store/disk/sqlite.ts";
 import { randomBytes } from "./server.ts";
 
 /** The input of the process. */
 export interface KvLimitInput {
   /** The file of the store. */
   path: string;
+  /** Another store's file, whose pages the new one is to have: their size, and whether they can be given back. */
+  pagesOf?: string;
   /** Small files with their records, or the chunks of large files. */
   kind: "files" | "chunks";
   /** Bytes of one of them. */
@@ -27,11 +30,23 @@ const WARM_UP = 0.3;
 
 if (import.meta.main) {
   const input: KvLimitInput = JSON.parse(Deno.args[0] ?? "");
+  if (input.pagesOf !== undefined) copyPages(input.pagesOf, input.path);
   using kv = await Deno.openKv(input.path);
   const put = putter(kv, input);
   await during(WARM_UP, input.inFlight, put);
   const perSecond = await during(input.seconds, input.inFlight, put);
   Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(perSecond * input.together)));
+}
+
+/** Lays out the pages of a new file as another has them. It changes nothing once the file has tables. */
+function copyPages(from: string, to: string): void {
+  const pragmas = withSqlite(from, (sqlite) =>
+    ["page_size", "auto_vacuum"].map((pragma) => {
+      const value = sqlite.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
+      return `PRAGMA ${pragma} = ${value};`;
+    }));
+  const table = "CREATE TABLE IF NOT EXISTS first (x); DROP TABLE first";
+  withSqlite(to, (sqlite) => sqlite.exec(`${pragmas.join("")} ${table}`));
 }
 
 /** How often a second the work is done, by so many at once. */

@@ -100,7 +100,7 @@ export interface CommandLine {
   cwd?: string;
 }
 
-const READY = /listening on (http:\/\/\S+)\n/;
+const READY = /listening on (https?:\/\/\S+)\n/;
 
 /** Runs a program to its end. @returns its standard output. */
 export async function runToEnd(

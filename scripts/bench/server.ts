@@ -1,10 +1,11 @@
 import { equals } from "@std/bytes/equals";
 import { fromFileUrl, join } from "@std/path";
 import { type Listening, runToEnd, type Scope, startListening } from "./scope.ts";
+import type { TlsFiles } from "./tls_files.ts";
 
 const PROJECT = "bench";
 
-/** The administrator of a server that was started with a gate. */
+/** The administrator of a server that was started with one. */
 const ADMIN_TOKEN = "bench-0123456789abcdefghijABCDEFGHIJ";
 
 /** The key that opens the project of the benchmark. */
@@ -13,15 +14,19 @@ export const PROJECT_KEY = `${PROJECT}_0123456789abcdefghijABCDEFGHIJ`;
 /** A running kvdrive, in a process of its own. */
 export class Server {
   readonly #listening: Listening;
+  /** Trusts the authority of a server that speaks TLS. */
+  readonly #client: Deno.HttpClient | undefined;
 
-  private constructor(listening: Listening) {
+  private constructor(listening: Listening, authority?: string) {
     this.#listening = listening;
+    this.#client = authority === undefined
+      ? undefined
+      : Deno.createHttpClient({ caCerts: [authority] });
   }
 
   /** Starts the server of a checkout, on a new folder unless one is given. */
   static async start(scope: Scope, { root }: Checkout, data?: string): Promise<Server> {
-    const folder = data ?? await scope.makeFolder();
-    return await Server.#launch(scope, root, folder, { KVDRIVE_APPS_PORT: "0" });
+    return await Server.#launch(scope, root, { data });
   }
 
   /** The same on a shared store, which these variables name. */
@@ -38,22 +43,41 @@ export class Server {
   /** The same, with a gate to applications and an administrator. */
   static async startWithGate(scope: Scope, { root }: Checkout): Promise<Server> {
     const env = { KVDRIVE_APPS_PORT: "auto", KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN };
-    return await Server.#launch(scope, root, await scope.makeFolder(), env);
+    return await Server.#launch(scope, root, { env });
+  }
+
+  /** The same, with an administrator and no gate. */
+  static async startWithAdministrator(scope: Scope, { root }: Checkout): Promise<Server> {
+    return await Server.#launch(scope, root, { env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN } });
+  }
+
+  /** The same over TLS. */
+  static async startWithTls(scope: Scope, { root }: Checkout, tls: TlsFiles): Promise<Server> {
+    return await Server.#launch(scope, root, { tls });
   }
 
   static async #launch(
     scope: Scope,
     root: string,
-    folder: string,
-    env: Record<string, string>,
+    { data, env, tls }: {
+      data?: string | undefined;
+      env?: Record<string, string>;
+      tls?: TlsFiles;
+    },
   ): Promise<Server> {
-    return new Server(
-      await startListening(scope, {
-        args: ["run", "-A", "main.ts", "serve", "--port", "0", "--data", folder],
-        env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY, NO_COLOR: "1", ...env },
-        cwd: root,
-      }),
-    );
+    const folder = data ?? await scope.makeFolder();
+    const keys = tls === undefined ? [] : ["--tls-cert", tls.certificate, "--tls-key", tls.key];
+    const listening = await startListening(scope, {
+      args: ["run", "-A", "main.ts", "serve", "--port", "0", "--data", folder, ...keys],
+      env: {
+        KVDRIVE_PROJECT_KEY: PROJECT_KEY,
+        NO_COLOR: "1",
+        KVDRIVE_APPS_PORT: "0",
+        ...env,
+      },
+      cwd: root,
+    });
+    return new Server(listening, tls?.pem.authority);
   }
 
   get origin(): string {
@@ -72,6 +96,12 @@ export class Server {
     await this.#administer(201, "POST", apps, { name, upstream });
     await this.#administer(200, "PUT", `${apps}/${name}/access`, { enabled: true });
     return `${gate}/${PROJECT}/${name}`;
+  }
+
+  /** Limits the bytes of the project. */
+  async setQuota(bytes: number): Promise<void> {
+    const project = `${this.origin}/admin/v1/projects/${PROJECT}`;
+    await this.#administer(200, "PATCH", project, { max_bytes: bytes });
   }
 
   async #administer(status: number, method: string, url: string, body: unknown): Promise<void> {
@@ -96,6 +126,7 @@ export class Server {
     const response = await fetch(this.origin + target, {
       method,
       headers: { "X-Api-Key": PROJECT_KEY },
+      ...(this.#client === undefined ? {} : { client: this.#client }),
       ...(body === undefined ? {} : { body }),
     });
     const answer = await response.bytes();
@@ -115,6 +146,11 @@ export class Server {
     const { success, code } = await this.#listening.process.status;
     if (!success) throw new Error(`The server ended with ${code}`);
   }
+}
+
+/** The file of the store in a data folder. */
+export function databaseOf(data: string): string {
+  return join(data, "kvdrive.db");
 }
 
 /** The path of something in a drive: `inDrive("photos", "/files?name=a")`. */

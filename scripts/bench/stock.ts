@@ -1,7 +1,8 @@
 import { join } from "@std/path";
 import { sendEach } from "./load.ts";
-import type { Scope } from "./scope.ts";
-import { type Checkout, inDrive, Server } from "./server.ts";
+import { FIRST, nameOf, type StockInput } from "./process_stock.ts";
+import { runScript, type Scope } from "./scope.ts";
+import { type Checkout, databaseOf, inDrive, Server } from "./server.ts";
 
 /** The drives of a stocked store. Those of many files have them in ten directories. */
 export const DRIVES = { large: "large", small: "small", tiny: "tiny" } as const;
@@ -10,9 +11,12 @@ export const DRIVES = { large: "large", small: "small", tiny: "tiny" } as const;
 export const SMALL_DRIVE = 1000;
 export const TINY_DRIVE = 10;
 
+/** Bytes of each file. */
+export const STOCK_SIZE = 4;
+
 /** Stores that hold a large drive and small ones. They are made when first asked for, once for each checkout. */
 export class Stock {
-  /** Files in the large drive. */
+  /** Files in the large drive. Their names are `nameOf(number)`, with numbers from `FIRST` on. */
   readonly files: number;
   readonly #scope: Scope;
   readonly #folders = new Map<Checkout, Promise<string>>();
@@ -31,8 +35,13 @@ export class Stock {
 
   async #fill(checkout: Checkout): Promise<string> {
     const folder = join(await this.#scope.makeFolder(), "data");
+    const first = await Server.start(this.#scope, checkout, folder);
+    const body = new Uint8Array(STOCK_SIZE);
+    await first.call(201, "POST", inDrive(DRIVES.large, `/files?name=${nameOf(FIRST)}`), body);
+    await first.stop();
+    const input: StockInput = { path: databaseOf(folder), files: this.files };
+    await runScript<number>(this.#scope, "process_stock.ts", input);
     const server = await Server.start(this.#scope, checkout, folder);
-    await this.#put(server, DRIVES.large, "d{d}/file-{n}", this.files);
     await this.#put(server, DRIVES.small, "d{d}/file-{n}", SMALL_DRIVE);
     await this.#put(server, DRIVES.tiny, "file-{n}", TINY_DRIVE);
     await server.stop();
@@ -41,7 +50,7 @@ export class Stock {
 
   async #put({ origin }: Server, drive: string, name: string, count: number): Promise<void> {
     const target = inDrive(drive, `/files?name=${name}`);
-    const load = { origin, method: "POST", target, body: 4, connections: 64, seconds: 0 } as const;
-    await sendEach(this.#scope, load, count);
+    const load = { origin, method: "POST", target, body: STOCK_SIZE } as const;
+    await sendEach(this.#scope, { ...load, connections: 64, seconds: 0 }, count);
   }
 }

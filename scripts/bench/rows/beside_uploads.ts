@@ -23,7 +23,7 @@ export const besideUploads: Experiment = {
       name: "download 4 KiB beside 8 uploads, 99th percentile",
       unit: "ms",
       bound: "at most",
-      required: 5,
+      required: 4,
     },
   ],
   async prepare({ scope, load }, checkout) {

@@ -1,6 +1,5 @@
-import { join } from "@std/path";
 import { type Experiment, ROUNDS, type Stage } from "../experiment.ts";
-import { assert, type Checkout, inDrive, randomBytes, Server } from "../server.ts";
+import { assert, type Checkout, databaseOf, inDrive, randomBytes, Server } from "../server.ts";
 
 const PARTS = 10_000;
 
@@ -68,7 +67,7 @@ async function startUploads(
 
 /** Copies the entry of each upload's first part 10,000 times, directly in the store, because the server would need all the bytes. */
 async function multiplyParts(data: string): Promise<void> {
-  using kv = await Deno.openKv(join(data, "kvdrive.db"));
+  using kv = await Deno.openKv(databaseOf(data));
   const firsts = await Array.fromAsync(kv.list({ prefix: ["part"] }));
   assert(firsts.length === UPLOADS, `${firsts.length} parts are in the store`);
   for (const { key, value } of firsts) {

@@ -1,7 +1,8 @@
-import type { Experiment, Measure } from "../experiment.ts";
+import { equals } from "@std/bytes/equals";
+import type { Experiment, Measure, Stage } from "../experiment.ts";
 import { startHttpLimit } from "../limits.ts";
 import { sendEach } from "../load.ts";
-import { inDrive, Server, storeAndCheck, target } from "../server.ts";
+import { assert, inDrive, randomBytes, Server, storeAndCheck, target } from "../server.ts";
 
 const SMALL_SIZE = 4096;
 const CONNECTIONS = 32;
@@ -30,11 +31,20 @@ export const downloadSmall: Experiment = {
 /** Files among which requests choose. */
 const NAMES = 100_000;
 
-/** Small downloads of many names, which no cache can hold, beside an HTTP server that answers from memory. */
+/**
+ * Small downloads of many names, which no cache can hold, beside an HTTP server that answers from memory. That is asked
+ * in the same way, so that the load costs the same.
+ */
 export const downloadNames: Experiment = {
   rows: [
     { name: "download 4 KiB, 100,000 names", unit: "req/s", bound: "at least", required: 0.3 },
     { name: "the same, and 5 % uploads", unit: "req/s", bound: "at least", required: 0.25 },
+    {
+      name: "download 4 KiB, 100,000 names, new connections",
+      unit: "req/s",
+      bound: "at least",
+      required: 0.5,
+    },
   ],
   async prepare({ scope, load }, checkout) {
     const server = await Server.start(scope, checkout);
@@ -43,26 +53,27 @@ export const downloadNames: Experiment = {
     const fill = { origin, method: "POST", target: upload, body: SMALL_SIZE } as const;
     await sendEach(scope, { ...fill, connections: 64, seconds: 0 }, NAMES);
     const limit = await startHttpLimit(scope, SMALL_SIZE);
-    const download = {
-      origin,
+    const scattered = {
       method: "GET",
-      target: inDrive(DRIVE, "/files/download?name=file-{n}"),
       cycle: NAMES,
       isScattered: true,
       connections: CONNECTIONS,
       seconds: 1,
     } as const;
+    const path = inDrive(DRIVE, "/files/download?name=file-{n}");
+    const download = { ...scattered, origin, target: path };
+    const ofMemory = { ...scattered, origin: limit, target: "/?name=file-{n}" };
     const write = { every: 20, target: inDrive(DRIVE, "/files?name=new-{n}"), body: SMALL_SIZE };
-    const ofMemory = { origin: limit, method: "GET", target: "/" } as const;
     return {
       work: async () => [
         (await load(scope, download)).perSecond,
         (await load(scope, { ...download, write })).perSecond,
+        (await load(scope, { ...download, reconnect: true })).perSecond,
       ],
       limit: async () => {
-        const sent = { ...ofMemory, connections: CONNECTIONS, seconds: 1 };
-        const { perSecond } = await load(scope, sent);
-        return [perSecond, perSecond];
+        const { perSecond } = await load(scope, ofMemory);
+        const reconnecting = await load(scope, { ...ofMemory, reconnect: true });
+        return [perSecond, perSecond, reconnecting.perSecond];
       },
     };
   },
@@ -70,24 +81,70 @@ export const downloadNames: Experiment = {
 
 const LARGE_SIZE = 10 * 2 ** 20;
 
-/** Large downloads, beside an HTTP server that answers the same bytes from memory. */
+/** Large downloads, beside an HTTP server that streams the same bytes from memory. */
 export const downloadLarge: readonly Experiment[] = [
-  experiment("download 10 MiB, 1 connection", 1, 0.6),
-  experiment("download 10 MiB, 4 connections", 4, 0.7),
+  experiment("download 10 MiB, 1 connection", 1, 0.8),
+  experiment("download 10 MiB, 4 connections", 4, 0.8),
 ];
 
 function experiment(name: string, connections: number, required: number): Experiment {
   return {
     rows: [{ name, unit: "MB/s", bound: "at least", required }],
-    async prepare({ scope, load }, checkout) {
-      const server = await Server.start(scope, checkout);
+    async prepare(stage, checkout) {
+      const server = await Server.start(stage.scope, checkout);
       await storeAndCheck(server, "large", LARGE_SIZE);
-      const limit = await startHttpLimit(scope, LARGE_SIZE);
-      const measure = (origin: string, path: string): Measure => async () => {
-        const sent = { origin, method: "GET", target: path, connections, seconds: 1 } as const;
-        return [(await load(scope, sent)).megabytesPerSecond];
+      const limit = await startHttpLimit(stage.scope, LARGE_SIZE);
+      return {
+        work: throughput(stage, server.origin, target.download("large"), connections),
+        limit: throughput(stage, limit, "/", connections),
       };
-      return { work: measure(server.origin, target.download("large")), limit: measure(limit, "/") };
     },
   };
+}
+
+function throughput(
+  { scope, load }: Stage,
+  origin: string,
+  path: string,
+  connections: number,
+): Measure {
+  const sent = { origin, method: "GET", target: path, connections, seconds: 1 } as const;
+  return async () => [(await load(scope, sent)).megabytesPerSecond];
+}
+
+const PARTS = 10;
+
+/** A file that was uploaded in parts, beside an HTTP server that streams the same amount from memory. */
+export const downloadParts: Experiment = {
+  rows: [{
+    name: "download 100 MiB made of 10 parts, 1 connection",
+    unit: "MB/s",
+    bound: "at least",
+    required: 0.8,
+  }],
+  async prepare(stage, checkout) {
+    const server = await Server.start(stage.scope, checkout);
+    await storeInParts(server, "parts");
+    const limit = await startHttpLimit(stage.scope, PARTS * LARGE_SIZE);
+    return {
+      work: throughput(stage, server.origin, target.download("parts"), 1),
+      limit: throughput(stage, limit, "/", 1),
+    };
+  },
+};
+
+async function storeInParts(server: Server, name: string): Promise<void> {
+  const parts = Array.from({ length: PARTS }, () => randomBytes(LARGE_SIZE));
+  const start = inDrive("files", `/uploads?name=${name}`);
+  const { upload_id } = await server.callJson<{ upload_id: string }>(202, "POST", start);
+  const upload = inDrive("files", `/uploads/${upload_id}`);
+  for (const [i, bytes] of parts.entries()) {
+    await server.call(200, "POST", `${upload}/parts?name=${name}&part=${i + 1}`, bytes);
+  }
+  await server.call(200, "PATCH", `${upload}?name=${name}`);
+  const answer = await server.call(200, "GET", target.download(name));
+  const same = parts.every((bytes, i) =>
+    equals(answer.subarray(i * LARGE_SIZE, (i + 1) * LARGE_SIZE), bytes)
+  );
+  assert(same && answer.byteLength === PARTS * LARGE_SIZE, `${name} comes back with other bytes`);
 }

@@ -1,11 +1,16 @@
 import type { Experiment, Stage } from "../experiment.ts";
+import { FIRST, nameOf } from "../process_stock.ts";
 import { assert, type Checkout, inDrive, Server } from "../server.ts";
 import { DRIVES, TINY_DRIVE } from "../stock.ts";
 
 const PAGE = 1000;
 
+/** How much longer a page may take with details. */
+const DETAILS = 2;
+
 interface Listing {
   names: string[];
+  files?: { name: string }[];
   paging?: { size: number; last: string };
 }
 
@@ -29,6 +34,22 @@ export const listLarge: Experiment = {
         return [time, time];
       },
     };
+  },
+};
+
+/** A page of a large drive with the details of its files, beside the same page without them. */
+export const listDetails: Experiment = {
+  rows: [row("list 1000 names of a large drive, with details", DETAILS)],
+  async prepare(stage, checkout) {
+    const server = await startStocked(stage, checkout);
+    const path = inDrive(DRIVES.large, `/files?limit=${PAGE}`);
+    const detailed = `${path}&details=true`;
+    const { names, files = [] } = await list(server, detailed);
+    const listed = files.map(({ name }) => name);
+    assert(listed.length === PAGE && listed.join() === names.join(), `${detailed} lists others`);
+    const plain = await page(stage, server, path, true);
+    const withDetails = timeOf(stage, server, detailed);
+    return { work: async () => [await withDetails()], limit: async () => [await plain()] };
   },
 };
 
@@ -85,6 +106,6 @@ function directories(): string[] {
 
 /** The name behind which exactly one page is left. */
 function nameBeforeLastPage({ stock }: Stage): string {
-  const names = Array.from({ length: stock.files }, (_, n) => `d${n % 10}/file-${n}`);
-  return names.sort()[names.length - PAGE - 1] ?? "";
+  // The last directory has every tenth number.
+  return nameOf(FIRST + stock.files - 1 - 10 * PAGE);
 }

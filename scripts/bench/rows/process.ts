@@ -31,7 +31,7 @@ const SIZE = 10 * 2 ** 20;
 const TRANSFERS = 32;
 
 /** 10^6 bytes. */
-const LIMIT = 400;
+const LIMIT = 300;
 
 /** The most memory that a server takes while many large transfers run. Each time it is a new process. */
 export const memory: Experiment = {
