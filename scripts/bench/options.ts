@@ -23,7 +23,7 @@ export const BENCH_HELP = `Usage: deno task bench [OPTIONS]
   --check           exit with 1 if a row does not hold
   --json FILE       write the figures to FILE as well
   --against GITREF  measure the server of that git state beside this one
-  --full            larger: drives of 10,000,000 files, an upload of 1 GiB (takes 10 minutes and 15 GB of disk)
+  --full            larger: drives of 10,000,000 files, an upload of 1 GiB (takes 10 minutes and 6 GB of disk)
   --load TOOL       where the load comes from: wrk (where it is installed), or deno
 `;
 

@@ -43,7 +43,7 @@ export const downloadNames: Experiment = {
       name: "download 4 KiB, 100,000 names, new connections",
       unit: "req/s",
       bound: "at least",
-      required: 0.5,
+      required: 0.3,
     },
   ],
   async prepare({ scope, load }, checkout) {
