@@ -28,7 +28,7 @@ import {
   uploadSmall,
   uploadWithQuota,
 } from "./bench/rows/uploads.ts";
-import { Scope } from "./bench/scope.ts";
+import { endOnSignal, Scope } from "./bench/scope.ts";
 import { checkoutsOf } from "./bench/server.ts";
 import { Stock } from "./bench/stock.ts";
 
@@ -117,16 +117,6 @@ function judge(results: readonly Result[], { check, only }: BenchOptions): numbe
       : `\nRows that do not hold:\n${broken.map((name) => `  ${name}\n`).join("")}`,
   );
   return check && broken.length > 0 ? 1 : 0;
-}
-
-/** Leaves no process and no folder behind on Ctrl-C. */
-function endOnSignal(scope: Scope): void {
-  const statuses = { SIGINT: 130, SIGTERM: 143 } as const;
-  for (const [signal, status] of Object.entries(statuses)) {
-    Deno.addSignalListener(signal as keyof typeof statuses, () => {
-      scope.interrupt().finally(() => Deno.exit(status));
-    });
-  }
 }
 
 function print(text: string): void {

@@ -84,6 +84,16 @@ async function endNow(child: Deno.ChildProcess): Promise<void> {
   await child.status;
 }
 
+/** Leaves no process and no folder behind on Ctrl-C. */
+export function endOnSignal(scope: Scope): void {
+  const statuses = { SIGINT: 130, SIGTERM: 143 } as const;
+  for (const [signal, status] of Object.entries(statuses)) {
+    Deno.addSignalListener(signal as keyof typeof statuses, () => {
+      scope.interrupt().finally(() => Deno.exit(status));
+    });
+  }
+}
+
 /** A process that listens. */
 export interface Listening {
   process: Deno.ChildProcess;
