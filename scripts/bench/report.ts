@@ -53,7 +53,7 @@ export function toJson(machine: string, results: readonly Result[]): string {
 }
 
 /** Three digits that count, or all before the point. */
-function rounded(figure: number): string {
+export function rounded(figure: number): string {
   if (figure >= 100) return figure.toFixed(0);
   return figure.toFixed(figure >= 10 ? 1 : 2);
 }
