@@ -34,7 +34,8 @@ export const minio: Peer = {
     const process = await PeerProcess.start(
       site,
       { program: "minio", args: ["server", ...addresses, site.data] },
-      () => answers(`${origin}/minio/health/ready`, [200]),
+      // Its health endpoint says that it is ready before it takes requests; those are answered 503.
+      () => answers(`${origin}/${BUCKET}/ready`, [403, 404]),
     );
     const administer = async (path: string, body: string): Promise<void> => {
       const request = { method: "PUT", url: origin + path, body, time: new Date() } as const;
