@@ -19,31 +19,60 @@ export interface Header {
   value: string;
 }
 
-/** "token" of RFC 9110, 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** The characters of a "token" (RFC 9110, 5.6.2) by their codes: 1, and 2 for an upper-case letter. */
+const TOKEN_CHARACTERS = Uint8Array.from({ length: 256 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /[A-Z]/.test(character) ? 2 : Number(/[!#$%&'*+\-.^_`|~0-9a-z]/.test(character));
+});
+
+const COLON = 58;
 
 const NO_TOKENS: string[] = [];
 
-/** Parses the lines of a head after its first. @throws {MalformedMessage} */
-export function parseHeaders(lines: readonly string[]): Header[] {
+/**
+ * Parses the header lines of a head.
+ *
+ * @param from The position after the first line.
+ * @param max The number of headers that are accepted.
+ * @throws {MalformedMessage}
+ */
+export function parseHeaders(head: string, from: number, max: number): Header[] {
   const headers: Header[] = [];
-  for (let i = 1; i < lines.length; i++) headers.push(parseHeader(lines[i] ?? ""));
+  for (let start = from; start <= head.length;) {
+    if (headers.length === max) throw new MalformedMessage(`it has more than ${max} headers`, 431);
+    const lineEnd = head.indexOf("\r\n", start);
+    const end = lineEnd === -1 ? head.length : lineEnd;
+    headers.push(parseHeader(head, start, end));
+    start = end + 2;
+  }
   return headers;
 }
 
-/** Parses one header line. @throws {MalformedMessage} */
-export function parseHeader(line: string): Header {
-  const colon = line.indexOf(":");
-  if (colon === -1) throw new MalformedMessage("a header has no colon");
-  const name = line.slice(0, colon);
+/** Parses the header line between two positions. @throws {MalformedMessage} */
+export function parseHeader(text: string, start = 0, end = text.length): Header {
+  let at = start;
+  let isLower = true;
+  for (; at < end; at++) {
+    const kind = TOKEN_CHARACTERS[text.charCodeAt(at)];
+    if (kind === 2) isLower = false;
+    else if (kind !== 1) break;
+  }
   // "No whitespace is allowed between the field name and colon" (RFC 9112, 5.1). A folded line starts with white space.
-  if (!isToken(name)) throw new MalformedMessage("a header has an invalid name");
-  return { name, lower: name.toLowerCase(), value: trimBlanks(line, colon + 1) };
+  if (at === start || at === end || text.charCodeAt(at) !== COLON) {
+    const hasColon = text.slice(start, end).includes(":");
+    throw new MalformedMessage(`a header has ${hasColon ? "an invalid name" : "no colon"}`);
+  }
+  const name = text.slice(start, at);
+  const lower = isLower ? name : name.toLowerCase();
+  return { name, lower, value: trimBlanks(text, at + 1, end) };
 }
 
 /** Whether a text is a token: a method, the name of a header, or the name of a protocol. */
 export function isToken(text: string): boolean {
-  return TOKEN.test(text);
+  for (let at = 0; at < text.length; at++) {
+    if (!TOKEN_CHARACTERS[text.charCodeAt(at)]) return false;
+  }
+  return text !== "";
 }
 
 /** Returns the value of a header, or `undefined` if it is absent. @throws {MalformedMessage} if it is repeated. */
@@ -74,13 +103,13 @@ export function joinedHeader(headers: readonly Header[], lower: string): string 
 export function headerTokens(headers: readonly Header[], lower: string): string[] {
   const joined = joinedHeader(headers, lower);
   if (joined === undefined) return NO_TOKENS;
-  return joined.toLowerCase().split(",").map((element) => trimBlanks(element, 0)).filter(Boolean);
+  return joined.toLowerCase().split(",").map((element) => trimBlanks(element)).filter(Boolean);
 }
 
-/** Returns the text from a position on without spaces and tabs around it. Other white space is part of a value. */
-function trimBlanks(text: string, from: number): string {
+/** Returns the text between two positions without spaces and tabs around it. Other white space is part of a value. */
+function trimBlanks(text: string, from = 0, to = text.length): string {
   let start = from;
-  let end = text.length;
+  let end = to;
   while (start < end && isBlank(text.charCodeAt(start))) start++;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);

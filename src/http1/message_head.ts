@@ -93,12 +93,9 @@ export async function readHead(reader: ByteReader): Promise<string | undefined> 
 
 /** Parses the head of a request. The caller validates Host for the role "server". @throws {MalformedMessage} */
 export function parseRequestHead(text: string, role: Role = "proxy"): RequestHead {
-  const lines = text.split("\r\n");
-  if (lines.length > MAX_HEADERS + 1) {
-    throw new MalformedMessage(`it has more than ${MAX_HEADERS} headers`, 431);
-  }
-  const { method, target, minor } = parseRequestLine(lines[0] ?? "", role);
-  const headers = parseHeaders(lines);
+  const end = firstLineEnd(text);
+  const { method, target, minor } = parseRequestLine(text.slice(0, end), role);
+  const headers = parseHeaders(text, end + 2, MAX_HEADERS);
   const host = singleHeader(headers, "host");
   if (host === undefined ? minor === 1 : role === "proxy" && !HOST.test(host)) {
     throw new MalformedMessage("its Host is not a host name with an optional port");
@@ -110,16 +107,21 @@ export function parseRequestHead(text: string, role: Role = "proxy"): RequestHea
 
 /** Parses the head of a response. @throws {MalformedMessage} */
 export function parseResponseHead(text: string): ResponseHead {
-  const lines = text.split("\r\n");
-  const found = STATUS_LINE.exec(lines[0] ?? "");
+  const end = firstLineEnd(text);
+  const found = STATUS_LINE.exec(text.slice(0, end));
   if (found === null) throw new MalformedMessage("its first line is not version and status");
   const [, minor, status, reason = ""] = found;
   return {
     status: Number(status),
     reason,
     minor: minor === "0" ? 0 : 1,
-    headers: parseHeaders(lines),
+    headers: parseHeaders(text, end + 2, Infinity),
   };
+}
+
+function firstLineEnd(head: string): number {
+  const end = head.indexOf("\r\n");
+  return end === -1 ? head.length : end;
 }
 
 /** Whether a client waits for "100 Continue" before it sends the body. */
@@ -144,9 +146,10 @@ const DELETE = 127;
  * an application behind the gate must not see two lines where the gate sees one.
  */
 function findHeadEnd(bytes: Uint8Array, start: number, from: number, end: number): number {
-  for (let at = from; at < end; at++) {
+  let before = from > start ? bytes[from - 1] : 0;
+  for (let at = from; at < end; before = bytes[at++]) {
     const byte = bytes[at] ?? 0;
-    const before = at > start ? bytes[at - 1] : 0;
+    if (byte >= SPACE && byte !== DELETE && before !== CR) continue;
     if (byte === LF) {
       if (before !== CR) throw new MalformedMessage("a line of its head does not end with CR LF");
       if (at - 3 >= start && bytes[at - 2] === LF) return at + 1;
