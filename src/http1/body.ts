@@ -1,4 +1,4 @@
-import type { ByteReader } from "./connection.ts";
+import { type ByteReader, NO_BYTES } from "./connection.ts";
 import {
   type Header,
   joinedHeader,
@@ -89,6 +89,7 @@ export function responseFraming(
 
 /** Returns the body that starts at the reader's position. */
 export function bodyReader(reader: ByteReader, framing: Framing): BodyReader {
+  if (framing === NO_BODY) return EMPTY_BODY;
   if (framing.kind === "chunked") return new ChunkedBody(reader);
   if (framing.kind === "close") return new BodyUntilClose(reader);
   return new BodyOfLength(reader, framing.length);
@@ -105,6 +106,8 @@ export function isFullyReceived(body: BodyReader): boolean {
     return false;
   }
 }
+
+const EMPTY_BODY: BodyReader = { take: () => NO_BYTES, isDone: true, end: () => true };
 
 class BodyOfLength implements BodyReader {
   readonly #reader: ByteReader;

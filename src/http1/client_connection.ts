@@ -30,6 +30,7 @@ export class ClientConnection implements TrackedConnection {
   readonly connection: Connection;
   /** Called instead of closing the connection when bytes requested by `expectBytes` are late. */
   onLate: (() => void) | undefined;
+  idleSince: number | undefined;
   readonly #table: ConnectionTable;
   readonly #writeTimeout: number;
   /** Deadline for bytes from the client. */
@@ -89,15 +90,15 @@ export class ClientConnection implements TrackedConnection {
   }
 
   /** Sends a part of a message within the write timeout. @throws {ConnectionLost} */
-  async send(part: MessagePart): Promise<void> {
+  send(part: MessagePart): Promise<void> {
     this.#beginWriting();
-    await this.connection.send(part);
+    return this.connection.send(part);
   }
 
   /** Sends bytes within the write timeout. @throws {ConnectionLost} */
-  async write(bytes: Uint8Array): Promise<void> {
+  write(bytes: Uint8Array): Promise<void> {
     this.#beginWriting();
-    await this.connection.write(bytes);
+    return this.connection.write(bytes);
   }
 
   /** Closes the sending direction, and waits until the client has received everything. */

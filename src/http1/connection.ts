@@ -70,14 +70,11 @@ export class Connection {
   }
 
   /** Sends a part of a message. @throws {ConnectionLost} */
-  async send({ head = "", piece, chunked, isLast }: MessagePart): Promise<void> {
-    if (head === "" && !chunked) return await this.write(piece);
+  send({ head = "", piece, chunked, isLast }: MessagePart): Promise<void> {
+    if (head === "" && !chunked) return this.write(piece);
     // For a large piece, a second write is cheaper than copying it behind the head.
-    if (!chunked && piece.length > MAX_READ_BUFFER / 2) {
-      await this.write(this.#compose(head, NO_BYTES, false, false));
-      return await this.write(piece);
-    }
-    await this.write(this.#compose(head, piece, chunked, isLast));
+    if (!chunked && piece.length > MAX_READ_BUFFER / 2) return this.#sendApart(head, piece);
+    return this.write(this.#compose(head, piece, chunked, isLast));
   }
 
   /** Writes all bytes. @throws {ConnectionLost} */
@@ -126,12 +123,17 @@ export class Connection {
     this.#transport.abort?.();
   }
 
+  async #sendApart(head: string, piece: Uint8Array): Promise<void> {
+    await this.write(this.#compose(head, NO_BYTES, false, false));
+    await this.write(piece);
+  }
+
   #compose(head: string, piece: Uint8Array, chunked: boolean, isLast: boolean): Uint8Array {
     const out = this.#writeBuffer(head.length + piece.length + CHUNK_FRAME);
     const isChunk = chunked && piece.length > 0;
     const begin = isChunk ? head + piece.length.toString(16) + LINE_END : head;
     let at = writeText(out, begin, 0);
-    out.set(piece, at);
+    if (piece.length > 0) out.set(piece, at);
     at += piece.length;
     const end = (isChunk ? LINE_END : "") + (chunked && isLast ? LAST_CHUNK : "");
     if (end !== "") at += writeText(out, end, at);
@@ -236,7 +238,8 @@ export class ByteReader {
   async #read(): Promise<boolean> {
     this.#makeRoom();
     try {
-      const count = await this.#source.read(this.view(this.#end, this.#buffer.length));
+      const room = this.#end === 0 ? this.#buffer : this.view(this.#end, this.#buffer.length);
+      const count = await this.#source.read(room);
       this.#end += count ?? 0;
       return count !== null;
     } catch {

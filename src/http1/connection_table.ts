@@ -45,6 +45,8 @@ export class Clock {
 export interface TrackedConnection {
   /** The `Clock.now` since which the client has made no required progress, or `undefined` if none is required. */
   readonly stalledSince: number | undefined;
+  /** The table's own: when the connection became idle, as a number that increases; `undefined` during a request. */
+  idleSince: number | undefined;
   /** Enforces the connection's deadlines. */
   check(now: number): void;
   /** Closes both directions. */
@@ -72,8 +74,8 @@ export class ConnectionTable {
   readonly #maxPerNetwork: number;
   readonly #connections = new Map<TrackedConnection, string | undefined>();
   readonly #networks = new Map<string, number>();
-  /** Connections between two requests, the longest idle first. */
-  readonly #idle = new Set<TrackedConnection>();
+  /** Numbers the times at which connections became idle. Every request sets one, and only `evict` compares them. */
+  #idleCount = 0;
   #maxSockets = Infinity;
   #otherSockets = 0;
 
@@ -107,7 +109,7 @@ export class ConnectionTable {
     if (isNetworkFull && !this.evict(network)) return false;
     if (this.#isFull() && !this.evict()) return false;
     this.#connections.set(connection, network);
-    this.#idle.add(connection);
+    this.setIdle(connection);
     if (network !== undefined) this.#networks.set(network, (this.#networks.get(network) ?? 0) + 1);
     return true;
   }
@@ -117,7 +119,6 @@ export class ConnectionTable {
     if (!this.#connections.has(connection)) return;
     const network = this.#connections.get(connection);
     this.#connections.delete(connection);
-    this.#idle.delete(connection);
     if (network === undefined) return;
     const count = (this.#networks.get(network) ?? 0) - 1;
     if (count > 0) this.#networks.set(network, count);
@@ -126,14 +127,12 @@ export class ConnectionTable {
 
   /** Marks a connection as waiting for a request. */
   setIdle(connection: TrackedConnection): void {
-    if (!this.#connections.has(connection)) return;
-    this.#idle.delete(connection);
-    this.#idle.add(connection);
+    connection.idleSince = this.#idleCount++;
   }
 
   /** Marks a connection as processing a request. */
   setBusy(connection: TrackedConnection): void {
-    this.#idle.delete(connection);
+    connection.idleSince = undefined;
   }
 
   /** Counts a socket that is not a client's, such as one to an application. Closes a connection at the limit. */
@@ -164,13 +163,14 @@ export class ConnectionTable {
    * its client would get an error.
    */
   #longestIdle(network: string | undefined): TrackedConnection | undefined {
+    let found: TrackedConnection | undefined;
     let shared: TrackedConnection | undefined;
-    for (const connection of this.#idle) {
-      const itsNetwork = this.#connections.get(connection);
-      if (itsNetwork === undefined && network === undefined) shared ??= connection;
-      else if (network === undefined || itsNetwork === network) return connection;
+    for (const [connection, itsNetwork] of this.#connections) {
+      if (connection.idleSince === undefined) continue;
+      if (itsNetwork === undefined && network === undefined) shared = earlier(shared, connection);
+      else if (network === undefined || itsNetwork === network) found = earlier(found, connection);
     }
-    return shared;
+    return found ?? shared;
   }
 
   #longestStalled(network: string | undefined): TrackedConnection | undefined {
@@ -184,6 +184,15 @@ export class ConnectionTable {
     }
     return found;
   }
+}
+
+/** Returns the connection that became idle first. */
+function earlier(
+  found: TrackedConnection | undefined,
+  other: TrackedConnection,
+): TrackedConnection {
+  if (found?.idleSince === undefined || other.idleSince === undefined) return other;
+  return found.idleSince < other.idleSince ? found : other;
 }
 
 /** Whether an error means that the process, or the system, has no file descriptors left. */

@@ -9,6 +9,7 @@ import {
 class FakeConnection implements TrackedConnection {
   isClosed = false;
   stalledSince: number | undefined;
+  idleSince: number | undefined;
 
   check(): void {}
 
