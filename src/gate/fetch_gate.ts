@@ -15,6 +15,7 @@ import {
   clientInfoOf,
   gateHeaders,
   type Peer,
+  peerOf,
   reachesClient,
   upstreamValue,
 } from "./forwarded_headers.ts";
@@ -43,7 +44,8 @@ export class FetchGate {
 
   /** Responds to a request for an application's host name. Returns `undefined` if no application has that name. */
   async respond(request: Request, info: Deno.ServeHandlerInfo): Promise<Response | undefined> {
-    const peer = peerOf(info);
+    // The platform terminates TLS.
+    const peer = peerOf(info.remoteAddr as Deno.NetAddr, true);
     if (!await this.#isForApplication(headOf(request), peer)) return undefined;
     const { observer } = this.#deps;
     const context = observer.begin(requestIdOf(request.headers), request.method);
@@ -151,11 +153,6 @@ export class FetchGate {
     aborting.signal.addEventListener("abort", stop, { once: true });
     return stop;
   }
-}
-
-function peerOf({ remoteAddr }: Deno.ServeHandlerInfo): Peer {
-  // The platform terminates TLS.
-  return { address: remoteAddr as Deno.NetAddr, isSecure: true };
 }
 
 /** Returns the requested host, or `undefined` if it is malformed: then the server responds as to any other request. */

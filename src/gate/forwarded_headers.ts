@@ -16,7 +16,8 @@ export interface ClientInfo {
 
 /** The other end of a connection: a client or a proxy. */
 export interface Peer {
-  address: Deno.NetAddr;
+  /** The IP address in its normal form. */
+  address: string;
   /** Whether the connection uses TLS. */
   isSecure: boolean;
 }
@@ -94,6 +95,11 @@ const UNUSUAL_NAME = /[^a-z0-9-]/;
 
 const NO_HEADERS = new Headers();
 
+/** Returns the other end of a connection. */
+export function peerOf(address: Deno.NetAddr, isSecure: boolean): Peer {
+  return { address: clientAddress(address, NO_HEADERS, undefined), isSecure };
+}
+
 /**
  * Determines the client of a request: the peer, or the client that a trusted proxy names in `X-Forwarded-*`.
  *
@@ -104,17 +110,13 @@ export function clientInfoOf(
   { address, isSecure }: Peer,
   trusted: TrustedProxies | undefined,
 ): ClientInfo {
-  const peer: ClientInfo = {
-    address: clientAddress(address, NO_HEADERS, undefined),
-    proto: isSecure ? "https" : "http",
-    host,
-  };
-  if (trusted === undefined || !trusted.has(peer.address)) return peer;
+  const peer: ClientInfo = { address, proto: isSecure ? "https" : "http", host };
+  if (trusted === undefined || !trusted.has(address)) return peer;
   const last = (name: string) => joinedHeader(headers, name)?.split(",").at(-1)?.trim();
   const hops = new Headers({ "x-forwarded-for": joinedHeader(headers, "x-forwarded-for") ?? "" });
   const proto = last("x-forwarded-proto")?.toLowerCase();
   return {
-    address: clientAddress(address, hops, trusted),
+    address: clientAddress({ transport: "tcp", hostname: address, port: 0 }, hops, trusted),
     proto: proto === "https" || proto === "http" ? proto : peer.proto,
     host: forwardedHost(last("x-forwarded-host")) ?? host,
   };

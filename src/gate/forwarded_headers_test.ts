@@ -4,6 +4,7 @@ import { parseRequestHead, parseResponseHead } from "../http1/message_head.ts";
 import {
   clientInfoOf,
   isWebSocketRequest,
+  peerOf,
   serializeRequestHead,
   serializeResponseHead,
   serializeUpgrade,
@@ -292,17 +293,21 @@ Deno.test("Only a trusted proxy can name the client, the scheme and the host", (
   ];
   const head = { headers, host: "gate.example" };
   const clientFrom = (hostname: string) => {
-    const address = { transport: "tcp" as const, hostname, port: 1 };
-    return clientInfoOf(head, { address, isSecure: false }, TrustedProxies.parse("10.0.0.0/8"));
+    const peer = peerOf({ transport: "tcp", hostname, port: 1 }, false);
+    return clientInfoOf(head, peer, TrustedProxies.parse("10.0.0.0/8, fd00::/8"));
   };
   assertEquals(clientFrom("10.0.0.1"), {
     address: "192.0.2.7",
     proto: "https",
     host: "other.example",
   });
+  for (const proxy of ["::ffff:10.0.0.1", "fd00::1"]) {
+    assertEquals(clientFrom(proxy).address, "192.0.2.7", proxy);
+  }
   assertEquals(clientFrom("203.0.113.1"), {
     address: "203.0.113.1",
     proto: "http",
     host: "gate.example",
   });
+  assertEquals(clientFrom("2001:db8::1").address, "2001:db8:0:0:0:0:0:1");
 });

@@ -6,9 +6,9 @@ import type { ClientConnection } from "../http1/client_connection.ts";
 import { ConnectionLost } from "../http1/connection.ts";
 import { MalformedMessage } from "../http1/headers.ts";
 import { parseRequestHead, readHead, type RequestHead } from "../http1/message_head.ts";
-import { authorizeRequest } from "./authorization.ts";
+import { authorizeRequest, keyHasher } from "./authorization.ts";
 import type { GateContext } from "./context.ts";
-import type { Peer } from "./forwarded_headers.ts";
+import { type Peer, peerOf } from "./forwarded_headers.ts";
 import {
   errorResponse,
   gateRequestId,
@@ -33,13 +33,14 @@ export class GateConnection {
   readonly #gate: GateContext;
   readonly #client: ClientConnection;
   readonly #peer: Peer;
+  readonly #hashKey = keyHasher();
   #proxied: ProxiedRequest | undefined;
   #isBusy = false;
 
   constructor(gate: GateContext, client: ClientConnection, isSecure: boolean) {
     this.#gate = gate;
     this.#client = client;
-    this.#peer = { address: client.address, isSecure };
+    this.#peer = peerOf(client.address, isSecure);
   }
 
   /** Whether a request is being processed. */
@@ -125,7 +126,7 @@ export class GateConnection {
     const { head, body, context } = request;
     try {
       const readBody = (limit: number) => this.#readBody(body, limit, context);
-      const options = { readBody, context };
+      const options = { readBody, context, hashKey: this.#hashKey };
       const authorized = await authorizeRequest(this.#gate, head, this.#peer, options);
       if ("status" in authorized) return await this.#send(authorized, request);
       this.#proxied = new ProxiedRequest(this.#gate, this.#client, { ...request, authorized });
