@@ -62,6 +62,11 @@ declare module "@std/async/delay" {
   ): Promise<void>;
 }
 
+declare module "@std/bytes/concat" {
+  /** Returns the bytes of all arrays, one after another. */
+  export function concat(arrays: readonly Uint8Array[]): Uint8Array<ArrayBuffer>;
+}
+
 declare module "@std/bytes/equals" {
   export function equals(a: Uint8Array, b: Uint8Array): boolean;
 }

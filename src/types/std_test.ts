@@ -7,6 +7,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
+import { concat } from "@std/bytes/concat";
 import { equals } from "@std/bytes/equals";
 import { encodeBase64 } from "@std/encoding/base64";
 import { encodeHex } from "@std/encoding/hex";
@@ -24,6 +25,8 @@ const WRONG: Record<string, () => unknown> = {
   "@std/async/deadline": () => deadline(Promise.resolve(), "1s"),
   // @ts-expect-error: a duration is not a string
   "@std/async/delay": () => delay("1s"),
+  // @ts-expect-error: a list is wanted
+  "@std/bytes/concat": () => concat(new Uint8Array()),
   // @ts-expect-error: a string is not bytes
   "@std/bytes/equals": () => equals("a", "a"),
   // @ts-expect-error: base64 is a string

@@ -8,10 +8,10 @@ import { TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
 
-/** What lies in a folder, but the ballast of a server. */
+/** What lies in a folder, but the ballast of a server and the mark of one that was killed. */
 async function namesIn(path: string): Promise<string[]> {
   const names = await Array.fromAsync(Deno.readDir(path), ({ name }) => name);
-  return names.filter((name) => !name.startsWith("kvdrive.ballast-")).sort();
+  return names.filter((name) => !/^kvdrive\.(ballast-|db-mapped-)/.test(name)).sort();
 }
 
 /** What a store has under each of these names, read over a server. */

@@ -7,7 +7,7 @@ import { keys } from "../../store/engine/keys.ts";
 import { Operation } from "../../store/engine/operation.ts";
 import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
 import { GARBAGE_GRACE } from "../../store/files/garbage.ts";
-import { MAX_READ_BATCH } from "../../store/files/read_ahead.ts";
+import { READ_BATCH } from "../../store/files/read_ahead.ts";
 import { Store } from "../../store/store.ts";
 import { driveCall, testDeps } from "../test_support.ts";
 import { download } from "./download_file.ts";
@@ -109,8 +109,8 @@ async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): 
 Deno.test("missing bytes abort the answer, and are reported once", async () => {
   await withFile(async (scene) => {
     const { failures, download } = scene;
-    const size = (MAX_READ_BATCH + 9) * CHUNK_SIZE;
-    await loseChunk(scene, await put(scene.store, 3, size), MAX_READ_BATCH + 5);
+    const size = (READ_BATCH + 9) * CHUNK_SIZE;
+    await loseChunk(scene, await put(scene.store, 3, size), READ_BATCH + 5);
     const response = await download("GET", {});
     assertEquals(response.headers.get("content-length"), String(size));
     await assertRejects(() => response.bytes(), Error, "could not be read");

@@ -128,6 +128,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     help: "time between two checks of all files, or off",
     unset: "30d; with --kv off",
   },
+  {
+    name: "reads",
+    value: "WAY",
+    help: "how to read the store's file: mapped, direct or kv, the slowest",
+    default: "mapped",
+  },
 ];
 
 /** An environment variable without an option of the same meaning. */

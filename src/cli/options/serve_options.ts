@@ -4,6 +4,7 @@ import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem, type ServerNames } from "../../rules/hosts.ts";
 import { MAX_KEY_HEADER, MIN_SECRET_LENGTH } from "../../rules/secrets.ts";
+import type { ReadMode } from "../../store/reads/read_mode.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
 import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
@@ -19,6 +20,7 @@ import {
   PORT,
   PROXIES,
   PUBLIC_URL,
+  READS,
   SCRUB_INTERVAL,
   SIZE,
   SWITCH,
@@ -81,6 +83,8 @@ export interface ServeOptions {
   backups: { folder: string; every: number; keep: number } | undefined;
   /** Milliseconds between two checks of all files; `undefined` for the default of the store. */
   scrubEvery: number | "off" | undefined;
+  /** What reads the store's file. */
+  reads: ReadMode;
 }
 
 /** Parses the options of `serve`; the command line takes precedence. @throws {UsageError} if they are invalid. */
@@ -112,6 +116,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     metricsToken: metricsTokenOf(values),
     backups: backupsOf(values),
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
+    reads: values.parsed("reads", READS),
   };
 }
 

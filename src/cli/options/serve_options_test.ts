@@ -40,6 +40,7 @@ const DEFAULTS: ServeOptions = {
   metricsToken: undefined,
   backups: undefined,
   scrubEvery: undefined,
+  reads: "mapped",
 };
 
 /** An option with a value. --tls-cert and --tls-key have tests of their own. */

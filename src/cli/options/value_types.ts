@@ -4,6 +4,7 @@ import { AllowedUpstreams } from "../../http/network/upstream_rules.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { hostnameOf, hostProblem } from "../../rules/hosts.ts";
 import { parseByteSize, parseDuration } from "../../rules/units.ts";
+import { READ_MODES, type ReadMode } from "../../store/reads/read_mode.ts";
 import { MIN_MEMORY_BUDGET } from "../../store/engine/memory_budget.ts";
 
 /** A type of option values. */
@@ -49,6 +50,11 @@ const MAX_SCRUB_INTERVAL = 366 * 86_400_000;
 export const SCRUB_INTERVAL: ValueType<number | "off"> = {
   parse: (text) => text === "0" || text === "off" ? "off" : parseDuration(text, MAX_SCRUB_INTERVAL),
   expected: "off, or a time of at most 366d, like 24h, 7d or 30d",
+};
+
+export const READS: ValueType<ReadMode> = {
+  parse: (text) => READ_MODES.find((mode) => mode === text),
+  expected: "mapped, direct or kv",
 };
 
 export const COUNT: ValueType<number> = {

@@ -134,9 +134,10 @@ async function openStore(
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
       return { store: new Store(await openRemoteDatabase({ url: kv }), { ...common, scrubEvery }) };
     }
-    const database = await openDatabase(data);
-    const warning = await openFolderWarning(data);
-    if (warning !== undefined) printError(`${warning}.\n`);
+    const database = await openDatabase(data, options.reads);
+    for (const warning of [await openFolderWarning(data), database.notice]) {
+      if (warning !== undefined) printError(`${warning}.\n`);
+    }
     const { log, ballast } = database;
     const path = databasePath(data);
     const freeBytes = freeBytesOf(data);

@@ -4,7 +4,7 @@ import { AccessIsOff, AlreadyExists, NoSuchApp } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Owned, ProjectCache } from "../engine/project_cache.ts";
-import { readMany } from "../engine/read_queue.ts";
+import { readMany } from "../reads/read_queue.ts";
 import type { AppKeyRecord, AppRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";

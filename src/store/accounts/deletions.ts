@@ -10,7 +10,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import type {
   AppRecord,
   DeletionMarker,

@@ -9,7 +9,7 @@ import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Owned, ProjectCache } from "../engine/project_cache.ts";
-import { readMany } from "../engine/read_queue.ts";
+import { readMany } from "../reads/read_queue.ts";
 import type { ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";

@@ -15,7 +15,7 @@ import { StoreUnavailable } from "./errors.ts";
 import { GroupCommitter } from "./group_commit.ts";
 import { keys } from "./keys.ts";
 import type { Operation } from "./operation.ts";
-import { type KvReader, ReadQueue } from "./read_queue.ts";
+import { type EntryReader, type KvReader, ReadQueue } from "../reads/read_queue.ts";
 import { NO_METER, type StoreMeter } from "./store_meter.ts";
 
 /** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
@@ -31,8 +31,12 @@ export interface DatabaseParts {
   log?: WriteAheadLog;
   /** Disk space that is reserved for deletions. */
   ballast?: Ballast;
-  /** Groups of small reads in flight. */
-  readsInFlight?: number;
+  /** Reads single entries; by default a `ReadQueue` merges them. */
+  reads?: EntryReader;
+  /** Reads from the disk, never through a memory map; by default `reader`. */
+  diskReader?: KvReader;
+  /** What the operator should know about this store, as a sentence. */
+  notice?: string;
   /** Handles and locks that `close` disposes of. */
   resources?: Disposable;
 }
@@ -40,8 +44,9 @@ export interface DatabaseParts {
 /**
  * A Deno KV store with one entrance for each kind of work.
  *
- * - **Small reads** (`reads`): single entries, merged into one read per turn of the event loop (`ReadQueue`).
- * - **Lists and large reads** (`reader`): straight to Deno KV.
+ * - **Small reads** (`reads`): single entries. Deno KV gets them merged into one read per turn of the event loop
+ *   (`ReadQueue`).
+ * - **Lists, and chunks of files** (`reader`): a store in a file is read with SQLite (`SqliteReader`), others with Deno KV.
  * - **Small commits** (`commit`): merged into groups (`GroupCommitter`), because every commit costs a sync of the disk.
  * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay
  *   quick.
@@ -54,8 +59,15 @@ export class Database {
   /** Reads entries and lists them. */
   readonly reader: KvReader;
   /** Reads single entries that many requests need at the same time. */
-  readonly reads: ReadQueue;
+  readonly reads: EntryReader;
+  /**
+   * Reads what may be unreadable: such a read fails, where a read through a memory map would end the process. It waits
+   * in a thread.
+   */
+  readonly diskReader: KvReader;
   readonly changes: ChangeProbe | undefined;
+  /** What the operator should know about this store, as a sentence. */
+  readonly notice: string | undefined;
   readonly log: WriteAheadLog | undefined;
   readonly ballast: Ballast | undefined;
   /** Commits without grouping and without the ballast, and the store's limits. */
@@ -78,15 +90,18 @@ export class Database {
   constructor(
     reader: KvReader,
     commits: Commits,
-    { changes, locks, log, ballast, readsInFlight, resources }: DatabaseParts = {},
+    parts: DatabaseParts = {},
   ) {
+    const { changes, locks, log, ballast, resources } = parts;
+    this.notice = parts.notice;
     this.changes = changes;
     this.log = log;
     this.ballast = ballast;
     this.#locks = locks;
     this.#resources = resources;
     this.reader = reader;
-    this.reads = new ReadQueue(reader, readsInFlight);
+    this.reads = parts.reads ?? new ReadQueue(reader);
+    this.diskReader = parts.diskReader ?? reader;
     this.commits = meteredCommits(commits, this);
     const withBallast = (kept: number) =>
       ballast === undefined ? this.commits : commitsWithBallast(this.commits, ballast, kept);

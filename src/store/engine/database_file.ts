@@ -19,9 +19,13 @@ import {
 import { FolderLock } from "../disk/file_lock.ts";
 import { ChangeProbe, LockProbe } from "../disk/file_probes.ts";
 import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
+import { MapMark } from "../disk/map_mark.ts";
 import { WriteAheadLog } from "../disk/write_ahead_log.ts";
+import type { ReadMode } from "../reads/read_mode.ts";
+import type { KvReader } from "../reads/read_queue.ts";
+import { isKnownSchema, SqliteReader } from "../reads/sqlite_reader.ts";
 import { embeddedCommits } from "./commits.ts";
-import { Database } from "./database.ts";
+import { Database, type DatabaseParts } from "./database.ts";
 import { CannotOpenStore } from "./errors.ts";
 
 /** Name of the store's file in the data folder. */
@@ -37,9 +41,13 @@ const LOCKED_PAUSE = 20;
  * Opens the store in a folder. Creates the folder and the store if they do not exist. On a full disk it releases
  * ballast to make room for the log.
  *
+ * @param reads What reads the file, unless its form or an earlier crash forbid it.
  * @throws {CannotOpenStore} if the folder or the file cannot be created, read or written.
  */
-export async function openDatabase(folder: string): Promise<Database> {
+export async function openDatabase(
+  folder: string,
+  reads: ReadMode = "direct",
+): Promise<Database> {
   let lock: FolderLock | undefined;
   try {
     await Deno.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
@@ -50,7 +58,7 @@ export async function openDatabase(folder: string): Promise<Database> {
     const deadline = performance.now() + LOCKED_RETRY_TIME;
     while (true) {
       try {
-        return await openFile(databasePath(folder), ballast, lock);
+        return await openFile(databasePath(folder), ballast, lock, reads);
       } catch (error) {
         // Deno KV does not wait for a process that creates its tables at the same moment.
         if (isLocked(error) && performance.now() < deadline) await delay(LOCKED_PAUSE);
@@ -66,22 +74,28 @@ export async function openDatabase(folder: string): Promise<Database> {
 }
 
 /** @param lock Marks the folder as in use until the database is closed. */
-async function openFile(path: string, ballast: Ballast, lock: FolderLock): Promise<Database> {
+async function openFile(
+  path: string,
+  ballast: Ballast,
+  lock: FolderLock,
+  reads: ReadMode,
+): Promise<Database> {
   using opened = new DisposableStack();
   await makePrivate([path, ...companionsOf(path)]);
   createFile(path);
-  const reader = opened.use(await Deno.openKv(path));
+  const kv = opened.use(await Deno.openKv(path));
   const writer = opened.use(await Deno.openKv(path));
-  // Deno KV reads the file with the first statement.
-  await reader.get([""]);
   const locks = opened.use(new LockProbe(path));
   const log = opened.use(new WriteAheadLog(path));
   const changes = opened.use(new ChangeProbe(path));
+  const readers = await openReaders(path, kv, reads, opened);
   const handles = opened.move();
   const resources = new DisposableStack();
   resources.use(lock);
   resources.use(handles);
-  return new Database(reader, embeddedCommits(writer, locks), {
+  return new Database(readers.reader, embeddedCommits(writer, locks), {
+    ...readers,
+    diskReader: kv,
     changes,
     locks,
     log,
@@ -89,6 +103,39 @@ async function openFile(path: string, ballast: Ballast, lock: FolderLock): Promi
     resources,
   });
 }
+
+/** What reads a store's file, and what the operator should know about it, as a sentence. */
+type Readers = Pick<DatabaseParts, "reads" | "notice"> & { reader: KvReader };
+
+/** Opens what reads the file, as fast as it can be read. */
+async function openReaders(
+  path: string,
+  kv: Deno.Kv,
+  mode: ReadMode,
+  opened: DisposableStack,
+): Promise<Readers> {
+  // Deno KV makes its tables with the first statement.
+  await kv.get([""]);
+  if (mode === "kv") return { reader: kv };
+  if (!isKnownSchema(path)) return { reader: kv, notice: UNKNOWN_SCHEMA };
+  const mark = mode === "mapped" ? await MapMark.take(path) : undefined;
+  const isMapped = mark instanceof MapMark;
+  if (isMapped) opened.use(mark);
+  const reader = opened.use(new SqliteReader(path, kv, { isMapped }));
+  return {
+    reader,
+    // A direct read costs less than merging it with others.
+    reads: { get: (keys) => reader.getMany(keys) },
+    ...mark === "abandoned" ? { notice: NOT_MAPPED } : {},
+  };
+}
+
+const UNKNOWN_SCHEMA = "Deno KV has made the store in a form that this version of kvdrive does " +
+  "not know: all reads go through Deno KV and are slower";
+
+const NOT_MAPPED = "The last server on this store was killed or crashed. In case a sector that " +
+  "the disk cannot read was the cause, files are read without a memory map, which is slower, " +
+  "until the next restart";
 
 /** Returns whether opening may have failed because the disk has no space or no inode for the log and its index. */
 function isLackOfSpace(error: unknown): boolean {

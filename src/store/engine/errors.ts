@@ -72,8 +72,8 @@ export function isDiskFailure(error: unknown): error is Error {
 }
 
 /** Returns whether SQLite or the disk could not read a part of the store's file. */
-export function isCorruption(error: unknown): error is TypeError {
-  return error instanceof TypeError && /malformed|disk I\/O error/.test(error.message);
+export function isCorruption(error: unknown): error is Error {
+  return error instanceof Error && /malformed|disk I\/O error/.test(error.message);
 }
 
 // The caller is refused.

@@ -4,7 +4,7 @@ import type { Commits, Outcome } from "./commits.ts";
 import { StoreUnavailable } from "./errors.ts";
 import { identityOf } from "./keys.ts";
 import { Operation } from "./operation.ts";
-import { type KvReader, readMany } from "./read_queue.ts";
+import { type KvReader, readMany } from "../reads/read_queue.ts";
 
 /** Size of a group of small operations, in bytes. */
 export const MAX_GROUP_BYTES = 700_000;

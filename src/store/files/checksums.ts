@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { chunkCount } from "./chunks.ts";
 

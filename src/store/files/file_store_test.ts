@@ -3,7 +3,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";

@@ -7,7 +7,7 @@ import {
   nameAfter,
 } from "../../rules/names.ts";
 import { type KeyRange, ranges } from "../engine/keys.ts";
-import { type KvReader, MAX_LIST_BATCH } from "../engine/read_queue.ts";
+import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import type { FileRecord } from "../engine/records.ts";
 
 export interface ListQuery {

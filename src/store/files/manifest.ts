@@ -1,6 +1,6 @@
 import { keys, ranges } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import type { ManifestPage, PartRecord, Place } from "../engine/records.ts";
 
 /** Parts in one page of a manifest, which has some 20 KB. */

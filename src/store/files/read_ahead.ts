@@ -1,8 +1,8 @@
 import type { MemoryPart, MemoryShare } from "../engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 
-/** Pieces in one batch of a download, if the memory budget has room. One such batch is read ahead. */
-export const MAX_READ_BATCH = 64;
+/** Pieces in one batch of a download, if the memory budget has room. One such batch is read ahead; more is not faster. */
+export const READ_BATCH = 16;
 
 type Piece = Uint8Array<ArrayBuffer>;
 
@@ -22,9 +22,6 @@ export interface Pieces {
  * are slower.
  */
 const STALL_CHECK_INTERVAL = 1000;
-
-/** Growth of the batches for a reader that keeps taking pieces. */
-const BATCH_GROWTH = 16;
 
 /** All readers of large files in this process, which share memory. */
 export class ReadAheads {
@@ -79,8 +76,7 @@ interface Batch {
 }
 
 /**
- * Reads pieces for one reader: first one piece, then growing batches, of which one is read while the previous one is
- * sent. `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
+ * Reads pieces for one reader: first one piece, then batches, of which one is read while the previous one is sent. `#memory` accounts for the piece that is sent next and for everything beyond it that is read or being read.
  */
 export class ReadAhead implements Disposable {
   readonly #memory: MemoryShare;
@@ -168,9 +164,8 @@ export class ReadAhead implements Disposable {
 
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
-    const size = Math.min(BATCH_GROWTH * this.#size, MAX_READ_BATCH);
-    const count = this.#memory.grow(Math.min(size, last - index), CHUNK_SIZE);
-    this.#size = Math.max(1, Math.min(size, count));
+    const count = this.#memory.grow(Math.min(READ_BATCH, last - index), CHUNK_SIZE);
+    this.#size = Math.max(1, count);
     if (count === 0) return;
     this.#stallWatch.add(this);
     const pieces = read(index, index + count);

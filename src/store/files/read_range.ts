@@ -1,7 +1,7 @@
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
@@ -127,6 +127,7 @@ async function readBatch(
     damaged(place, version, problemOf(index, size, what));
   try {
     const chunks = source.reader.list<Piece>(ranges.chunks(place, version, from, to), {
+      limit: to - from,
       batchSize: to - from,
     });
     for await (const { key, value } of chunks) {

@@ -2,7 +2,7 @@ import { DAY, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { readMany } from "../engine/read_queue.ts";
+import { readMany } from "../reads/read_queue.ts";
 import type { DamageRecord, FileRecord, Place } from "../engine/records.ts";
 
 /** Damaged files that are recorded; more of them are only logged. An entry has at most about 1.5 KB. */

@@ -69,7 +69,7 @@ testOnAll(
 testOnAll("A read that fails once is not damage", async (bench) => {
   await put(bench, "a", bytes(20 * CHUNK_SIZE));
   const { scrub, damaged, messages } = scrubOf(bench);
-  const { reader } = bench.db;
+  const { diskReader: reader } = bench.db;
   const { list } = reader;
   let failures = 1;
   reader.list = (...args: Parameters<typeof list>) => {

@@ -71,7 +71,7 @@ export class FileCheck {
 
   /** Checks the present version, and keeps the sweeper of this process from deleting it until then. */
   async run(): Promise<CheckOutcome> {
-    const [file, content] = await this.#db.reader.getMany<[FileRecord, Bytes]>([
+    const [file, content] = await this.#db.diskReader.getMany<[FileRecord, Bytes]>([
       keys.file(this.#place),
       keys.content(this.#place),
     ]);
@@ -122,7 +122,7 @@ export class FileCheck {
     let start = 0;
     let count = 0;
     const pages = { prefix: prefixes.manifest(this.#place, version) };
-    for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
+    for await (const { key, value } of this.#db.diskReader.list<ManifestPage>(pages)) {
       if (key.at(-1) !== start) throw new Damaged(`its list of parts has a gap at byte ${start}`);
       for (const [i, part] of value.versions.entries()) {
         const size = value.sizes[i] ?? 0;
@@ -154,7 +154,7 @@ export class FileCheck {
   async #checksumPages(version: string, size: number): Promise<unknown[]> {
     const pages: unknown[] = [];
     for (let number = 0; number < checksumPages(chunkCount(size)); number++) {
-      const { value } = await this.#db.reader.get(keys.checksums(this.#place, version, number));
+      const { value } = await this.#db.diskReader.get(keys.checksums(this.#place, version, number));
       pages.push(value);
     }
     return pages;
@@ -166,7 +166,7 @@ export class FileCheck {
       const to = Math.min(from + BATCH, count);
       const range = ranges.chunks(this.#place, version, from, to);
       const batch = await Array.fromAsync(
-        this.#db.reader.list<Bytes>(range, { batchSize: to - from }),
+        this.#db.diskReader.list<Bytes>(range, { batchSize: to - from }),
       );
       for (const { key, value } of batch) yield [Number(key.at(-1)), value];
       // `VersionCheck` notices a missing chunk at the next one, or at the end.
@@ -186,7 +186,7 @@ export class FileCheck {
   }
 
   async #isUnchanged({ key, value }: StoredFile): Promise<boolean> {
-    const now = await this.#db.reader.get<FileRecord>(key);
+    const now = await this.#db.diskReader.get<FileRecord>(key);
     return now.value?.version === value.version;
   }
 }

@@ -235,7 +235,7 @@ export class Scrub {
   async #checkAll(position: Position): Promise<boolean> {
     const { record } = position;
     this.#beginWork();
-    const files = this.#db.reader.list<FileRecord>(ranges.filesFrom(record.last), {
+    const files = this.#db.diskReader.list<FileRecord>(ranges.filesFrom(record.last), {
       batchSize: RECORDS,
     });
     for await (const { key, value } of files) {

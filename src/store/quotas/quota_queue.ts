@@ -7,7 +7,7 @@ import { QuotaExceeded, StoreUnavailable } from "../engine/errors.ts";
 import { findUnmet, MAX_GROUP_BYTES } from "../engine/group_commit.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation, type SharedCheck } from "../engine/operation.ts";
-import { readMany } from "../engine/read_queue.ts";
+import { readMany } from "../reads/read_queue.ts";
 import type { QuotaRecord } from "../engine/records.ts";
 import { fitsQuota, type QuotaAccount, readQuotaAccount } from "./quota_account.ts";
 

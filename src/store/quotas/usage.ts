@@ -1,7 +1,7 @@
 import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
-import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
+import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import type { FileRecord, Place } from "../engine/records.ts";
 
 /**

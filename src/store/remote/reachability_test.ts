@@ -86,7 +86,7 @@ Deno.test("Every kind of read fails while the store is away and works again afte
     const list = async () => {
       const entries = reader.list<number>({ prefix: ["n"] }, { batchSize: 2 });
       const values = await Array.fromAsync(entries, ({ value }) => value);
-      return [...values, entries.cursor === ""];
+      return values;
     };
     const ways = [
       async () => (await reader.get(["n", 1])).value,
@@ -94,7 +94,7 @@ Deno.test("Every kind of read fails while the store is away and works again afte
       list,
     ];
     const there = await Promise.all(ways.map((read) => read()));
-    assertEquals(there, [1, [1, 2], [0, 1, 2, 3, 4, true]]);
+    assertEquals(there, [1, [1, 2], [0, 1, 2, 3, 4]]);
     await assertRejects(() => reachability.within(1, silence), StoreUnavailable);
     for (const read of ways) await assertRejects(read, StoreUnavailable);
     back.resolve();

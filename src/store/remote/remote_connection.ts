@@ -1,5 +1,5 @@
 import { SECOND } from "../../rules/units.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import { type Reachability, withTimeout } from "./reachability.ts";
 
 /**
@@ -80,26 +80,20 @@ export function remoteReader(
   reachability: Reachability,
 ): KvReader {
   return {
-    get: (key, options) =>
-      reachability.read(REMOTE_READ_TIMEOUT, () => connection().get(key, options)),
-    getMany: (keys, options) =>
-      reachability.read(REMOTE_READ_TIMEOUT, () => connection().getMany(keys, options)),
+    get: (key) => reachability.read(REMOTE_READ_TIMEOUT, () => connection().get(key)),
+    getMany: (keys) => reachability.read(REMOTE_READ_TIMEOUT, () => connection().getMany(keys)),
     list: (selector, options) => new RemoteList(connection().list(selector, options), reachability),
   };
 }
 
 /** A list with a deadline for each batch. Most calls of `next` return an entry of the last batch and take no time. */
-class RemoteList<T> implements Deno.KvListIterator<T> {
-  readonly #entries: Deno.KvListIterator<T>;
+class RemoteList<T> implements AsyncIterableIterator<Deno.KvEntry<T>> {
+  readonly #entries: AsyncIterator<Deno.KvEntry<T>, undefined>;
   readonly #reachability: Reachability;
 
-  constructor(entries: Deno.KvListIterator<T>, reachability: Reachability) {
+  constructor(entries: AsyncIterator<Deno.KvEntry<T>, undefined>, reachability: Reachability) {
     this.#entries = entries;
     this.#reachability = reachability;
-  }
-
-  get cursor(): string {
-    return this.#entries.cursor;
   }
 
   next(): Promise<IteratorResult<Deno.KvEntry<T>, undefined>> {

@@ -1,6 +1,7 @@
 import { delay } from "@std/async/delay";
 import { SECOND } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
+import { ReadQueue } from "../reads/read_queue.ts";
 import { CannotOpenStore } from "../engine/errors.ts";
 import { Reachability, TimeoutExceeded } from "./reachability.ts";
 import { remoteCommits } from "./remote_commits.ts";
@@ -35,7 +36,7 @@ export async function openRemoteDatabase(
   const current = () => connection.current;
   const reader = remoteReader(current, reachability);
   return new Database(reader, remoteCommits(current, reachability), {
-    readsInFlight: REMOTE_GROUPED_READS,
+    reads: new ReadQueue(reader, REMOTE_GROUPED_READS),
     resources,
   });
 }

@@ -2,7 +2,7 @@ import { Database } from "../engine/database.ts";
 import { openDatabase } from "../engine/database_file.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { MAX_LIST_BATCH } from "../engine/read_queue.ts";
+import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
 import { GARBAGE_GRACE } from "../files/garbage.ts";
 import { OpenVersions } from "../files/versions.ts";
@@ -123,7 +123,9 @@ export const BACKENDS: readonly Backend[] = [
   {
     name: "file",
     use: async (work) =>
-      await withFolder(async (folder) => await useDatabase(await openDatabase(folder), work)),
+      await withFolder(async (folder) =>
+        await useDatabase(await openDatabase(folder, "mapped"), work)
+      ),
   },
   {
     name: "lost answers",

@@ -5,7 +5,7 @@ import { HOUR, MINUTE } from "../../rules/units.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { KvReader } from "../engine/read_queue.ts";
+import type { KvReader } from "../reads/read_queue.ts";
 import { CHUNK_SIZE, type PartRecord } from "../engine/records.ts";
 import { newVersion } from "../files/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";

@@ -3,7 +3,16 @@ import { dirname } from "@std/path";
 import { FolderLock } from "../disk/file_lock.ts";
 import { LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import { checkpointAfterRead } from "../disk/write_ahead_log.ts";
-import { decodeKey, decodeValue, encodeKey, versionstampOf } from "../engine/kv_encoding.ts";
+import {
+  afterKey,
+  decodeKey,
+  decodeValue,
+  encodeKey,
+  KV_COLUMNS,
+  type KvRow,
+  prefixRange,
+  versionstampOf,
+} from "../reads/kv_encoding.ts";
 
 /** An entry of the store. */
 export interface SnapshotEntry<T = unknown> {
@@ -16,20 +25,9 @@ export interface SnapshotEntry<T = unknown> {
 const RECORDS = 500;
 const CHUNKS = 16;
 
-/** This byte follows a key's bytes in the first key that is greater than all keys beginning with it. */
-const AFTER_PREFIX = 0xff;
-
 const NO_LOCK: Disposable = { [Symbol.dispose]: () => {} };
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-/** A row of the table in which Deno KV keeps its entries. */
-interface Row {
-  k: Bytes;
-  v: Bytes;
-  v_encoding: number;
-  version: number;
-}
 
 /**
  * All entries of a store at one moment, read directly from its SQLite file, while others write. Memory is bounded.
@@ -48,9 +46,9 @@ export class Snapshot implements Disposable {
     this.#path = path;
     this.#sqlite = sqlite;
     this.#lock = lock;
-    this.#entry = sqlite.prepare("SELECT k, v, v_encoding, version FROM kv WHERE k = ?");
+    this.#entry = sqlite.prepare(`SELECT ${KV_COLUMNS} FROM kv WHERE k = ?`);
     this.#entries = sqlite.prepare(
-      "SELECT k, v, v_encoding, version FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
+      `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?`,
     );
     this.#sizes = sqlite.prepare(
       "SELECT k, length(v) AS size FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?",
@@ -94,19 +92,19 @@ export class Snapshot implements Disposable {
 
   /** Returns an entry, or `undefined` if there is none. */
   get<T>(key: Deno.KvKey): SnapshotEntry<T> | undefined {
-    const row = this.#entry.get(encodeKey(key)) as Row | undefined;
+    const row = this.#entry.get(encodeKey(key)) as KvRow | undefined;
     return row === undefined ? undefined : entryOf<T>(row, [...key] as (string | number)[]);
   }
 
   /** Returns whether there is an entry. Its value is not read. */
   has(key: Deno.KvKey): boolean {
     const bytes = encodeKey(key);
-    return this.#nextKey.get(bytes, Uint8Array.of(...bytes, 0)) !== undefined;
+    return this.#nextKey.get(bytes, afterKey(bytes)) !== undefined;
   }
 
   /** Yields the entries below a prefix in the order of their keys. */
   *list<T>(prefix: Deno.KvKey): Generator<SnapshotEntry<T>> {
-    for (const row of this.#rows(this.#entries, rangeOf(prefix), RECORDS) as Iterable<Row>) {
+    for (const row of this.#rows(this.#entries, prefixRange(prefix), RECORDS) as Iterable<KvRow>) {
       const key = decodeKey(row.k);
       if (key !== undefined) yield entryOf<T>(row, key);
     }
@@ -114,7 +112,7 @@ export class Snapshot implements Disposable {
 
   /** Yields the keys below a prefix in their order. No value is read. */
   *keys(prefix: Deno.KvKey): Generator<(string | number)[]> {
-    for (const { k } of this.#rows(this.#sizes, rangeOf(prefix), RECORDS) as Iterable<Row>) {
+    for (const { k } of this.#rows(this.#sizes, prefixRange(prefix), RECORDS) as Iterable<KvRow>) {
       const key = decodeKey(k);
       if (key !== undefined) yield key;
     }
@@ -123,14 +121,18 @@ export class Snapshot implements Disposable {
   /** Yields the index of each chunk below a prefix, which is the last part of its key, and its size in bytes. */
   *chunkSizes(prefix: Deno.KvKey): Generator<[index: number, size: number]> {
     type Size = { k: Bytes; size: number };
-    for (const { k, size } of this.#rows(this.#sizes, rangeOf(prefix), RECORDS) as Iterable<Size>) {
+    for (
+      const { k, size } of this.#rows(this.#sizes, prefixRange(prefix), RECORDS) as Iterable<Size>
+    ) {
       yield [Number(decodeKey(k)?.at(-1)), Number(size)];
     }
   }
 
   /** Yields the index of each chunk below a prefix, which is the last part of its key, and its bytes. */
   *chunks(prefix: Deno.KvKey): Generator<[index: number, bytes: Bytes]> {
-    for (const { k, v } of this.#rows(this.#entries, rangeOf(prefix), CHUNKS) as Iterable<Row>) {
+    for (
+      const { k, v } of this.#rows(this.#entries, prefixRange(prefix), CHUNKS) as Iterable<KvRow>
+    ) {
       yield [Number(decodeKey(k)?.at(-1)), v];
     }
   }
@@ -139,18 +141,18 @@ export class Snapshot implements Disposable {
    * Yields the first `length` parts of the keys below a prefix, each combination once. The keys in between are skipped.
    */
   *heads(prefix: Deno.KvKey, length: number): Generator<(string | number)[]> {
-    let [from, to] = rangeOf(prefix);
+    let [from, to] = prefixRange(prefix);
     while (true) {
       const row = this.#nextKey.get(from, to) as { k: Bytes } | undefined;
       if (row === undefined) return;
       const key = decodeKey(row.k);
       if (key === undefined || key.length < length) {
-        from = Uint8Array.of(...row.k, 0);
+        from = afterKey(row.k);
         continue;
       }
       const head = key.slice(0, length);
       yield head;
-      [, from] = rangeOf(head);
+      [, from] = prefixRange(head);
     }
   }
 
@@ -166,7 +168,7 @@ export class Snapshot implements Disposable {
       yield* page;
       const last = page.at(-1);
       if (last === undefined || page.length < limit) return;
-      from = Uint8Array.of(...last.k, 0);
+      from = afterKey(last.k);
     }
   }
 
@@ -181,12 +183,7 @@ export class Snapshot implements Disposable {
   }
 }
 
-function entryOf<T>(row: Row, key: (string | number)[]): SnapshotEntry<T> {
+function entryOf<T>(row: KvRow, key: (string | number)[]): SnapshotEntry<T> {
   const value = decodeValue(row.v, Number(row.v_encoding)) as T;
   return { key, value, versionstamp: versionstampOf(row.version) };
-}
-
-function rangeOf(prefix: Deno.KvKey): [start: Bytes, end: Bytes] {
-  const start = encodeKey(prefix);
-  return [start, Uint8Array.of(...start, AFTER_PREFIX)];
 }

@@ -10,6 +10,7 @@ const KEYS: Deno.KvKey[] = [
   ["a", "\0\0x"],
   ["a", "b\0", 1],
   ["a", "é😀"],
+  ["a", "\ufeffx"],
   ["a", -1.5],
   ["a", 0],
   ["a", 1_763_700_000_000],
@@ -43,7 +44,7 @@ Deno.test("A snapshot has the entries that Deno KV had when it was taken", async
       assertEquals(snapshot.get(entry.key as string[]) as unknown, entry);
     }
     assertEquals([...snapshot.heads([], 1)], [["a"], ["b"], ["u"]]);
-    assertEquals([...snapshot.heads(["a"], 2)].length, 8);
+    assertEquals([...snapshot.heads(["a"], 2)].length, 9);
     assertEquals(snapshot.damage(), []);
     assertEquals(versionstampOf(255), "00000000000000ff0000");
   });

@@ -1,5 +1,22 @@
-/** The methods of `Deno.Kv` that read. A store behind a network implements them with deadlines. */
-export type KvReader = Pick<Deno.Kv, "get" | "getMany" | "list">;
+/** The reads of `Deno.Kv`. A store in a file implements them with SQLite, a store behind a network with deadlines. */
+export interface KvReader {
+  get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>>;
+  getMany<T extends readonly unknown[]>(
+    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
+  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }>;
+  list<T>(
+    selector: Deno.KvListSelector,
+    options?: Deno.KvListOptions,
+  ): AsyncIterableIterator<Deno.KvEntry<T>>;
+}
+
+/** Reads single entries that many requests need at the same time. */
+export interface EntryReader {
+  /** Returns the entries of up to `MAX_GET_MANY` keys at one moment, in their order. */
+  get<T extends readonly unknown[]>(
+    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
+  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }>;
+}
 
 /** Keys in one `getMany`, a limit of Deno KV. */
 export const MAX_GET_MANY = 10;
@@ -22,7 +39,7 @@ interface Waiting {
  * Merges small reads that wait at the same time into one `getMany`, because each read costs a round trip to the store's
  * thread. The entries of one call are read at one moment.
  */
-export class ReadQueue {
+export class ReadQueue implements EntryReader {
   readonly #reader: KvReader;
   readonly #inFlight: number;
   readonly #queue: Waiting[] = [];
@@ -34,7 +51,6 @@ export class ReadQueue {
     this.#inFlight = inFlight;
   }
 
-  /** Returns the entries of up to `MAX_GET_MANY` keys, in their order. */
   async get<T extends readonly unknown[]>(
     keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
   ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {

@@ -1,0 +1,86 @@
+/**
+ * A mark that this process reads the store's file through a memory map.
+ *
+ * With a map, a sector that the disk cannot read ends the process (SIGBUS) instead of failing one read. If the marks of a
+ * process are still there after its end, this may have happened: the next process reads without a map, and the read of
+ * that sector then fails as any other. Power failures and SIGKILL leave marks too.
+ *
+ * @module
+ */
+import { basename, dirname, join } from "@std/path";
+import { PRIVATE_MODE } from "./durable_file.ts";
+
+/** Follows the name of the store's file in the name of a mark. */
+const SUFFIX = "-mapped-";
+
+/** A mark of this process. The system unlocks it with the end of the process, whatever ends it. */
+export class MapMark implements Disposable {
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+
+  private constructor(path: string, file: Deno.FsFile) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /**
+   * Marks a store as mapped by this process.
+   *
+   * @param path The store's file.
+   * @returns "abandoned" if a process has left a mark, which is removed; "unsupported" if the system cannot lock files.
+   */
+  static async take(path: string): Promise<MapMark | "abandoned" | "unsupported"> {
+    if (Deno.build.os === "windows") return "unsupported";
+    if (await removeAbandoned(path)) return "abandoned";
+    const markPath = `${path}${SUFFIX}${crypto.randomUUID()}`;
+    const file = await Deno.open(markPath, { write: true, createNew: true, mode: PRIVATE_MODE });
+    const mark = new MapMark(markPath, file);
+    if (await tryLockNow(file) === true) return mark;
+    mark[Symbol.dispose]();
+    return "unsupported";
+  }
+
+  /** Removes the mark. */
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.#path);
+    this.#file.close();
+  }
+}
+
+/** Removes the marks of processes that have ended. Returns whether there were any. */
+async function removeAbandoned(path: string): Promise<boolean> {
+  let found = false;
+  for await (const { name } of Deno.readDir(dirname(path))) {
+    if (!name.startsWith(basename(path) + SUFFIX)) continue;
+    if (await removeIfAbandoned(join(dirname(path), name))) found = true;
+  }
+  return found;
+}
+
+async function removeIfAbandoned(mark: string): Promise<boolean> {
+  try {
+    using file = await Deno.open(mark, { write: true });
+    if (await tryLockNow(file) !== true) return false;
+    await Deno.remove(mark);
+    return true;
+  } catch (error) {
+    // Its process has removed it just now.
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** `Deno.FsFile.tryLock` came with Deno 2.7. */
+interface Lockable {
+  tryLock?(exclusive: boolean): Promise<boolean>;
+}
+
+/** Returns whether the lock was free, and is taken now; `undefined` if the system cannot tell. */
+async function tryLockNow(file: Deno.FsFile): Promise<boolean | undefined> {
+  const { tryLock }: Lockable = file;
+  try {
+    return await tryLock?.call(file, true);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Reads entries of a store's file directly with SQLite, because Deno KV passes every read to a thread and back. Writes
+ * stay with Deno KV.
+ *
+ * @module
+ */
+import { delay } from "@std/async/delay";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
+import {
+  afterKey,
+  decodeKey,
+  decodeValue,
+  encodeKey,
+  KV_COLUMNS,
+  type KvRow,
+  prefixRange,
+  versionstampOf,
+} from "./kv_encoding.ts";
+import { type KvReader, MAX_GET_MANY, ReadQueue } from "./read_queue.ts";
+import { BlockedTime, Turn } from "./turn.ts";
+
+/** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
+const KNOWN_SCHEMA = 3;
+
+/** Bytes of the file that SQLite maps into memory, its maximum. It reads what lies beyond with system calls. */
+const MAPPED_BYTES = 0x7fff0000;
+
+/** Size of the cache for pages that are not mapped, in KiB: the inner pages of the tree of a million files. */
+const PAGE_CACHE_KIB = 32_768;
+
+/** The pause between two attempts to read a locked file, in milliseconds. */
+const LOCKED_PAUSE = 5;
+
+/** A value of several that one statement reads. */
+type IndexedRow = Omit<KvRow, "k"> & { i: number };
+
+/** Opens a connection that only reads. A mapped file is read without system calls. */
+export function openForReading(path: string, isMapped: boolean): DatabaseSync {
+  const sqlite = new DatabaseSync(path, { readOnly: true });
+  const mapped = isMapped ? MAPPED_BYTES : 0;
+  sqlite.exec(`PRAGMA mmap_size = ${mapped}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
+  return sqlite;
+}
+
+/** Returns whether Deno KV has made the tables of a file in the form that this module reads. */
+export function isKnownSchema(path: string): boolean {
+  const sqlite = new DatabaseSync(path, { readOnly: true });
+  try {
+    const columns = sqlite.prepare("SELECT name FROM pragma_table_info('kv')").all();
+    const known = KV_COLUMNS.split(", ").every((name) =>
+      columns.some((each) => each["name"] === name)
+    );
+    if (!known) return false;
+    const state = sqlite.prepare("SELECT max(version) AS version FROM migration_state").all()[0];
+    return state?.["version"] === KNOWN_SCHEMA;
+  } finally {
+    sqlite.close();
+  }
+}
+
+/**
+ * Reads on a connection of its own. A read is synchronous: it blocks the process for some microseconds if the system has
+ * the file in memory, and for longer if the disk has to be read. Once reads have waited for the disk too long, Deno KV
+ * reads in its thread for a while (see `BlockedTime`).
+ *
+ * Every read sees all commits that were answered before it. One call of `getMany`, and one batch of `list`, reads at one
+ * moment.
+ */
+export class SqliteReader implements KvReader, Disposable {
+  readonly #sqlite: DatabaseSync;
+  readonly #kv: KvReader;
+  readonly #queue: ReadQueue;
+  readonly #get: StatementSync;
+  /** By number of keys. */
+  readonly #getMany = new Map<number, StatementSync>();
+  readonly #forward: StatementSync;
+  readonly #backward: StatementSync;
+  readonly #turn = new Turn();
+  readonly #blocked = new BlockedTime();
+
+  /**
+   * @param path A file whose tables have the known form.
+   * @param kv Reads while the disk is slow.
+   */
+  constructor(path: string, kv: KvReader, { isMapped }: { isMapped: boolean }) {
+    const sqlite = openForReading(path, isMapped);
+    this.#sqlite = sqlite;
+    this.#kv = kv;
+    this.#queue = new ReadQueue(kv);
+    this.#get = sqlite.prepare(`SELECT ${KV_COLUMNS} FROM kv WHERE k = ?`);
+    const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
+    this.#forward = sqlite.prepare(`${range} LIMIT ?`);
+    this.#backward = sqlite.prepare(`${range} DESC LIMIT ?`);
+  }
+
+  async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
+    if (this.#mustWait()) return await this.#kv.get<T>(key);
+    const [row] = await this.#read<KvRow>(this.#get, [encodeKey(key)]);
+    return entryOf<T>(key, row);
+  }
+
+  async getMany<T extends readonly unknown[]>(
+    keys: readonly [...{ [K in keyof T]: Deno.KvKey }],
+  ): Promise<{ [K in keyof T]: Deno.KvEntryMaybe<T[K]> }> {
+    if (keys.length === 0) return [] as never;
+    if (this.#mustWait()) return await this.#queue.get<T>(keys);
+    const rows = await this.#read<IndexedRow>(
+      this.#statementFor(keys.length),
+      keys.map(encodeKey),
+    );
+    const found: Deno.KvEntryMaybe<unknown>[] = keys.map((key) => entryOf(key, undefined));
+    for (const row of rows) found[row.i] = entryOf(keys[row.i] ?? [], row);
+    return found as { [K in keyof T]: Deno.KvEntryMaybe<T[K]> };
+  }
+
+  list<T>(
+    selector: Deno.KvListSelector,
+    options?: Deno.KvListOptions,
+  ): AsyncIterableIterator<Deno.KvEntry<T>> {
+    return this.#mustWait() ? this.#kv.list(selector, options) : this.#list(selector, options);
+  }
+
+  async *#list<T>(
+    selector: Deno.KvListSelector,
+    { limit = Infinity, batchSize = 100, reverse = false }: Deno.KvListOptions = {},
+  ): AsyncGenerator<Deno.KvEntry<T>> {
+    const statement = reverse ? this.#backward : this.#forward;
+    let [from, to] = rangeOf(selector);
+    for (let left = limit; left > 0;) {
+      const count = Math.min(batchSize, left);
+      const rows = await this.#read<KvRow>(statement, [from, to, count]);
+      for (const row of rows) yield entryOf<T>(keyOf(row), row) as Deno.KvEntry<T>;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < count) return;
+      left -= rows.length;
+      if (reverse) to = last.k;
+      else from = afterKey(last.k);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#sqlite.close();
+  }
+
+  /** Returns whether the disk is so slow that reads have to leave the process's thread. */
+  #mustWait(): boolean {
+    return this.#blocked.isExhausted(performance.now());
+  }
+
+  async #read<Row>(
+    statement: StatementSync,
+    values: (Uint8Array<ArrayBuffer> | number)[],
+  ): Promise<Row[]> {
+    let began = performance.now();
+    if (this.#turn.isOver(began)) {
+      await this.#turn.next();
+      began = performance.now();
+    }
+    const deadline = began + LOCKED_RETRY_TIME;
+    while (true) {
+      try {
+        this.#beginBriefly();
+        const rows = statement.all(...values) as Row[];
+        this.#blocked.add(began, performance.now(), rows.length);
+        return rows;
+      } catch (error) {
+        // Another process is repairing or closing the log.
+        if (!isLocked(error) || performance.now() >= deadline) throw error;
+        await delay(LOCKED_PAUSE);
+        began = performance.now();
+      }
+    }
+  }
+
+  /**
+   * Begins a transaction for the reads that follow at once, before any other event: taking and releasing the locks of a
+   * transaction takes half of the time of a read. A commit that was answered before those reads were asked for has been
+   * answered before the transaction, too.
+   */
+  #beginBriefly(): void {
+    if (this.#sqlite.isTransaction) return;
+    this.#sqlite.exec("BEGIN");
+    queueMicrotask(() => {
+      if (this.#sqlite.isOpen) this.#sqlite.exec("COMMIT");
+    });
+  }
+
+  #statementFor(count: number): StatementSync {
+    if (count > MAX_GET_MANY) throw new TypeError(`Too many keys: ${count}`);
+    const known = this.#getMany.get(count);
+    if (known !== undefined) return known;
+    const one = (i: number) => `SELECT ${i} AS i, v, v_encoding, version FROM kv WHERE k = ?`;
+    const sql = Array.from({ length: count }, (_, i) => one(i)).join(" UNION ALL ");
+    const statement = this.#sqlite.prepare(sql);
+    this.#getMany.set(count, statement);
+    return statement;
+  }
+}
+
+function entryOf<T>(key: Deno.KvKey, row: Omit<KvRow, "k"> | undefined): Deno.KvEntryMaybe<T> {
+  if (row === undefined) return { key, value: null, versionstamp: null };
+  const value = decodeValue(row.v, row.v_encoding) as T;
+  return { key, value, versionstamp: versionstampOf(row.version) };
+}
+
+function keyOf({ k }: KvRow): Deno.KvKey {
+  const key = decodeKey(k);
+  if (key === undefined) throw new TypeError("The store has a key of an unknown form");
+  return key;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns the first key of a selector, and the first one after it. A prefix does not select itself. */
+function rangeOf(selector: Deno.KvListSelector): [from: Bytes, to: Bytes] {
+  if (!("prefix" in selector)) return [encodeKey(selector.start), encodeKey(selector.end)];
+  const [first, end] = prefixRange(selector.prefix);
+  return [
+    "start" in selector ? encodeKey(selector.start) : afterKey(first),
+    "end" in selector ? encodeKey(selector.end) : end,
+  ];
+}

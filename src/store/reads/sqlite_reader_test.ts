@@ -1,0 +1,233 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DatabaseSync } from "node:sqlite";
+import { withFolder } from "../testing/stores.ts";
+import type { KvReader } from "./read_queue.ts";
+import { isKnownSchema, SqliteReader } from "./sqlite_reader.ts";
+
+/** Keys and values of every kind that the store writes, in the order of the keys. */
+const ENTRIES: readonly [Deno.KvKey, unknown][] = [
+  [["a"], { text: "é😀", list: [1, 2, 3], bytes: new Uint8Array([1, 2]) }],
+  [["a", ""], "text"],
+  [["a", "\0"], 7],
+  [["a", "b"], new Uint8Array(70_000).fill(3)],
+  [["a", "b", 1], new Uint8Array(0)],
+  [["a", "b", 2], null],
+  [["a", "\ufeffb"], 1],
+  [["a", "bb"], true],
+  [["a", -1], -1.5],
+  [["a", 0], 0],
+  [["a", 1], new Uint8Array(1)],
+  [["b", "x"], []],
+  [["chunk", 0], new Uint8Array(10)],
+  [["chunk", 1], new Uint8Array(11)],
+  [["chunk", 2], new Uint8Array(12)],
+];
+
+async function withReader(
+  test: (reader: SqliteReader, kv: Deno.Kv, path: string) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = `${folder}/store.db`;
+    using kv = await Deno.openKv(path);
+    for (const [key, value] of ENTRIES) {
+      // Deno KV takes no entries of 64 KiB.
+      const stored = value instanceof Uint8Array ? value.subarray(0, 65_536) : value;
+      await kv.set(key, stored);
+    }
+    await kv.atomic().sum(["u"], 2n ** 63n).commit();
+    using reader = new SqliteReader(path, kv, { isMapped: true });
+    await test(reader, kv, path);
+  });
+}
+
+/** Replaces the clock. Each time it is read, `slow` has been called. */
+function stub(clock: Performance, read: () => number) {
+  const { now } = clock;
+  let advance = () => {};
+  clock.now = () => {
+    const time = read();
+    advance();
+    return time;
+  };
+  return {
+    slow: (by: () => void) => void (advance = by),
+    restore: () => void (clock.now = now),
+  };
+}
+
+const SELECTORS: readonly [Deno.KvListSelector, Deno.KvListOptions?][] = [
+  [{ prefix: [] }],
+  [{ prefix: [] }, { reverse: true }],
+  [{ prefix: ["a"] }],
+  [{ prefix: ["a"] }, { batchSize: 1 }],
+  [{ prefix: ["a"] }, { batchSize: 3, reverse: true }],
+  [{ prefix: ["a"] }, { limit: 4, batchSize: 3 }],
+  [{ prefix: ["a"] }, { limit: 4, batchSize: 3, reverse: true }],
+  [{ prefix: ["a"] }, { limit: 500 }],
+  [{ prefix: ["a"], start: ["a", "b"] }],
+  [{ prefix: ["a"], end: ["a", "b"] }],
+  [{ prefix: ["a", "b"] }],
+  [{ prefix: ["none"] }],
+  [{ start: ["a", "b"], end: ["a", "bb"] }],
+  [{ start: ["a", "b"], end: ["a", 1] }, { reverse: true, batchSize: 2 }],
+  [{ start: ["chunk", 0], end: ["chunk", 2] }, { batchSize: 2 }],
+];
+
+Deno.test("Every read returns what Deno KV returns", async () => {
+  await withReader(async (reader, kv) => {
+    const keys: Deno.KvKey[] = [...ENTRIES.map(([key]) => key), ["u"], ["absent"]];
+    for (const key of keys) assertEquals(await reader.get(key), await kv.get(key));
+    for (const some of [keys.slice(0, 1), keys.slice(0, 10).reverse(), keys.slice(5, 15), []]) {
+      assertEquals(await reader.getMany(some), await kv.getMany(some));
+    }
+    for (const [selector, options] of SELECTORS) {
+      const read = (from: KvReader) => Array.fromAsync(from.list(selector, options));
+      assertEquals(await read(reader), await read(kv), JSON.stringify([selector, options]));
+    }
+  });
+});
+
+Deno.test("A key that is asked for twice is returned twice", async () => {
+  await withReader(async (reader) => {
+    const [first, second] = await reader.getMany([["a", 0], ["a", 0]]);
+    assertEquals(first, second);
+    assertEquals(first?.value, 0);
+  });
+});
+
+Deno.test("A read sees each commit that was answered before it, also those of another connection", async () => {
+  await withReader(async (reader, kv, path) => {
+    using other = await Deno.openKv(path);
+    for (let i = 0; i < 200; i++) {
+      await (i % 2 === 0 ? kv : other).set(["n"], i);
+      assertEquals((await reader.get(["n"])).value, i);
+    }
+    await other.delete(["n"]);
+    assertEquals((await reader.get(["n"])).value, null);
+  });
+});
+
+Deno.test("Entries that are read together are of one moment", async () => {
+  await withReader(async (reader, kv) => {
+    let isOver = false;
+    const writer = (async () => {
+      for (let i = 0; !isOver; i++) {
+        await kv.atomic().set(["n", "x"], i).set(["n", "y"], i).commit();
+      }
+    })();
+    for (let round = 0; round < 500; round++) {
+      const [x, y] = await reader.getMany<[number, number]>([["n", "x"], ["n", "y"]]);
+      assertEquals(x.value, y.value);
+      const listed = await Array.fromAsync(reader.list({ prefix: ["n"] }), ({ value }) => value);
+      assertEquals(listed[0], listed[1]);
+      if (round % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    isOver = true;
+    await writer;
+  });
+});
+
+Deno.test("Reads in a loop leave time for timers", async () => {
+  await withReader(async (reader) => {
+    for (const read of [() => reader.get(["a"]), () => reader.getMany([["a"], ["b"]])]) {
+      let isOver = false;
+      setTimeout(() => isOver = true, 5);
+      const end = performance.now() + 5000;
+      while (!isOver && performance.now() < end) await read();
+      assert(isOver);
+    }
+    let isOver = false;
+    setTimeout(() => isOver = true, 5);
+    const end = performance.now() + 5000;
+    while (!isOver && performance.now() < end) await Array.fromAsync(reader.list({ prefix: [] }));
+    assert(isOver);
+  });
+});
+
+Deno.test("A file that shrinks under a reader is read to its new end", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/store.db`;
+    const first = new DatabaseSync(path);
+    first.exec("PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t (x); DROP TABLE t");
+    first.close();
+    using kv = await Deno.openKv(path);
+    const chunk = crypto.getRandomValues(new Uint8Array(60_000));
+    for (let i = 0; i < 100; i++) await kv.set(["page", i], chunk);
+    using reader = new SqliteReader(path, kv, { isMapped: true });
+    const values = async () =>
+      (await Array.fromAsync(reader.list({ prefix: ["page"] }, { batchSize: 16 }))).length;
+    assertEquals(await values(), 100);
+    const before = (await Deno.stat(path)).size;
+    for (let i = 0; i < 100; i++) if (i % 10 !== 0) await kv.delete(["page", i]);
+    const shrinker = new DatabaseSync(path);
+    shrinker.exec("PRAGMA busy_timeout = 5000");
+    // `exec` would run a single step of these statements.
+    for (const step of ["incremental_vacuum", "wal_checkpoint(TRUNCATE)"]) {
+      shrinker.prepare(`PRAGMA ${step}`).all();
+    }
+    shrinker.close();
+    assert((await Deno.stat(path)).size < before / 2);
+    assertEquals(await values(), 10);
+    assertEquals((await reader.get(["page", 90])).value, chunk);
+    await kv.set(["late"], 1);
+    assertEquals((await reader.get(["late"])).value, 1);
+  });
+});
+
+Deno.test("Reads leave the thread while the disk is slow", async () => {
+  await withReader(async (_reader, kv, path) => {
+    const asked: string[] = [];
+    const watched = new Proxy(kv, {
+      get: (target, name) => {
+        asked.push(String(name));
+        const found: unknown = Reflect.get(target, name);
+        return typeof found === "function" ? found.bind(target) : found;
+      },
+    });
+    let now = 0;
+    const clock = stub(performance, () => now);
+    try {
+      using reader = new SqliteReader(path, watched, { isMapped: false });
+      const read = async () => {
+        assertEquals((await reader.get(["a", 0])).value, 0);
+        assertEquals((await reader.getMany([["a", 0]]))[0]?.value, 0);
+        assertEquals((await Array.fromAsync(reader.list({ prefix: ["b"] }))).length, 1);
+      };
+      await read();
+      assertEquals(asked, []);
+      clock.slow(() => now += 30);
+      await reader.get(["a", 0]);
+      clock.slow(() => {});
+      await read();
+      assertEquals(asked, ["get", "getMany", "list"]);
+      now += 1000;
+      await read();
+      assertEquals(asked.length, 3);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+Deno.test("Tables of another form are left to Deno KV", async () => {
+  await withReader((_reader, _kv, path) => {
+    assert(isKnownSchema(path));
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec("PRAGMA busy_timeout = 5000; INSERT INTO migration_state VALUES (1, 4)");
+    sqlite.close();
+    assert(!isKnownSchema(path));
+    return Promise.resolve();
+  });
+});
+
+Deno.test("A reader that is closed throws, as does one of a key of an unknown kind", async () => {
+  await withReader(async (reader, kv, path) => {
+    await kv.set([1n], 1);
+    await assertRejects(() => Array.fromAsync(reader.list({ prefix: [] })), TypeError, "form");
+    await assertRejects(() => reader.get([true]), TypeError, "strings and numbers");
+    const closed = new SqliteReader(path, kv, { isMapped: true });
+    closed[Symbol.dispose]();
+    await assertRejects(() => closed.get(["a"]));
+    await assertRejects(() => Array.fromAsync(closed.list({ prefix: [] })));
+  });
+});
