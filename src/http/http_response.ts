@@ -99,15 +99,19 @@ function trim(value: string): string {
 /** A response for the server of `http1/`. The runtime's own server needs a copy: see `toRuntimeResponse`. */
 export class HttpResponse extends Response {
   readonly #headers: Headers;
+  /** Whether nothing else uses the pieces of the body, so that their memory can be released once they are sent. */
+  readonly ownsPieces: boolean;
 
   constructor(
     body: BodyInit | null,
-    { status = 200, headers = {} }: {
+    { status = 200, headers = {}, ownsPieces = false }: {
       status?: number;
       headers?: Headers | Readonly<Record<string, string>>;
+      ownsPieces?: boolean;
     } = {},
   ) {
     super(body, { status });
+    this.ownsPieces = ownsPieces;
     this.#headers = isHeaders(headers) ? headers : new ResponseHeaders(headers);
   }
 

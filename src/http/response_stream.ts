@@ -31,6 +31,8 @@ export function streamPieces(
   if (context !== undefined) context.isStreaming = true;
   const iterator = pieces[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the reader got a piece, in milliseconds of the monotonic clock; `undefined` while the next one is read. */
+  let idleSince: number | undefined;
   let over = false;
   const end = (isAborted: boolean) => {
     if (over) return;
@@ -44,16 +46,25 @@ export function streamPieces(
     controller.error(streamError("The reader took nothing for too long"));
     await iterator.return?.();
   };
+  // One timer a stream: it runs on, and looks how long the reader has been idle when it fires.
+  const watch = (controller: ReadableStreamDefaultController<Piece>, time: number) => {
+    timer = setTimeout(() => {
+      const left = idleSince === undefined ? idle : idleSince + idle - performance.now();
+      if (left <= 0) void abort(controller);
+      else watch(controller, left);
+    }, time);
+  };
   return new ReadableStream<Piece>({
+    start: (controller) => watch(controller, idle),
     async pull(controller): Promise<void> {
-      clearTimeout(timer);
+      idleSince = undefined;
       try {
         const { done, value } = await iterator.next();
         if (over) return;
         if (!done) {
           controller.enqueue(value);
           if (context !== undefined) context.sent += value.byteLength;
-          timer = setTimeout(() => abort(controller), idle);
+          idleSince = performance.now();
           return;
         }
         controller.close();

@@ -16,6 +16,11 @@ export class BrokenBody extends Error {
   override readonly name = "BrokenBody";
 }
 
+/** A response that may tell that nothing else uses the pieces of its body. */
+interface OutgoingResponse extends Response {
+  readonly ownsPieces?: boolean;
+}
+
 /** Headers about the connection, which the writer sets itself. */
 const CONNECTION_HEADERS = new Set(["connection", "transfer-encoding", "keep-alive"]);
 
@@ -35,7 +40,7 @@ export function reasonPhrase(status: number): string {
  */
 export async function writeResponse(
   client: ClientConnection,
-  response: Response,
+  response: OutgoingResponse,
   context: ResponseContext,
 ): Promise<void> {
   const { status, headers } = response;
@@ -55,7 +60,9 @@ export async function writeResponse(
   const reader = response.body.getReader();
   try {
     const length = contentLength === null ? undefined : Number(contentLength);
-    await sendStream(client, reader, length, serializeHead(response, context), context);
+    const release = response.ownsPieces === true ? releaseMemory : () => {};
+    const head = serializeHead(response, context);
+    await sendStream(client, reader, { head, length, release }, context);
   } catch (error) {
     reader.cancel(error).catch(() => {});
     throw error;
@@ -70,8 +77,11 @@ async function sendHead(client: ClientConnection, head: string): Promise<void> {
 async function sendStream(
   client: ClientConnection,
   body: ReadableStreamDefaultReader<Uint8Array>,
-  length: number | undefined,
-  partialHead: string,
+  { head: partialHead, length, release }: {
+    head: string;
+    length: number | undefined;
+    release: (piece: Uint8Array) => void;
+  },
   { minor }: ResponseContext,
 ): Promise<void> {
   // HTTP/1.0 has no chunked coding: there the end of the connection ends the body.
@@ -87,10 +97,16 @@ async function sendStream(
     if (remaining < 0 || done && remaining > 0 && remaining !== Infinity) throw wrongLength();
     if (head !== "" || piece.length > 0 || done && chunked) {
       await client.send({ head, piece, chunked, isLast: done });
+      if (!done) release(piece);
     }
     if (done) return;
     head = "";
   }
+}
+
+/** Releases the memory of a piece that is sent: waiting for the garbage collector takes more memory and time. */
+function releaseMemory({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 async function readBody(response: Response): Promise<Uint8Array> {

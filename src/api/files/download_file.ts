@@ -104,7 +104,7 @@ async function respond(
     onError: (error) => onError(error, requestId),
     context,
   });
-  return new HttpResponse(body, { status, headers });
+  return new HttpResponse(body, { status, headers, ownsPieces: true });
 }
 
 /** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */

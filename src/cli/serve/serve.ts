@@ -27,6 +27,7 @@ import { listen, openGate, urlOf } from "./listen.ts";
 import {
   createMemoryBudget,
   freeDescriptors,
+  keepFreedMemory,
   lowDescriptorsText,
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
@@ -94,6 +95,7 @@ export async function serve(
   options: ServeOptions,
   credentials: ConfiguredCredentials,
 ): Promise<void> {
+  keepFreedMemory();
   const tls = await readTls(options);
   const warning = tls && certificateWarning(tls.cert);
   if (warning !== undefined) printError(`${warning}.\n`);
