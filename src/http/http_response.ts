@@ -98,7 +98,10 @@ function trim(value: string): string {
 
 /** A response for the server of `http1/`. The runtime's own server needs a copy: see `toRuntimeResponse`. */
 export class HttpResponse extends Response {
+  /** The whole body, if it is bytes. The runtime's `Response` would copy them twice. */
+  readonly content: Uint8Array<ArrayBuffer> | undefined;
   readonly #headers: Headers;
+  #copy: Response | undefined;
   /** Whether nothing else uses the pieces of the body, so that their memory can be released once they are sent. */
   readonly ownsPieces: boolean;
 
@@ -110,13 +113,43 @@ export class HttpResponse extends Response {
       ownsPieces?: boolean;
     } = {},
   ) {
-    super(body, { status });
+    const content = body instanceof Uint8Array ? body as Uint8Array<ArrayBuffer> : undefined;
+    super(content === undefined ? body : null, { status });
+    this.content = content;
     this.ownsPieces = ownsPieces;
     this.#headers = isHeaders(headers) ? headers : new ResponseHeaders(headers);
   }
 
   override get headers(): Headers {
     return this.#headers;
+  }
+
+  override get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    return this.content === undefined ? super.body : this.#consumable().body;
+  }
+
+  override get bodyUsed(): boolean {
+    return this.content === undefined ? super.bodyUsed : this.#consumable().bodyUsed;
+  }
+
+  override async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return await (this.content === undefined ? super.bytes() : this.#consumable().bytes());
+  }
+
+  override async arrayBuffer(): Promise<ArrayBuffer> {
+    return (await this.bytes()).buffer;
+  }
+
+  override async text(): Promise<string> {
+    return await (this.content === undefined ? super.text() : this.#consumable().text());
+  }
+
+  override async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+
+  #consumable(): Response {
+    return this.#copy ??= new Response(this.content);
   }
 }
 

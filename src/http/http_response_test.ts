@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { HttpResponse, ResponseHeaders, toRuntimeResponse } from "./http_response.ts";
 
 /** Changes of the same headers, for our own map and for the runtime's. */
@@ -66,6 +66,27 @@ Deno.test("A response has its status, its body and its own headers", async () =>
   assertEquals([response.status, await response.text()], [201, "text"]);
   const shared = new HttpResponse(null, { headers: response.headers });
   assertEquals([shared.status, shared.body, shared.headers.get("X-B")], [200, null, "2"]);
+});
+
+Deno.test("A body of bytes is read once, in every way, and never changed", async () => {
+  const bytes = new TextEncoder().encode("[1]");
+  const ways: ((response: Response) => Promise<unknown>)[] = [
+    (response) => response.text(),
+    (response) => response.json(),
+    (response) => response.bytes(),
+    (response) => response.arrayBuffer(),
+    (response) => Array.fromAsync(response.body ?? []),
+  ];
+  for (const read of ways) {
+    const own = new HttpResponse(bytes);
+    assertEquals([own.bodyUsed, own.content === bytes], [false, true]);
+    assertEquals(await read(own), await read(new Response(bytes)));
+    assertEquals(own.bodyUsed, true);
+    await assertRejects(() => own.bytes(), TypeError);
+    assertEquals(bytes.byteLength, 3);
+  }
+  const part = new HttpResponse(bytes.subarray(1, 2));
+  assertEquals((await part.arrayBuffer()).byteLength, 1);
 });
 
 Deno.test("A copy for the runtime's server has the same status, body and headers", async () => {

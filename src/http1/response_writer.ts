@@ -16,8 +16,9 @@ export class BrokenBody extends Error {
   override readonly name = "BrokenBody";
 }
 
-/** A response that may tell that nothing else uses the pieces of its body. */
+/** A response that may have its whole body as bytes, or tell that nothing else uses the pieces of its body. */
 interface OutgoingResponse extends Response {
+  readonly content?: Uint8Array | undefined;
   readonly ownsPieces?: boolean;
 }
 
@@ -49,7 +50,7 @@ export async function writeResponse(
     return await sendHead(client, `${serializeHead(response, context)}\r\n`);
   }
   if (contentLength !== null && Number(contentLength) <= SMALL_BODY) {
-    const piece = await readBody(response);
+    const piece = response.content ?? await readBody(response);
     if (piece.length !== Number(contentLength)) throw wrongLength();
     const head = `${serializeHead(response, context)}\r\n`;
     return await client.send({ head, piece, chunked: false, isLast: true });
