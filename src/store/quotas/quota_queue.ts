@@ -40,7 +40,7 @@ interface Group {
 export class QuotaQueue {
   readonly #db: Database;
   readonly #project: string;
-  readonly #onIdle: () => void;
+  readonly #onIdle: (account: QuotaAccount | undefined) => void;
   #waiting: WaitingChange[] = [];
   /** The account when it was last read; `undefined` if it must be read. */
   #account: QuotaAccount | undefined;
@@ -50,10 +50,19 @@ export class QuotaQueue {
   /** Start of the current losing streak against other processes, by the monotonic clock. */
   #losingSince: number | undefined;
 
-  /** @param onIdle Called when the last waiting change is settled. */
-  constructor(db: Database, project: string, onIdle: () => void) {
+  /**
+   * @param account The account when it was last read, which may be out of date; `undefined` if it must be read.
+   * @param onIdle Called with the same when the last waiting change is settled.
+   */
+  constructor(
+    db: Database,
+    project: string,
+    account: QuotaAccount | undefined,
+    onIdle: (account: QuotaAccount | undefined) => void,
+  ) {
     this.#db = db;
     this.#project = project;
+    this.#account = account;
     this.#onIdle = onIdle;
   }
 
@@ -76,9 +85,9 @@ export class QuotaQueue {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
+    // Changes that arrive in this turn of the event loop join.
+    await nextTurn();
     while (this.#waiting.length > 0) {
-      // Changes that arrive in this turn of the event loop join.
-      await new Promise((resolve) => setImmediate(resolve));
       try {
         await this.#step([...this.#waiting]);
       } catch (error) {
@@ -88,7 +97,7 @@ export class QuotaQueue {
       }
     }
     this.#isRunning = false;
-    this.#onIdle();
+    this.#onIdle(this.#account);
   }
 
   /** Settles some of the waiting changes, or drops an account that is out of date. */
@@ -177,7 +186,7 @@ export class QuotaQueue {
       if (!outcome.ok) return await this.#handleRefusal(account, members);
       this.#losingSince = undefined;
       this.#account = { ...account, used, versionstamp: outcome.versionstamp };
-      for (const { resolve } of this.#settle(members)) resolve(outcome);
+      this.#answerSoon(this.#settle(members), outcome);
     } catch (error) {
       const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
       const storing = members.filter(({ operation }) => operation.hasFileBytes);
@@ -187,6 +196,16 @@ export class QuotaQueue {
       } else if (members.length > 1 && !concernsAll) this.#alone = members.length;
       else for (const { reject } of this.#settle(members)) reject(error);
     }
+  }
+
+  /**
+   * Answers once the next group is on its way, which starts after this turn of the event loop. So the store commits
+   * that group while this process handles what follows the answers.
+   */
+  async #answerSoon(members: readonly WaitingChange[], outcome: Outcome): Promise<void> {
+    await nextTurn();
+    await nextTurn();
+    for (const { resolve } of members) resolve(outcome);
   }
 
   /** Finds out why a group was refused: another process was first, or checks of some members failed. */
@@ -204,4 +223,8 @@ export class QuotaQueue {
       throw new StoreUnavailable("Too many other processes write to the project");
     }
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

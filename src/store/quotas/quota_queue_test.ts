@@ -1,13 +1,16 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { type Commit, embeddedCommits, type Outcome } from "../engine/commits.ts";
+import { Database } from "../engine/database.ts";
 import { QuotaExceeded } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { ProjectCache } from "../engine/project_cache.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
+import { countReads } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
-import { assertQuotaExceeded, setQuota } from "../testing/quotas.ts";
-import { testOnAll } from "../testing/stores.ts";
+import { assertQuotaExceeded, setQuota, usedBytes } from "../testing/quotas.ts";
+import { otherProcess, testOnAll } from "../testing/stores.ts";
 import { readQuotaAccount } from "./quota_account.ts";
 import { Quotas } from "./quotas.ts";
 
@@ -85,6 +88,83 @@ testOnAll("A sum that another process has changed does not refuse a change", asy
     .sum(keys.usage(project, "d", "bytes"), 500);
   assertEquals((await quotas.commit(known, DRIVE, operation, { more: 500 })).ok, true);
   assertEquals((await readQuotaAccount(db, project))?.used, 500);
+});
+
+testOnAll("A process whose write was the last does not read the sum again", async (bench) => {
+  const { db } = bench;
+  await setQuota(bench, 1000);
+  const known = await new ProjectCache(db).requireWritable(DRIVE);
+  const quotas = new Quotas(db);
+  // Three at a time, so that the count is the same on the store that loses every third answer.
+  const writes = async (commit: (operation: Operation) => Promise<Outcome>) => {
+    for (let i = 0; i < 3; i++) {
+      const operation = new Operation().share(known.unchanged)
+        .sum(keys.usage(project, "d", "bytes"), 10);
+      assertEquals((await commit(operation)).ok, true);
+    }
+  };
+  const withQuota = () =>
+    writes((operation) => quotas.commit(known, DRIVE, operation, { more: 10 }));
+  await withQuota();
+  const reads = await countReads(bench, withQuota);
+  assertEquals((await readQuotaAccount(db, project))?.used, 60);
+  assertEquals(reads, await countReads(bench, () => writes((operation) => db.commit(operation))));
+});
+
+testOnAll(
+  "A remembered sum that is out of date admits and refuses nothing wrongly",
+  async (bench) => {
+    const other = otherProcess(bench);
+    await setQuota(bench, 1000);
+    await put(bench, "a", bytes(400));
+    await put(other, "b", bytes(500));
+    await assertQuotaExceeded(put(bench, "c", bytes(101)));
+    await put(bench, "c", bytes(100));
+    await other.store.files.delete(place("b"));
+    await put(bench, "d", bytes(500));
+    await assertQuotaExceeded(put(other, "e", bytes(1)));
+    await setQuota(other, null);
+    await put(other, "e", bytes(1000));
+    await setQuota(other, 2100);
+    await assertQuotaExceeded(put(bench, "f", bytes(101)));
+    await put(bench, "f", bytes(100));
+    assertEquals(await usedBytes(bench), 2100);
+  },
+);
+
+Deno.test("The next group is committed before the answers to the last one are given", async () => {
+  const kv = await Deno.openKv(":memory:");
+  const events: string[] = [];
+  const commits = embeddedCommits(kv);
+  const started = Promise.withResolvers<void>();
+  const bothWait = Promise.withResolvers<void>();
+  const once: Commit = async (operation) => {
+    events.push("commit");
+    started.resolve();
+    await bothWait.promise;
+    return await commits.once(operation);
+  };
+  const db = new Database(kv, { ...commits, once }, { resources: kv });
+  try {
+    await kv.set(keys.project(project), { created: Date.now(), maxBytes: 1000 });
+    const known = await new ProjectCache(db).requireWritable(DRIVE);
+    const quotas = new Quotas(db);
+    const change = async (name: string) => {
+      const operation = new Operation().share(known.unchanged)
+        .sum(keys.usage(project, "d", "bytes"), 10);
+      assertEquals((await quotas.commit(known, DRIVE, operation, { more: 10 })).ok, true);
+      events.push(name);
+    };
+    const first = change("first");
+    await started.promise;
+    const second = change("second");
+    bothWait.resolve();
+    await Promise.all([first, second]);
+    assertEquals(events, ["commit", "commit", "first", "second"]);
+    assertEquals((await readQuotaAccount(db, project))?.used, 20);
+  } finally {
+    await db.close();
+  }
 });
 
 testOnAll("Running uploads reserve room from each other until they end", async (bench) => {

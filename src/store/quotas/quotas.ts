@@ -6,11 +6,11 @@ import type { Operation } from "../engine/operation.ts";
 import type { CachedProject } from "../engine/project_cache.ts";
 import { CHUNK_SIZE, type Place, type ProjectRecord, type QuotaRecord } from "../engine/records.ts";
 import { setBounded } from "../engine/ttl_cache.ts";
-import { fitsQuota, quotaAccountOf } from "./quota_account.ts";
+import { fitsQuota, type QuotaAccount, quotaAccountOf } from "./quota_account.ts";
 import { QuotaQueue } from "./quota_queue.ts";
 
-/** Projects whose last known sums are remembered: about 200 KB. */
-const REMEMBERED_SUMS = 1000;
+/** Projects whose last known accounts are remembered: about 500 KB. */
+const REMEMBERED_ACCOUNTS = 1000;
 
 /** A change of the bytes that count against a quota. */
 export interface Growth {
@@ -32,7 +32,7 @@ export interface QuotaReservation extends Disposable {
   release(): void;
 }
 
-/** The reservation in a project without a quota. */
+/** The reservation of an upload that needs no room: in a project without a quota, or of at most one chunk. */
 const NO_RESERVATION: QuotaReservation = {
   track: (body) => body,
   release: () => {},
@@ -46,8 +46,8 @@ const NO_RESERVATION: QuotaReservation = {
 export class Quotas {
   readonly #db: Database;
   readonly #queues = new Map<string, QuotaQueue>();
-  /** Bytes of projects when they were last read. Other processes may have added to them. */
-  readonly #seen = new Map<string, number>();
+  /** Accounts of projects without a queue when they were last read. Other processes may have changed them. */
+  readonly #seen = new Map<string, QuotaAccount>();
   /** Bytes that running uploads of this process will add. */
   readonly #reserved = new Map<string, number>();
 
@@ -89,13 +89,13 @@ export class Quotas {
     if (maxBytes === undefined) return NO_RESERVATION;
     const reservation = new GrowingReservation({
       limit: maxBytes,
-      seen: () => this.#queues.get(project)?.used ?? this.#seen.get(project),
+      seen: () => this.#queues.get(project)?.used ?? this.#seen.get(project)?.used,
       read: async () => await this.#read(project, replaced),
       reserved: () => this.#reserved.get(project) ?? 0,
       addReserved: (bytes) => this.#addReserved(project, bytes),
     });
     if (announced !== undefined) await reservation.growTo(announced);
-    return reservation;
+    return announced !== undefined && announced <= CHUNK_SIZE ? NO_RESERVATION : reservation;
   }
 
   async #read(
@@ -108,7 +108,7 @@ export class Quotas {
     const account = await quotaAccountOf(this.#db, owner, entry);
     if (account === undefined) return undefined;
     const { used, limit } = account;
-    setBounded(this.#seen, REMEMBERED_SUMS, project, used);
+    setBounded(this.#seen, REMEMBERED_ACCOUNTS, project, account);
     return { used, limit, replaced: before.value?.size ?? 0 };
   }
 
@@ -121,11 +121,9 @@ export class Quotas {
   #queueOf(project: string): QuotaQueue {
     const running = this.#queues.get(project);
     if (running !== undefined) return running;
-    const queue = new QuotaQueue(this.#db, project, () => {
+    const queue = new QuotaQueue(this.#db, project, this.#seen.get(project), (account) => {
       this.#queues.delete(project);
-      if (queue.used !== undefined) {
-        setBounded(this.#seen, REMEMBERED_SUMS, project, queue.used);
-      }
+      if (account !== undefined) setBounded(this.#seen, REMEMBERED_ACCOUNTS, project, account);
     });
     this.#queues.set(project, queue);
     return queue;
