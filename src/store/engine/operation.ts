@@ -15,26 +15,39 @@ const COUNTER_BYTES = 16;
 /** Counters are unsigned 64-bit integers that wrap: adding 2^64 − n subtracts n. */
 const COUNTER_MODULUS = 2n ** 64n;
 
-interface SetChange {
-  type: "set";
+/** A key whose encoding is known, so that merging operations does not encode it again. */
+interface EncodedKey {
   key: Deno.KvKey;
+  id: string;
+  /** Bytes of the key. */
+  length: number;
+}
+
+interface Check extends EncodedKey {
+  versionstamp: string | null;
+}
+
+interface SetChange extends EncodedKey {
+  type: "set";
   value: unknown;
   /** Size of the value, as `valueLength` counts it. */
   bytes: number;
   expireIn?: number;
 }
 
-type Change = SetChange | { type: "delete"; key: Deno.KvKey };
+interface DeleteChange extends EncodedKey {
+  type: "delete";
+}
 
-interface Sum {
-  key: Deno.KvKey;
+type Change = SetChange | DeleteChange;
+
+interface Sum extends EncodedKey {
   by: bigint;
 }
 
 /** A check that many operations have in common, such as an unchanged project record. Its key is encoded once. */
-export class SharedCheck {
+export class SharedCheck implements Check {
   readonly id: string;
-  /** Bytes of the key. */
   readonly length: number;
 
   constructor(readonly key: Deno.KvKey, readonly versionstamp: string | null) {
@@ -48,7 +61,7 @@ export class SharedCheck {
  * small operations can be merged into one commit.
  */
 export class Operation {
-  readonly #checks: Deno.AtomicCheck[] = [];
+  readonly #checks: Check[] = [];
   /** By the identity of their keys. */
   readonly #shared = new Map<string, SharedCheck>();
   readonly #changes: Change[] = [];
@@ -63,10 +76,14 @@ export class Operation {
 
   /** Requires that an entry has this versionstamp; `null` requires that it does not exist. */
   check(key: Deno.KvKey, versionstamp: string | null): this {
-    this.#checks.push({ key, versionstamp });
-    this.touched.add(identityOf(key));
-    this.#bytes += encodedLength(key);
+    this.#addCheck({ ...encoded(key), versionstamp });
     return this;
+  }
+
+  #addCheck(check: Check): void {
+    this.#checks.push(check);
+    this.touched.add(check.id);
+    this.#bytes += check.length;
   }
 
   /** Adds a check that other operations share. Merged operations contain it once and do not conflict over it. */
@@ -80,40 +97,46 @@ export class Operation {
   /** @param expireIn Milliseconds after which Deno KV may delete the entry. */
   set(key: Deno.KvKey, value: unknown, expireIn?: number): this {
     const expiry = expireIn === undefined ? {} : { expireIn };
-    this.#addSet({ type: "set", key, value, bytes: valueLength(value), ...expiry });
+    const bytes = valueLength(value);
+    this.#addSet({ type: "set", ...encoded(key), value, bytes, ...expiry });
     return this;
   }
 
   #addSet(change: SetChange): void {
-    const keyLength = encodedLength(change.key);
     this.#changes.push(change);
-    this.touched.add(identityOf(change.key));
+    this.touched.add(change.id);
     this.hasFileBytes ||= change.value instanceof Uint8Array;
     // Deno KV counts the key of a set twice.
-    this.#bytes += 2 * keyLength + change.bytes;
-    this.#keyBytes += keyLength;
+    this.#bytes += 2 * change.length + change.bytes;
+    this.#keyBytes += change.length;
   }
 
   delete(key: Deno.KvKey): this {
-    this.#changes.push({ type: "delete", key });
-    this.touched.add(identityOf(key));
-    this.#bytes += encodedLength(key);
+    this.#addDelete({ type: "delete", ...encoded(key) });
     return this;
+  }
+
+  #addDelete(change: DeleteChange): void {
+    this.#changes.push(change);
+    this.touched.add(change.id);
+    this.#bytes += change.length;
   }
 
   /** Adds a number, which may be negative, to a counter. The key must never hold another type of value. */
   sum(key: Deno.KvKey, by: number | bigint): this {
-    const id = identityOf(key);
-    const known = this.#sums.get(id);
-    if (known !== undefined) {
-      known.by += BigInt(by);
-      return this;
-    }
-    const keyLength = encodedLength(key);
-    this.#sums.set(id, { key, by: BigInt(by) });
-    this.#bytes += 2 * keyLength + COUNTER_BYTES;
-    this.#keyBytes += keyLength;
+    this.#addSum({ ...encoded(key), by: BigInt(by) });
     return this;
+  }
+
+  #addSum(sum: Sum): void {
+    const known = this.#sums.get(sum.id);
+    if (known !== undefined) {
+      known.by += sum.by;
+      return;
+    }
+    this.#sums.set(sum.id, { ...sum });
+    this.#bytes += 2 * sum.length + COUNTER_BYTES;
+    this.#keyBytes += sum.length;
   }
 
   /** Returns whether another operation can be merged: within the limits, and without a conflict over a key. */
@@ -151,13 +174,13 @@ export class Operation {
   /** Merges another operation into this one. The caller has asked `hasRoomFor`. */
   add(other: Operation): void {
     this.#added += other.members;
-    for (const { key, versionstamp } of other.#checks) this.check(key, versionstamp);
+    for (const check of other.#checks) this.#addCheck(check);
     for (const check of other.#shared.values()) this.share(check);
     for (const change of other.#changes) {
-      if (change.type === "delete") this.delete(change.key);
+      if (change.type === "delete") this.#addDelete(change);
       else this.#addSet(change);
     }
-    for (const { key, by } of other.#sums.values()) this.sum(key, by);
+    for (const sum of other.#sums.values()) this.#addSum(sum);
   }
 
   /** Number of operations merged into this one; 1 for an operation on its own. */
@@ -176,8 +199,8 @@ export class Operation {
    */
   get isIdempotent(): boolean {
     if (this.#sums.size > 0) return false;
-    const checked = new Set(this.#checks.map(({ key }) => identityOf(key)));
-    return !this.#changes.some(({ key }) => checked.has(identityOf(key)));
+    const checked = new Set(this.#checks.map(({ id }) => id));
+    return !this.#changes.some(({ id }) => checked.has(id));
   }
 
   /**
@@ -219,6 +242,10 @@ export class Operation {
         `(${this.#keyBytes} of them keys) in one operation`,
     );
   }
+}
+
+function encoded(key: Deno.KvKey): EncodedKey {
+  return { key, id: identityOf(key), length: encodedLength(key) };
 }
 
 /**
