@@ -71,6 +71,11 @@ export class GroupCommitter {
 
   /** Takes operations from the head of the queue for as long as they fit and do not touch the same key. */
   #takeGroup(): Group {
+    const [first, second] = this.#queue;
+    // An operation that is alone may be large: a quota has merged many already.
+    if (first !== undefined && second === undefined) {
+      return { merged: first.operation, members: this.#queue.splice(0) };
+    }
     const merged = new Operation();
     let count = 0;
     for (const { operation } of this.#queue) {
