@@ -1,6 +1,7 @@
 import { type BodyReader, isFullyReceived } from "./body.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost, CONTINUE } from "./connection.ts";
+import type { IoTurns } from "./io_turns.ts";
 import type { RequestHead } from "./message_head.ts";
 
 type Piece = Uint8Array<ArrayBuffer>;
@@ -91,18 +92,29 @@ export class IncomingRequest extends Request {
   }
 }
 
+interface IncomingBodyParts {
+  client: ClientConnection;
+  body: BodyReader;
+  turns: IoTurns;
+  /** Whether the client waits for "100 Continue" before it sends the body. */
+  expectsContinue: boolean;
+}
+
 /** A request's body as a stream that reads from the connection on demand only. */
 export class IncomingBody {
   readonly stream: ReadableStream<Piece>;
   readonly #client: ClientConnection;
   readonly #body: BodyReader;
+  readonly #turns: IoTurns;
   #sendsContinue: boolean;
   #isFinished = false;
+  /** Bytes since the last turn. */
+  #taken = 0;
 
-  /** @param expectsContinue Whether the client waits for "100 Continue" before it sends the body. */
-  constructor(client: ClientConnection, body: BodyReader, expectsContinue: boolean) {
+  constructor({ client, body, turns, expectsContinue }: IncomingBodyParts) {
     this.#client = client;
     this.#body = body;
+    this.#turns = turns;
     this.#sendsContinue = expectsContinue;
     this.stream = new ReadableStream<Piece>({
       pull: (controller) => this.#pull(controller),
@@ -120,12 +132,24 @@ export class IncomingBody {
     for (;;) {
       if (this.#isFinished) throw new ConnectionLost("The request was already answered");
       const piece = this.#body.take();
+      this.#taken += piece.length;
       // A copy, as the reader reuses its buffer.
       if (piece.length > 0) controller.enqueue(new Uint8Array(piece));
       if (this.#body.isDone) controller.close();
       if (this.#body.isDone || piece.length > 0) return;
+      await this.#takeTurn();
       await this.#fill();
     }
+  }
+
+  /** Lets other connections in before more is read. Costs nothing before the second piece of a body. */
+  async #takeTurn(): Promise<void> {
+    if (this.#taken === 0) return;
+    const turn = this.#turns.take(this.#taken);
+    this.#taken = 0;
+    if (turn === undefined) return;
+    await turn;
+    if (this.#isFinished) throw new ConnectionLost("The request was already answered");
   }
 
   /** @throws {ConnectionLost} if the client leaves before the end. */

@@ -3,6 +3,7 @@ import type { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost } from "./connection.ts";
 import { MalformedMessage } from "./headers.ts";
 import { IncomingBody, IncomingRequest } from "./incoming_request.ts";
+import { IoTurns } from "./io_turns.ts";
 import { type ListenAddress, Listener, type ListenerOptions } from "./listener.ts";
 import { expectsContinue, parseRequestHead, readHead, type RequestHead } from "./message_head.ts";
 import { BrokenBody, writeResponse } from "./response_writer.ts";
@@ -24,6 +25,7 @@ export class HttpServer {
   readonly #options: ServerOptions;
   /** The connections, and whether a request is being processed. */
   readonly #clients = new Map<ClientConnection, boolean>();
+  readonly #turns = new IoTurns();
   #isDraining = false;
   #onDrained: (() => void) | undefined;
 
@@ -58,6 +60,7 @@ export class HttpServer {
   /** Stops accepting connections, and closes all open ones. */
   stop(): void {
     this.#listener.close();
+    this.#turns.close();
     for (const client of [...this.#clients.keys()]) client.close();
   }
 
@@ -119,11 +122,12 @@ export class HttpServer {
 
   /** Handles a request. Returns whether another one may follow. */
   async #respond(client: ClientConnection, head: RequestHead): Promise<boolean> {
-    const body = head.framing === NO_BODY ? undefined : new IncomingBody(
+    const body = head.framing === NO_BODY ? undefined : new IncomingBody({
       client,
-      bodyReader(client.connection.reader, head.framing),
-      expectsContinue(head),
-    );
+      body: bodyReader(client.connection.reader, head.framing),
+      turns: this.#turns,
+      expectsContinue: expectsContinue(head),
+    });
     const request = new IncomingRequest({
       head,
       url: this.#urlOf(head),
