@@ -169,8 +169,16 @@ async function cleanUpAfter(error: unknown, cleanUp: () => Promise<void>): Promi
   }
 }
 
-/** Bulk commits of one upload in flight. */
-export const BULK_COMMITS_PER_UPLOAD = 3;
+/**
+ * One upload's share of the bulk commits that the store runs at the same time. Waiting for a slot, further ones would
+ * hold memory and gain nothing.
+ */
+const SHARE_OF_BULK_COMMITS = 1 / 2;
+
+/** Returns how many bulk commits of one upload may be in flight, while the chunks of the next are received. */
+export function bulkCommitsPerUpload(db: Database): number {
+  return Math.max(1, Math.floor(db.commits.bulk * SHARE_OF_BULK_COMMITS));
+}
 
 /** Room in an operation for the check of the lease, in bytes. */
 const LEASE_CHECK_BYTES = 1024;
@@ -185,8 +193,8 @@ interface Entry {
 }
 
 /**
- * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit and
- * several commits are in flight; otherwise few chunks share a commit, and one commit follows the other. Ends with
+ * Writes the chunks of one version and their checksums. As long as there is memory, many chunks share a commit, and
+ * more are received during a commit; otherwise few chunks share a commit, and each commit is waited for. Ends with
  * `finish` or `abandon`.
  */
 export class ChunkWriter {
@@ -194,6 +202,7 @@ export class ChunkWriter {
   readonly #db: Database;
   readonly #place: Place;
   readonly #chunksPerCommit: number;
+  readonly #maxRunning: number;
   readonly #lease: Promise<WriteLease>;
   readonly #running = new Set<Promise<void>>();
   #failure: { error: unknown } | undefined;
@@ -219,6 +228,7 @@ export class ChunkWriter {
     this.version = version;
     this.#db = db;
     this.#place = place;
+    this.#maxRunning = bulkCommitsPerUpload(db);
     const key = encodedLength(keys.checksums(place, version, 0));
     this.#chunksPerCommit = Math.floor(
       (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),
@@ -271,7 +281,7 @@ export class ChunkWriter {
 
   async #flush(): Promise<void> {
     const lease = await this.#lease;
-    while (this.#running.size >= BULK_COMMITS_PER_UPLOAD) await Promise.race(this.#running);
+    while (this.#running.size >= this.#maxRunning) await Promise.race(this.#running);
     this.#throwFailure();
     const commit = this.#commit(lease, this.#waiting);
     const granted = this.#granted * CHUNK_SIZE;

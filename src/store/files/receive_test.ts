@@ -15,7 +15,7 @@ import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
-import { BULK_COMMITS_PER_UPLOAD, ChunkWriter, DiscardedBytes } from "./receive.ts";
+import { bulkCommitsPerUpload, ChunkWriter, DiscardedBytes } from "./receive.ts";
 import { newVersion, OpenVersions } from "./versions.ts";
 import { WRITE_LEASE_TIME } from "./write_lease.ts";
 
@@ -144,7 +144,8 @@ Deno.test("A writer waits while enough of its commits are in flight", async () =
   const gate = Promise.withResolvers<void>();
   await withDatabase(async (db) => {
     const writer = new ChunkWriter(db, PLACE, "v1", 160);
-    await writeAll(writer, 12 * BULK_COMMITS_PER_UPLOAD + 11);
+    const commits = bulkCommitsPerUpload(db);
+    await writeAll(writer, 12 * commits + 11);
     let done = false;
     const next = writer.write(chunk(0)).then(() => done = true);
     // After a read of the store, everything that does not wait for a commit has run.
@@ -153,7 +154,7 @@ Deno.test("A writer waits while enough of its commits are in flight", async () =
     gate.resolve();
     await next;
     (await writer.finish(DIGEST)).end();
-    assertEquals((await readChunks(db, PLACE, "v1")).length, 48);
+    assertEquals((await readChunks(db, PLACE, "v1")).length, 12 * (commits + 1));
   }, () => gate.promise);
 });
 
