@@ -21,6 +21,13 @@ import { NO_METER, type StoreMeter } from "./store_meter.ts";
 /** Bulk commits of background work at the same time: one of the garbage collector and one of a deletion. */
 const BACKGROUND_COMMITS = 2;
 
+/**
+ * How long nothing may have been committed before single entries are read through the memory map, in milliseconds.
+ * SQLite discards a map after each commit. The few pages of the next chunks are soon mapped again, but not the many pages
+ * that small reads touch.
+ */
+const QUIET_TIME = 500;
+
 /** What only some kinds of stores have. `changes`, `locks`, `log` and `ballast` belong to a store in a file. */
 export interface DatabaseParts {
   /** Detects commits of all processes. */
@@ -33,6 +40,8 @@ export interface DatabaseParts {
   ballast?: Ballast;
   /** Reads single entries; by default a `ReadQueue` merges them. */
   reads?: EntryReader;
+  /** Reads chunks of files, and single entries while nothing is written; by default `reader`. */
+  mapped?: KvReader;
   /** Reads from the disk, never through a memory map; by default `reader`. */
   diskReader?: KvReader;
   /** What the operator should know about this store, as a sentence. */
@@ -44,9 +53,10 @@ export interface DatabaseParts {
 /**
  * A Deno KV store with one entrance for each kind of work.
  *
- * - **Small reads** (`reads`): single entries. Deno KV gets them merged into one read per turn of the event loop
- *   (`ReadQueue`).
- * - **Lists, and chunks of files** (`reader`): a store in a file is read with SQLite (`SqliteReader`), others with Deno KV.
+ * - **Small reads** (`reads`): single entries, read like chunks while nothing is written, else like lists. Deno KV gets
+ *   them merged into one read per turn of the event loop (`ReadQueue`).
+ * - **Lists** (`reader`) and **chunks of files** (`chunks`): a store in a file is read with SQLite (`SqliteReader`), its
+ *   chunks through a memory map; other stores are read with Deno KV.
  * - **Small commits** (`commit`): merged into groups (`GroupCommitter`), because every commit costs a sync of the disk.
  * - **Bulk commits** (`commitBulk`): many chunks or many deletions each; few run at a time, so that small ones stay
  *   quick.
@@ -60,6 +70,8 @@ export class Database {
   readonly reader: KvReader;
   /** Reads single entries that many requests need at the same time. */
   readonly reads: EntryReader;
+  /** Reads chunks of files. */
+  readonly chunks: KvReader;
   /**
    * Reads what may be unreadable: such a read fails, where a read through a memory map would end the process. It waits
    * in a thread.
@@ -100,7 +112,12 @@ export class Database {
     this.#locks = locks;
     this.#resources = resources;
     this.reader = reader;
-    this.reads = parts.reads ?? new ReadQueue(reader);
+    const { mapped } = parts;
+    this.chunks = mapped ?? reader;
+    this.reads = parts.reads ??
+      (mapped === undefined ? new ReadQueue(reader) : {
+        get: (keys) => (this.#isQuiet() ? mapped : reader).getMany(keys),
+      });
     this.diskReader = parts.diskReader ?? reader;
     this.commits = meteredCommits(commits, this);
     const withBallast = (kept: number) =>
@@ -152,6 +169,11 @@ export class Database {
     this.#isClosing = true;
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     this.#resources?.[Symbol.dispose]();
+  }
+
+  /** Returns whether this process has committed nothing for `QUIET_TIME`. */
+  #isQuiet(): boolean {
+    return !this.isCommitting && performance.now() - this.#lastCommit > QUIET_TIME;
   }
 
   #track(start: () => Promise<Outcome>): Promise<Outcome> {

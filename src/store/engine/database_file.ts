@@ -105,7 +105,7 @@ async function openFile(
 }
 
 /** What reads a store's file, and what the operator should know about it, as a sentence. */
-type Readers = Pick<DatabaseParts, "reads" | "notice"> & { reader: KvReader };
+type Readers = Pick<DatabaseParts, "mapped" | "notice"> & { reader: KvReader };
 
 /** Opens what reads the file, as fast as it can be read. */
 async function openReaders(
@@ -121,11 +121,11 @@ async function openReaders(
   const mark = mode === "mapped" ? await MapMark.take(path) : undefined;
   const isMapped = mark instanceof MapMark;
   if (isMapped) opened.use(mark);
-  const reader = opened.use(new SqliteReader(path, kv, { isMapped }));
+  const reader = opened.use(new SqliteReader(path, kv, { isMapped: false }));
+  const mapped = isMapped ? opened.use(new SqliteReader(path, kv, { isMapped })) : reader;
   return {
     reader,
-    // A direct read costs less than merging it with others.
-    reads: { get: (keys) => reader.getMany(keys) },
+    mapped,
     ...mark === "abandoned" ? { notice: NOT_MAPPED } : {},
   };
 }

@@ -291,7 +291,8 @@ export class FileStore {
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
       const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
-      const source = { reader: this.#db.reader, ahead, onDamage };
+      const { reader, chunks } = this.#db;
+      const source = { reader, chunks, ahead, onDamage };
       return readRange(source, place, record, content, range);
     };
     return { record, content, read, close, [Symbol.dispose]: close };

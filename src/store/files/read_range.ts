@@ -19,7 +19,10 @@ interface Segment {
 
 /** The store to read from, and the memory to read into. */
 export interface Source {
+  /** Reads lists of parts and checksums. */
   reader: KvReader;
+  /** Reads chunks. */
+  chunks: KvReader;
   /** Memory of this download. */
   ahead: ReadAhead;
   /** Called when bytes are missing or wrong. */
@@ -126,7 +129,7 @@ async function readBatch(
   const fail = (index: number, what: string) =>
     damaged(place, version, problemOf(index, size, what));
   try {
-    const chunks = source.reader.list<Piece>(ranges.chunks(place, version, from, to), {
+    const chunks = source.chunks.list<Piece>(ranges.chunks(place, version, from, to), {
       limit: to - from,
       batchSize: to - from,
     });

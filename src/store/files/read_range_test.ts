@@ -38,7 +38,7 @@ async function* readWithLittleMemory(
 ): AsyncGenerator<Bytes> {
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
   using ahead = await new ReadAheads(memory).open("p");
-  yield* readRange({ reader: kv, ahead }, PLACE, record, content, range);
+  yield* readRange({ reader: kv, chunks: kv, ahead }, PLACE, record, content, range);
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {
