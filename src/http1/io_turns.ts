@@ -1,7 +1,7 @@
 import { closeQuietly } from "./connection.ts";
 
 /** Bytes that all bodies together may take before the sockets of other connections are looked at. */
-export const TURN_BYTES = 131_072;
+export const TURN_BYTES = 262_144;
 
 const LOOPBACK = "127.0.0.1";
 const SIGNAL = new Uint8Array(1);

@@ -127,7 +127,7 @@ async function receive(
 
 async function writeChunks(
   writer: ChunkWriter,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): Promise<Received> {
   const hash = createHash("sha256");
   let size = 0;
@@ -189,7 +189,7 @@ const MIN_CHUNKS_PER_COMMIT = 3;
 /** A chunk, or a page of checksums, which is smaller. */
 interface Entry {
   key: Deno.KvKey;
-  value: Uint8Array;
+  value: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -238,8 +238,8 @@ export class ChunkWriter {
     this.#lease.catch(() => {});
   }
 
-  /** Adds a chunk, which must not be changed afterwards. Waits while enough commits are in flight. */
-  async write(chunk: Uint8Array): Promise<void> {
+  /** Adds a chunk, whose memory is released once it is committed. Waits while enough commits are in flight. */
+  async write(chunk: Uint8Array<ArrayBuffer>): Promise<void> {
     const page = this.#checksums.add(chunk);
     if (page !== undefined) await this.#add(this.#entryOf(page));
     const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;
@@ -301,6 +301,8 @@ export class ChunkWriter {
     try {
       const outcome = await this.#db.commitBulk(operation);
       if (!outcome.ok) throw leaseLost();
+      // Buffers that wait for the garbage collector take memory that the budget does not count.
+      for (const { value } of entries) value.buffer.transfer(0);
     } catch (error) {
       this.#failure ??= { error };
     }

@@ -61,7 +61,7 @@ async function withDatabase(
   }
 }
 
-function chunk(n: number, size = CHUNK_SIZE): Uint8Array {
+function chunk(n: number, size = CHUNK_SIZE): Uint8Array<ArrayBuffer> {
   return new Uint8Array(size).fill(n % 251 + 1);
 }
 
@@ -155,6 +155,21 @@ Deno.test("A writer waits while enough of its commits are in flight", async () =
     await next;
     (await writer.finish(DIGEST)).end();
     assertEquals((await readChunks(db, PLACE, "v1")).length, 12 * (commits + 1));
+  }, () => gate.promise);
+});
+
+Deno.test("The memory of a chunk is released once it is committed, and not before", async () => {
+  const gate = Promise.withResolvers<void>();
+  await withDatabase(async (db) => {
+    const writer = new ChunkWriter(db, PLACE, "v1", 160);
+    const chunks = Array.from({ length: 14 }, (_, n) => chunk(n));
+    for (const each of chunks) await writer.write(each);
+    await db.reader.get(["nothing"]);
+    assertEquals(chunks.every(({ byteLength }) => byteLength === CHUNK_SIZE), true);
+    gate.resolve();
+    (await writer.finish(DIGEST)).end();
+    assertEquals(chunks.map(({ byteLength }) => byteLength), Array(14).fill(0));
+    assertEquals(await readChunks(db, PLACE, "v1"), chunks.map((_, n) => chunk(n)));
   }, () => gate.promise);
 });
 
