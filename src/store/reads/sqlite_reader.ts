@@ -36,7 +36,7 @@ const LOCKED_PAUSE = 5;
 type IndexedRow = Omit<KvRow, "k"> & { i: number };
 
 /** Opens a connection that only reads. A mapped file is read without system calls. */
-export function openForReading(path: string, isMapped: boolean): DatabaseSync {
+function openForReading(path: string, isMapped: boolean): DatabaseSync {
   const sqlite = new DatabaseSync(path, { readOnly: true });
   const mapped = isMapped ? MAPPED_BYTES : 0;
   sqlite.exec(`PRAGMA mmap_size = ${mapped}; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
@@ -78,6 +78,9 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #backward: StatementSync;
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
+  /** Whether a transaction is open. */
+  #isReading = false;
+  #isClosed = false;
 
   /**
    * @param path A file whose tables have the known form.
@@ -140,6 +143,7 @@ export class SqliteReader implements KvReader, Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isClosed = true;
     this.#sqlite.close();
   }
 
@@ -179,10 +183,12 @@ export class SqliteReader implements KvReader, Disposable {
    * answered before the transaction, too.
    */
   #beginBriefly(): void {
-    if (this.#sqlite.isTransaction) return;
+    if (this.#isReading) return;
     this.#sqlite.exec("BEGIN");
+    this.#isReading = true;
     queueMicrotask(() => {
-      if (this.#sqlite.isOpen) this.#sqlite.exec("COMMIT");
+      this.#isReading = false;
+      if (!this.#isClosed) endTransaction(this.#sqlite);
     });
   }
 
@@ -195,6 +201,17 @@ export class SqliteReader implements KvReader, Disposable {
     const statement = this.#sqlite.prepare(sql);
     this.#getMany.set(count, statement);
     return statement;
+  }
+}
+
+/** Ends a transaction, unless SQLite has done so after an error, which the failed read has thrown. */
+function endTransaction(sqlite: DatabaseSync): void {
+  try {
+    sqlite.exec("COMMIT");
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes("no transaction is active"))) {
+      throw error;
+    }
   }
 }
 
