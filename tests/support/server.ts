@@ -207,10 +207,10 @@ async function collect(
   }
 }
 
-/** The resident memory of a process, in bytes. */
+/** The resident memory of a process without files that it has mapped, in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
 /** What a server may grow by, however much passes through it: buffers, and garbage that is not collected yet. */

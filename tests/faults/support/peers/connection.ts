@@ -225,11 +225,11 @@ export async function beginDownload(port: number, target: string): Promise<Conne
   return connection;
 }
 
-/** Returns the resident memory of a process in bytes, or `undefined` if the system does not provide it. */
+/** Returns the resident memory of a process without mapped files, in bytes; `undefined` if the system does not provide it. */
 export async function residentBytes(pid: number): Promise<number | undefined> {
   try {
     const status = await Deno.readTextFile(`/proc/${pid}/status`);
-    const match = /^VmRSS:\s+(\d+) kB$/m.exec(status);
+    const match = /^RssAnon:\s+(\d+) kB$/m.exec(status);
     return match === null ? undefined : Number(match[1]) * 1024;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
