@@ -45,25 +45,34 @@ export class FolderLock implements Disposable {
  * @returns `false` if another process still holds a lock that excludes this one: the caller then closes the file.
  */
 export async function tryLock(file: Deno.FsFile, kind: LockKind): Promise<boolean> {
-  const isExclusive = kind === "exclusive";
-  const { tryLock }: Lockable = file;
-  if (tryLock === undefined) return await lockWithTimeout(file, isExclusive);
+  if (!canTryLock(file)) return await lockWithTimeout(file, kind === "exclusive");
   const deadline = performance.now() + LOCK_PATIENCE;
+  // On a file system without locks there are no other holders to wait for.
+  while (await lockNow(file, kind) === false) {
+    if (performance.now() >= deadline) return false;
+    await delay(LOCK_POLL);
+  }
+  return true;
+}
+
+/**
+ * Locks an open file until it is closed, without waiting. Returns whether no other process holds a lock that excludes
+ * this one; `undefined` if the system or the runtime cannot tell.
+ */
+export async function lockNow(file: Deno.FsFile, kind: LockKind): Promise<boolean | undefined> {
+  if (!canTryLock(file)) return undefined;
   try {
-    while (!await tryLock.call(file, isExclusive)) {
-      if (performance.now() >= deadline) return false;
-      await delay(LOCK_POLL);
-    }
-    return true;
+    return await file.tryLock(kind === "exclusive");
   } catch {
-    // A file system without locks: there are no other holders to wait for.
-    return true;
+    return undefined;
   }
 }
 
 /** `Deno.FsFile.tryLock` came with Deno 2.7. */
-interface Lockable {
-  tryLock?(exclusive: boolean): Promise<boolean>;
+function canTryLock(
+  file: object,
+): file is { tryLock: (exclusive: boolean) => Promise<boolean> } {
+  return "tryLock" in file;
 }
 
 /**

@@ -9,6 +9,7 @@
  */
 import { basename, dirname, join } from "@std/path";
 import { PRIVATE_MODE } from "./durable_file.ts";
+import { lockNow } from "./file_lock.ts";
 
 /** Follows the name of the store's file in the name of a mark. */
 const SUFFIX = "-mapped-";
@@ -35,7 +36,7 @@ export class MapMark implements Disposable {
     const markPath = `${path}${SUFFIX}${crypto.randomUUID()}`;
     const file = await Deno.open(markPath, { write: true, createNew: true, mode: PRIVATE_MODE });
     const mark = new MapMark(markPath, file);
-    if (await tryLockNow(file) === true) return mark;
+    if (await lockNow(file, "exclusive") === true) return mark;
     mark[Symbol.dispose]();
     return "unsupported";
   }
@@ -60,27 +61,12 @@ async function removeAbandoned(path: string): Promise<boolean> {
 async function removeIfAbandoned(mark: string): Promise<boolean> {
   try {
     using file = await Deno.open(mark, { write: true });
-    if (await tryLockNow(file) !== true) return false;
+    if (await lockNow(file, "exclusive") !== true) return false;
     await Deno.remove(mark);
     return true;
   } catch (error) {
     // Its process has removed it just now.
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
-  }
-}
-
-/** `Deno.FsFile.tryLock` came with Deno 2.7. */
-interface Lockable {
-  tryLock?(exclusive: boolean): Promise<boolean>;
-}
-
-/** Returns whether the lock was free, and is taken now; `undefined` if the system cannot tell. */
-async function tryLockNow(file: Deno.FsFile): Promise<boolean | undefined> {
-  const { tryLock }: Lockable = file;
-  try {
-    return await tryLock?.call(file, true);
-  } catch {
-    return undefined;
   }
 }
