@@ -13,6 +13,7 @@ import { lockNow } from "./file_lock.ts";
 
 /** Follows the name of the store's file in the name of a mark. */
 const SUFFIX = "-mapped-";
+const UNLOCKED_SUFFIX = "-mapping-";
 
 /** A mark of this process. The system unlocks it with the end of the process, whatever ends it. */
 export class MapMark implements Disposable {
@@ -28,22 +29,40 @@ export class MapMark implements Disposable {
    * Marks a store as mapped by this process.
    *
    * @param path The store's file.
-   * @returns "abandoned" if a process has left a mark, which is removed; "unsupported" if the system cannot lock files.
+   * @returns "abandoned" if a process has left a mark, which is removed; "unsupported" if no mark can be made: the system
+   * cannot lock files, or the folder has no room.
    */
   static async take(path: string): Promise<MapMark | "abandoned" | "unsupported"> {
     if (Deno.build.os === "windows") return "unsupported";
-    if (await removeAbandoned(path)) return "abandoned";
-    const markPath = `${path}${SUFFIX}${crypto.randomUUID()}`;
-    const file = await Deno.open(markPath, { write: true, createNew: true, mode: PRIVATE_MODE });
-    const mark = new MapMark(markPath, file);
-    if (await lockNow(file, "exclusive") === true) return mark;
-    mark[Symbol.dispose]();
+    try {
+      return await removeAbandoned(path) ? "abandoned" : await MapMark.#make(path);
+    } catch {
+      // A store must open on a full disk, too. It needs no map.
+      return "unsupported";
+    }
+  }
+
+  static async #make(path: string): Promise<MapMark | "unsupported"> {
+    const id = crypto.randomUUID();
+    // Under another name until it is locked, as other processes would take it for abandoned.
+    const temporary = `${path}${UNLOCKED_SUFFIX}${id}`;
+    const file = await Deno.open(temporary, { write: true, createNew: true, mode: PRIVATE_MODE });
+    if (await lockNow(file, "exclusive") === true) {
+      const mark = `${path}${SUFFIX}${id}`;
+      await Deno.rename(temporary, mark);
+      return new MapMark(mark, file);
+    }
+    new MapMark(temporary, file)[Symbol.dispose]();
     return "unsupported";
   }
 
   /** Removes the mark. */
   [Symbol.dispose](): void {
-    Deno.removeSync(this.#path);
+    try {
+      Deno.removeSync(this.#path);
+    } catch {
+      // A mark that stays makes the next process read without a map, and nothing else.
+    }
     this.#file.close();
   }
 }

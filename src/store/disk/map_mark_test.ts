@@ -19,6 +19,16 @@ Deno.test("Several processes mark a store, and each removes its mark at its end"
   });
 });
 
+Deno.test("Where no mark can be made the store is opened without a map, and a mark may be gone", async () => {
+  await withFolder(async (folder) => {
+    assertEquals(await MapMark.take(`${folder}/absent/store.db`), "unsupported");
+    const mark = await MapMark.take(`${folder}/store.db`);
+    assert(mark instanceof MapMark);
+    for await (const { name } of Deno.readDir(folder)) await Deno.remove(`${folder}/${name}`);
+    mark[Symbol.dispose]();
+  });
+});
+
 Deno.test("A mark without a process is found once, beside one that is in use", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/store.db`;
