@@ -22,6 +22,8 @@ const MAX_FAILURE_TIME = 1500;
 /** Time for a server to recover after its disk did, in milliseconds. */
 const RECOVERY = 15_000;
 const CLIENTS = 6;
+/** A failing read of a memory map is no failing call: see tests/store/reads_test.ts. */
+const FAILING_READS = ["--reads", Deno.env.get("KVDRIVE_READS") ?? "direct"];
 /** The interval at which the scrub reads a damaged file again, in milliseconds. */
 const RECHECK = 60_000;
 
@@ -58,7 +60,7 @@ Deno.test("A read that fails once is not reported as damage by verify or the scr
   await using server = await TestServer.start({
     ...ADMINISTERED,
     data,
-    args: ["--scrub-every", "200ms", "--reads", "direct"],
+    args: ["--scrub-every", "200ms", ...FAILING_READS],
   });
   const drive = new Drive(server, "drive");
   for (let i = 0; i < 8; i++) await drive.put(`file ${i}`, patternBytes(MIB, i));
@@ -117,8 +119,7 @@ async function failUnderLoad(
   random: Random,
   seed: number,
 ): Promise<void> {
-  // A failing read of a memory map is no failing call: see tests/store/reads_test.ts.
-  const args = fault.call === "pread64" ? ["--reads", "direct"] : [];
+  const args = fault.call === "pread64" ? FAILING_READS : [];
   await using server = await TestServer.start({ data, args });
   await check(world, server);
   let isRunning = true;

@@ -204,13 +204,16 @@ export class SqliteReader implements KvReader, Disposable {
   }
 }
 
-/** Ends a transaction, unless SQLite has done so after an error, which the failed read has thrown. */
+/**
+ * Ends a transaction that only read. After a failed read SQLite may have ended it itself, or report the same error again:
+ * neither matters, as that read has thrown.
+ */
 function endTransaction(sqlite: DatabaseSync): void {
-  try {
-    sqlite.exec("COMMIT");
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes("no transaction is active"))) {
-      throw error;
+  for (const statement of ["COMMIT", "ROLLBACK"]) {
+    try {
+      return sqlite.exec(statement);
+    } catch {
+      // Whatever `COMMIT` met, `ROLLBACK` ends the transaction.
     }
   }
 }
