@@ -55,7 +55,6 @@ export function streamPieces(
     }, time);
   };
   return new ReadableStream<Piece>({
-    start: (controller) => watch(controller, idle),
     async pull(controller): Promise<void> {
       idleSince = undefined;
       try {
@@ -65,6 +64,7 @@ export function streamPieces(
           controller.enqueue(value);
           if (context !== undefined) context.sent += value.byteLength;
           idleSince = performance.now();
+          if (timer === undefined) watch(controller, idle);
           return;
         }
         controller.close();

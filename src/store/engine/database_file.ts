@@ -85,6 +85,8 @@ async function openFile(
   createFile(path);
   const kv = opened.use(await Deno.openKv(path));
   const writer = opened.use(await Deno.openKv(path));
+  // Deno KV makes its tables with the first statement.
+  await kv.get([""]);
   const locks = opened.use(new LockProbe(path));
   const log = opened.use(new WriteAheadLog(path));
   const changes = opened.use(new ChangeProbe(path));
@@ -114,8 +116,6 @@ async function openReaders(
   mode: ReadMode,
   opened: DisposableStack,
 ): Promise<Readers> {
-  // Deno KV makes its tables with the first statement.
-  await kv.get([""]);
   if (mode === "kv") return { reader: kv };
   if (!isKnownSchema(path)) return { reader: kv, notice: UNKNOWN_SCHEMA };
   const mark = mode === "mapped" ? await MapMark.take(path) : undefined;
