@@ -46,7 +46,7 @@ export function streamPieces(
     controller.error(streamError("The reader took nothing for too long"));
     await iterator.return?.();
   };
-  // One timer a stream: it runs on, and looks how long the reader has been idle when it fires.
+  // One timer per stream, not per piece: when it fires, it checks how long the reader has been idle.
   const watch = (controller: ReadableStreamDefaultController<Piece>, time: number) => {
     timer = setTimeout(() => {
       const left = idleSince === undefined ? idle : idleSince + idle - performance.now();

@@ -8,7 +8,7 @@ import { TestServer } from "../support/server.ts";
 import { StoreCommands } from "../support/store/commands.ts";
 import { DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
 
-/** What lies in a folder, but the ballast of a server and the mark of one that was killed. */
+/** The names in a folder, without the ballast of servers and the marks of killed ones. */
 async function namesIn(path: string): Promise<string[]> {
   const names = await Array.fromAsync(Deno.readDir(path), ({ name }) => name);
   return names.filter((name) => !/^kvdrive\.(ballast-|db-mapped-)/.test(name)).sort();

@@ -69,8 +69,8 @@ export function outOfDescriptorsText(): string {
     "raise the limit (ulimit -n, LimitNOFILE of systemd, --ulimit of Docker).";
 }
 
-/** The largest buffer, in bytes, from whose release glibc learns. */
-const LESSON = 8 * MIB;
+/** Size of the buffer that is released at the start, in bytes. glibc then keeps twice as many free bytes. */
+const RELEASED_BUFFER = 8 * MIB;
 
 /**
  * Makes glibc keep freed memory for the next buffers instead of returning it to the system, which would have to clear it
@@ -78,5 +78,5 @@ const LESSON = 8 * MIB;
  * released so far (mallopt(3), M_TRIM_THRESHOLD). Without glibc this does nothing.
  */
 export function keepFreedMemory(): void {
-  new ArrayBuffer(LESSON).transfer(0);
+  new ArrayBuffer(RELEASED_BUFFER).transfer(0);
 }

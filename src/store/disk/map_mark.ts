@@ -15,7 +15,7 @@ import { lockNow } from "./file_lock.ts";
 const SUFFIX = "-mapped-";
 const UNLOCKED_SUFFIX = "-mapping-";
 
-/** A mark of this process. The system unlocks it with the end of the process, whatever ends it. */
+/** A mark of this process: a locked file. The system releases the lock when the process ends, also after a crash. */
 export class MapMark implements Disposable {
   readonly #path: string;
   readonly #file: Deno.FsFile;
@@ -44,7 +44,7 @@ export class MapMark implements Disposable {
 
   static async #make(path: string): Promise<MapMark | "unsupported"> {
     const id = crypto.randomUUID();
-    // Under another name until it is locked, as other processes would take it for abandoned.
+    // It gets its name once it is locked: other processes would remove an unlocked mark as abandoned.
     const temporary = `${path}${UNLOCKED_SUFFIX}${id}`;
     const file = await Deno.open(temporary, { write: true, createNew: true, mode: PRIVATE_MODE });
     if (await lockNow(file, "exclusive") === true) {

@@ -23,7 +23,7 @@ import { BlockedTime, Turn } from "./turn.ts";
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
 const KNOWN_SCHEMA = 3;
 
-/** Bytes of the file that SQLite maps into memory, its maximum. It reads what lies beyond with system calls. */
+/** Bytes of the file that SQLite maps into memory, its maximum. SQLite reads the rest of the file with system calls. */
 const MAPPED_BYTES = 0x7fff0000;
 
 /** Size of the cache for pages that are not mapped, in KiB: the inner pages of the tree of a million files. */
@@ -213,7 +213,7 @@ function endTransaction(sqlite: DatabaseSync): void {
     try {
       return sqlite.exec(statement);
     } catch {
-      // Whatever `COMMIT` met, `ROLLBACK` ends the transaction.
+      // If `COMMIT` fails, `ROLLBACK` ends the transaction. If that fails too, SQLite has ended it already.
     }
   }
 }

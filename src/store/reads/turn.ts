@@ -49,6 +49,9 @@ const ROW_TIME = 0.01;
 const BLOCKED_SHARE = 0.1;
 const BLOCKED_BURST = 20;
 
+/** The most that is held against reads, in milliseconds: a process that was paused during a read waited for no disk. */
+const MAX_DEBT = 1000;
+
 /**
  * Limits the time for which synchronous reads wait for a disk: while reads come from memory they cost nothing here, and
  * a disk that is slow or busy soon exhausts it.
@@ -71,6 +74,6 @@ export class BlockedTime {
     const time = ended - began;
     if (time <= READ_TIME + rows * ROW_TIME) return;
     if (this.#debt === 0) this.#since = ended;
-    this.#debt += time;
+    this.#debt = Math.min(MAX_DEBT, this.#debt + time);
   }
 }

@@ -27,6 +27,13 @@ Deno.test("Reads that wait for a disk block a tenth of the time, after a few at 
   assert(share > 0.08 && share < 0.12, `${share}`);
 });
 
+Deno.test("A process that was paused during a read reads directly again after seconds", () => {
+  const blocked = new BlockedTime();
+  blocked.add(0, 3_600_000, 1);
+  assert(blocked.isExhausted(3_600_001));
+  assert(!blocked.isExhausted(3_610_000));
+});
+
 Deno.test("A turn is over after a millisecond, and its end begins another one", async () => {
   const turn = new Turn();
   assertEquals([turn.isOver(5), turn.isOver(5.9), turn.isOver(6.1)], [false, false, true]);
