@@ -103,7 +103,7 @@ Deno.test("a download that has started gets its version to the end", async () =>
 /** Removes a chunk of a file directly from the database. */
 async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
   const version = layout.kind === "chunks" ? layout.version : "";
-  await db.commit(new Operation().delete(keys.chunk(PLACE, version, index)));
+  await db.commit(new Operation().delete(keys.chunk(version, index)));
 }
 
 Deno.test("missing bytes abort the answer, and are reported once", async () => {

@@ -20,6 +20,7 @@ export class StoreMetrics implements StoreMeter {
   readonly #swept: Record<SweptKind, number> = {
     chunks: 0,
     manifest: 0,
+    reference: 0,
     upload: 0,
     parts: 0,
     entry: 0,

@@ -20,7 +20,8 @@ import type {
   UploadSession,
 } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
-import { addGarbage, discardContent } from "../files/garbage.ts";
+import { addGarbage } from "../files/garbage.ts";
+import { discardVersion } from "../files/shared_bytes.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */
 export const DELETION_BATCH = 100;
@@ -237,12 +238,7 @@ async function* driveSteps(
   for await (const { key, value } of list<FileRecord>(files)) {
     const step = new Operation().delete(key);
     // The bytes become garbage, so downloads that have started are completed.
-    discardContent(
-      step,
-      { project, drive: String(key[2]), name: String(key[3]) },
-      value,
-      undefined,
-    );
+    discardVersion(step, { project, drive: String(key[2]), name: String(key[3]) }, value);
     yield step;
   }
   const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };

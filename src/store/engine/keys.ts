@@ -21,38 +21,20 @@ export const keys = {
   /** The record of a file's current version. */
   file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
 
-  /** The bytes of a file that fits into one value. */
-  content: ({ project, drive, name }: Place): Deno.KvKey => ["content", project, drive, name],
+  /** The bytes of a version that fit into one value. */
+  content: (version: string): Deno.KvKey => ["content", version],
 
   /** One chunk of a version's bytes. */
-  chunk: ({ project, drive, name }: Place, version: string, index: number): Deno.KvKey => [
-    "chunk",
-    project,
-    drive,
-    name,
-    version,
-    index,
-  ],
+  chunk: (version: string, index: number): Deno.KvKey => ["chunk", version, index],
 
   /** The checksums of `CHECKSUMS_PER_PAGE` chunks of a version. */
-  checksums: ({ project, drive, name }: Place, version: string, page: number): Deno.KvKey => [
-    "checksums",
-    project,
-    drive,
-    name,
-    version,
-    page,
-  ],
+  checksums: (version: string, page: number): Deno.KvKey => ["checksums", version, page],
 
-  /** A page of a file's list of parts; `start` is the offset of its first byte in the file. */
-  manifestPage: ({ project, drive, name }: Place, version: string, start: number): Deno.KvKey => [
-    "manifest",
-    project,
-    drive,
-    name,
-    version,
-    start,
-  ],
+  /** A page of a version's list of parts; `start` is the offset of its first byte in the file. */
+  manifestPage: (version: string, start: number): Deno.KvKey => ["manifest", version, start],
+
+  /** How many files share the bytes of a version. The entry exists from the first copy on. */
+  references: (version: string): Deno.KvKey => ["references", version],
 
   /** An upload session. */
   upload: (project: string, drive: string, id: string): Deno.KvKey => [
@@ -220,31 +202,11 @@ export const prefixes = {
   leases: (): Deno.KvKey => ["lease"],
   /** All entries of one kind in the store. */
   all: (kind: string): Deno.KvKey => [kind],
-  chunks: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
-    "chunk",
-    project,
-    drive,
-    name,
-    version,
-  ],
+  chunks: (version: string): Deno.KvKey => ["chunk", version],
   /** The pages of checksums of a version. */
-  checksums: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
-    "checksums",
-    project,
-    drive,
-    name,
-    version,
-  ],
-  /** The manifests of all versions of a file. */
-  manifests: ({ project, drive, name }: Place): Deno.KvKey => ["manifest", project, drive, name],
+  checksums: (version: string): Deno.KvKey => ["checksums", version],
   parts: (project: string, drive: string, id: string): Deno.KvKey => ["part", project, drive, id],
-  manifest: ({ project, drive, name }: Place, version: string): Deno.KvKey => [
-    "manifest",
-    project,
-    drive,
-    name,
-    version,
-  ],
+  manifest: (version: string): Deno.KvKey => ["manifest", version],
 } as const;
 
 export const ranges = {
@@ -261,9 +223,9 @@ export const ranges = {
   }),
 
   /** Chunks `from` to `to` (excluded) of one version. */
-  chunks: (place: Place, version: string, from: number, to: number): KeyRange => ({
-    start: keys.chunk(place, version, from),
-    end: keys.chunk(place, version, to),
+  chunks: (version: string, from: number, to: number): KeyRange => ({
+    start: keys.chunk(version, from),
+    end: keys.chunk(version, to),
   }),
 
   /** The upload sessions of a drive whose id is `from` or greater. */
@@ -273,15 +235,15 @@ export const ranges = {
   }),
 
   /** The pages of a manifest that begin at byte `from` or later. */
-  manifestFrom: (place: Place, version: string, from: number): KeyRange => ({
-    start: keys.manifestPage(place, version, from),
-    end: keys.manifestPage(place, version, Infinity),
+  manifestFrom: (version: string, from: number): KeyRange => ({
+    start: keys.manifestPage(version, from),
+    end: keys.manifestPage(version, Infinity),
   }),
 
   /** The pages of a manifest that begin at byte `to` or before. */
-  manifestTo: (place: Place, version: string, to: number): KeyRange => ({
-    start: keys.manifestPage(place, version, 0),
-    end: keys.manifestPage(place, version, to + 1),
+  manifestTo: (version: string, to: number): KeyRange => ({
+    start: keys.manifestPage(version, 0),
+    end: keys.manifestPage(version, to + 1),
   }),
 
   /** The garbage that is due at a time, in milliseconds since 1970. */

@@ -72,9 +72,9 @@ Deno.test("Deno KV accepts the keys of the longest names", async () => {
   await withKv(async (kv) => {
     const all = [
       keys.file(LONGEST),
-      keys.content(LONGEST),
-      keys.chunk(LONGEST, version, 160),
-      keys.manifestPage(LONGEST, version, 2 ** 40),
+      keys.content("v"),
+      keys.chunk(version, 160),
+      keys.manifestPage(version, 2 ** 40),
       keys.upload(project, drive, version),
       keys.part(project, drive, version, 10_000),
       keys.partsRevision(project, drive, version),
@@ -94,9 +94,9 @@ Deno.test("No two kinds of entries share a prefix", () => {
   const { project, drive } = PLACE;
   const all = [
     keys.file(PLACE),
-    keys.content(PLACE),
-    keys.chunk(PLACE, "v", 0),
-    keys.manifestPage(PLACE, "v", 0),
+    keys.content("v"),
+    keys.chunk("v", 0),
+    keys.manifestPage("v", 0),
     keys.upload(project, drive, "u"),
     keys.part(project, drive, "u", 1),
     keys.usage(project, drive, "files"),
@@ -139,9 +139,9 @@ Deno.test("A prefix selects only its own entries", async () => {
     [prefixes.leases(), keys.lease("v"), keys.pending("v")],
     [prefixes.parts("p", "d", "u"), keys.part("p", "d", "u", 1), keys.part("p", "d", "uu", 1)],
     [
-      prefixes.manifest(PLACE, "v"),
-      keys.manifestPage(PLACE, "v", 5),
-      keys.manifestPage(PLACE, "vv", 5),
+      prefixes.manifest("v"),
+      keys.manifestPage("v", 5),
+      keys.manifestPage("vv", 5),
     ],
   ] as const;
   for (const [prefix, inside, outside] of cases) {
@@ -159,7 +159,7 @@ Deno.test("The files of a drive are listed by the bytes of their names, by prefi
     keys.file({ project: "p", drive: "c", name: "a" }),
     keys.file({ project: "p", drive: "dd", name: "a" }),
     keys.file({ project: "q", drive: "d", name: "a" }),
-    keys.content(PLACE),
+    keys.content("v"),
   ];
   const all = [...names.map((name) => keys.file({ ...PLACE, name })), ...others];
   const cases = [
@@ -177,9 +177,9 @@ Deno.test("The files of a drive are listed by the bytes of their names, by prefi
 });
 
 Deno.test("A range of chunks is listed by number and excludes its end", async () => {
-  const all = [0, 1, 2, 9, 10, 11, 100].map((index) => keys.chunk(PLACE, "v", index));
-  const others = [keys.chunk(PLACE, "u", 1), keys.chunk(PLACE, "w", 1)];
-  const found = await inRange(ranges.chunks(PLACE, "v", 2, 11), [...all, ...others]);
+  const all = [0, 1, 2, 9, 10, 11, 100].map((index) => keys.chunk("v", index));
+  const others = [keys.chunk("u", 1), keys.chunk("w", 1)];
+  const found = await inRange(ranges.chunks("v", 2, 11), [...all, ...others]);
   assertEquals(found, all.slice(2, 5));
 });
 
@@ -196,13 +196,13 @@ Deno.test("The uploads of one drive are listed from a start id", async () => {
 });
 
 Deno.test("The pages of a manifest are found before a byte and from a byte on", async () => {
-  const pages = [0, 500, 2 ** 40].map((start) => keys.manifestPage(PLACE, "v", start));
-  const others = [keys.manifestPage(PLACE, "u", 1), keys.manifestPage(PLACE, "w", 1)];
+  const pages = [0, 500, 2 ** 40].map((start) => keys.manifestPage("v", start));
+  const others = [keys.manifestPage("u", 1), keys.manifestPage("w", 1)];
   const all = [...pages, ...others];
-  assertEquals(await inRange(ranges.manifestFrom(PLACE, "v", 500), all), pages.slice(1));
-  assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 499), all), pages.slice(0, 1));
-  assertEquals(await inRange(ranges.manifestTo(PLACE, "v", 500), all), pages.slice(0, 2));
-  assert((await inRange(ranges.manifestTo(PLACE, "v", 2 ** 50), all)).length === 3);
+  assertEquals(await inRange(ranges.manifestFrom("v", 500), all), pages.slice(1));
+  assertEquals(await inRange(ranges.manifestTo("v", 499), all), pages.slice(0, 1));
+  assertEquals(await inRange(ranges.manifestTo("v", 500), all), pages.slice(0, 2));
+  assert((await inRange(ranges.manifestTo("v", 2 ** 50), all)).length === 3);
 });
 
 Deno.test("One list finds all deletions, and a project's prefix only its own", async () => {

@@ -19,13 +19,12 @@ export function fileText({ project, drive, name }: Place): string {
   return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
 }
 
-/** How the bytes of a file are stored. Every chunk has a checksum. */
+/** How the bytes of a version are stored. Every chunk has a checksum. */
 export type Layout =
-  /** In one value, read together with the record. */
+  /** In one value. */
   | { kind: "inline" }
-  /** In chunks under this version, which differs from the file's if they were the only part of an upload. */
-  | { kind: "chunks"; version: string }
-  /** In the chunks of many parts, listed by the manifest under the file's version. */
+  | { kind: "chunks" }
+  /** In the chunks of many parts, listed by a manifest. */
   | { kind: "manifest"; parts: number };
 
 export interface FileRecord {
@@ -44,6 +43,15 @@ export interface FileRecord {
   /** Set if an earlier version was written within the same second. */
   sameSecond?: true;
   layout: Layout;
+  /** The version that the bytes are stored under, if it is not the record's. */
+  bytes?: string;
+  /** Set from the first copy on: `keys.references` counts the records that share the bytes. */
+  shared?: true;
+}
+
+/** Returns the version that the bytes of a file are stored under. */
+export function bytesVersion({ bytes, version }: Pick<FileRecord, "bytes" | "version">): string {
+  return bytes ?? version;
 }
 
 export interface UploadSession {
@@ -110,12 +118,15 @@ export interface PendingWrite extends Place {
   chunks: number;
 }
 
-/** Something to delete. `file` is the version that readers hold open while they read these bytes. */
+/** Something to delete. Bytes are kept while a reader holds their version open. */
 export type Garbage =
   & Place
   & (
-    | { kind: "chunks"; version: string; chunks: number; file: string }
-    | { kind: "manifest"; file: string }
+    | { kind: "chunks"; version: string; chunks: number }
+    /** A list of parts and their chunks. */
+    | { kind: "manifest"; version: string }
+    /** A record that shared these bytes. */
+    | { kind: "reference"; version: string; size: number; layout: Layout }
     /** An expired or aborted session, its parts and their bytes. */
     | { kind: "upload"; id: string }
     /** The part entries of a completed upload, whose bytes belong to the file. */

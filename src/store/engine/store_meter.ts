@@ -2,7 +2,7 @@
 export type CommitOutcome = "done" | "refused" | "failed";
 
 /** Entries of the garbage list, by their kind. */
-export type SweptKind = "chunks" | "manifest" | "upload" | "parts" | "entry";
+export type SweptKind = "chunks" | "manifest" | "reference" | "upload" | "parts" | "entry";
 
 /** What the scrub found of a file. `converted`: it was whole, and its missing digest was added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";

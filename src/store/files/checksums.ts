@@ -139,7 +139,7 @@ export class ChecksumReader {
   }
 
   async #read(number: number): Promise<Bytes> {
-    const { value } = await this.#reader.get(keys.checksums(this.#place, this.#version, number));
+    const { value } = await this.#reader.get(keys.checksums(this.#version, number));
     if (isPage(value, number, this.#chunks)) return value;
     const problem =
       `page ${number} of the checksums of version ${this.#version} is missing or incomplete`;

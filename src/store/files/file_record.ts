@@ -9,7 +9,7 @@ import type { FileRecord } from "../engine/records.ts";
 import { newVersion } from "./versions.ts";
 
 /** The content of a new version, before it is published. */
-export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "sha256">;
+export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "bytes" | "sha256">;
 
 /** Returns what conditional requests compare. */
 export function validators(record: FileRecord): Validators {

@@ -23,9 +23,9 @@ import type { MemoryBudget } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import {
+  bytesVersion,
   type FileRecord,
   fileText,
-  type Layout,
   type Place,
   type ProjectRecord,
 } from "../engine/records.ts";
@@ -34,10 +34,10 @@ import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { contentProblem } from "./checksums.ts";
 import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./file_record.ts";
-import { discardContent } from "./garbage.ts";
 import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import { abandon, type BodyReceiver, type Received } from "./receive.ts";
+import { discardVersion } from "./shared_bytes.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "./versions.ts";
 
@@ -138,13 +138,16 @@ export class FileStore {
     { type, condition, begun }: { type: string; condition: WriteCondition; begun: CachedProject },
   ): Promise<FileRecord | "refused"> {
     const isInline = bytes.kind === "inline";
-    const layout: Layout = isInline
-      ? { kind: bytes.kind }
-      : { kind: bytes.kind, version: bytes.version };
-    const draft = { size, sha256, type, layout };
+    const draft: Draft = {
+      size,
+      sha256,
+      type,
+      layout: { kind: bytes.kind },
+      ...(isInline ? {} : { bytes: bytes.version }),
+    };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const published = await this.publish(place, draft, { condition, begun }, (op) => {
-        if (isInline) op.set(keys.content(place), bytes.content);
+      const published = await this.publish(place, draft, { condition, begun }, (op, version) => {
+        if (isInline) op.set(keys.content(version), bytes.content);
         else bytes.lease.settle(op);
       });
       if (published !== "stale") return published;
@@ -191,7 +194,7 @@ export class FileStore {
           .check(current.key, current.versionstamp)
           .set(current.key, record);
         const more = countUsage(operation, place, current.value, record);
-        if (current.value !== null) discardContent(operation, place, current.value, record.layout);
+        if (current.value !== null) discardVersion(operation, place, current.value);
         alongside(operation, record.version);
         const growth = { more: more - charged, moves: charged !== 0 };
         const { ok } = await this.#quotas.commit(project, place, operation, growth);
@@ -234,7 +237,7 @@ export class FileStore {
           .check(current.key, current.versionstamp)
           .delete(current.key);
         const more = countUsage(operation, place, current.value, null);
-        discardContent(operation, place, current.value, undefined);
+        discardVersion(operation, place, current.value);
         if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
           this.#recentDeletions.add(idOf(place));
           return true;
@@ -263,22 +266,23 @@ export class FileStore {
   }
 
   async #find(place: Place): Promise<FoundFile | undefined> {
-    const [file, content] = await this.#db.reads.get<[FileRecord, Uint8Array<ArrayBuffer>]>([
-      keys.file(place),
-      keys.content(place),
+    const { value: record } = await this.#read(place);
+    if (record?.layout.kind !== "inline") return record === null ? undefined : { record };
+    const [{ value: content }] = await this.#db.reads.get<[Uint8Array<ArrayBuffer>]>([
+      keys.content(bytesVersion(record)),
     ]);
-    const record = file.value;
-    if (record === null) return undefined;
-    if (record.layout.kind !== "inline") return { record, content: undefined };
-    const problem = contentProblem(record, content.value);
-    if (problem === undefined && content.value !== null) return { record, content: content.value };
+    const problem = contentProblem(record, content);
+    if (problem === undefined && content !== null) return { record, content };
+    // A content is deleted with its record, which may have happened between the two reads.
+    const now = (await this.#read(place)).value;
+    if (now === null || bytesVersion(now) !== bytesVersion(record)) return await this.#find(place);
     const error = new StoreDamaged(fileText(place), problem ?? "");
     this.#noteDamage(place, record.version, error);
     throw error;
   }
 
   #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const releaseVersion = this.#openVersions.hold(record.version);
+    const releaseVersion = this.#openVersions.hold(bytesVersion(record));
     let ahead: ReadAhead | undefined;
     let isClosed = false;
     const close = () => {

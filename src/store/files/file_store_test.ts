@@ -238,7 +238,7 @@ testOnAll(
     const { version, size } = await put(bench, "a", bytes(40 * CHUNK_SIZE));
     const layoutVersion = await chunkVersion(bench.db.reader);
     for (const index of [0, 17, 39]) {
-      const key = keys.chunk(place("a"), layoutVersion, index);
+      const key = keys.chunk(layoutVersion, index);
       const { value } = await bench.db.reader.get<Uint8Array>(key);
       await setEntry(bench.db, key, new Uint8Array(CHUNK_SIZE - 1));
       await assertRejects(() => read(bench, "a"), StoreDamaged);

@@ -8,8 +8,7 @@ import { monotonicUlid } from "@std/ulid";
 import { MINUTE } from "../../rules/units.ts";
 import { keys } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
-import type { FileRecord, Garbage, Layout, Place } from "../engine/records.ts";
-import { chunkCount } from "./chunks.ts";
+import type { Garbage } from "../engine/records.ts";
 
 /**
  * How long replaced bytes are kept for readers in other processes, in milliseconds. Readers in this process keep the
@@ -46,34 +45,3 @@ export function setExpiring(
   operation.set(key, value).set(keys.garbage(deadline, id), garbage);
 }
 
-/**
- * Adds what happens to the bytes of a version that is replaced or deleted. An inline content is deleted at once, as
- * readers get it together with the record; chunks stay for readers that have already started.
- *
- * @param next The layout of the version that replaces it, if there is one.
- */
-export function discardContent(
-  operation: Operation,
-  place: Place,
-  { layout, version: file, size, sha256 }: FileRecord,
-  next: Layout | undefined,
-): void {
-  if (sha256 === undefined) operation.delete(keys.undigested(place));
-  const { project, drive, name } = place;
-  const due = Date.now() + GARBAGE_GRACE;
-  switch (layout.kind) {
-    case "inline":
-      // The content of another inline version overwrites it.
-      if (next?.kind !== "inline") operation.delete(keys.content(place));
-      break;
-    case "chunks": {
-      const { version } = layout;
-      const chunks = chunkCount(size);
-      addGarbage(operation, { kind: "chunks", project, drive, name, version, chunks, file }, due);
-      break;
-    }
-    case "manifest":
-      addGarbage(operation, { kind: "manifest", project, drive, name, file }, due);
-      break;
-  }
-}

@@ -1,7 +1,7 @@
 import { keys, ranges } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { KvReader } from "../reads/read_queue.ts";
-import type { ManifestPage, PartRecord, Place } from "../engine/records.ts";
+import type { ManifestPage, PartRecord } from "../engine/records.ts";
 
 /** Parts in one page of a manifest, which has some 20 KB. */
 export const PARTS_PER_PAGE = 500;
@@ -16,7 +16,6 @@ export interface ManifestPart {
 /** Adds the pages that list a file's parts in their order. The bytes of the parts are not touched. */
 export function setManifest(
   operation: Operation,
-  place: Place,
   version: string,
   parts: readonly PartRecord[],
 ): void {
@@ -27,7 +26,7 @@ export function setManifest(
       versions: page.map((part) => part.version),
       sizes: page.map((part) => part.size),
     };
-    operation.set(keys.manifestPage(place, version, start), value);
+    operation.set(keys.manifestPage(version, start), value);
     start += totalSize(page);
   }
 }
@@ -40,12 +39,11 @@ export function totalSize(parts: readonly { size: number }[]): number {
 /** Yields the parts of a file in their order, starting with the one that holds byte `from`. */
 export async function* manifestParts(
   reader: KvReader,
-  place: Place,
   version: string,
   from: number,
 ): AsyncGenerator<ManifestPart> {
   const pages = reader.list<ManifestPage>(
-    ranges.manifestFrom(place, version, await pageWith(reader, place, version, from)),
+    ranges.manifestFrom(version, await pageWith(reader, version, from)),
     { batchSize: 2 },
   );
   for await (const { key, value } of pages) {
@@ -58,13 +56,8 @@ export async function* manifestParts(
 }
 
 /** Returns the start of the page that holds a byte. Pages are ordered by their starts, so this is one lookup. */
-async function pageWith(
-  reader: KvReader,
-  place: Place,
-  version: string,
-  byte: number,
-): Promise<number> {
-  const nearest = reader.list(ranges.manifestTo(place, version, byte), { reverse: true, limit: 1 });
+async function pageWith(reader: KvReader, version: string, byte: number): Promise<number> {
+  const nearest = reader.list(ranges.manifestTo(version, byte), { reverse: true, limit: 1 });
   for await (const { key } of nearest) return Number(key.at(-1));
   return 0;
 }

@@ -34,7 +34,7 @@ async function withManifest(
   const kv = await Deno.openKv(":memory:");
   try {
     const operation = new Operation();
-    setManifest(operation, PLACE, "v", parts);
+    setManifest(operation, "v", parts);
     await operation.commit(kv);
     await test(kv);
   } finally {
@@ -51,10 +51,10 @@ Deno.test("The parts are listed in order, from the one that holds a byte", async
     await withManifest(parts, async (kv) => {
       const edges = all.flatMap(({ start, size }) => [start, start + size - 1]);
       for (const from of edges.filter((_, i) => i < 6 || i % 41 === 0 || i > edges.length - 6)) {
-        const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", from));
+        const found = await Array.fromAsync(manifestParts(kv, "v", from));
         assertEquals(found, all.filter(({ start, size }) => start + size > from), `byte ${from}`);
       }
-      assertEquals(await Array.fromAsync(manifestParts(kv, PLACE, "v", total)), []);
+      assertEquals(await Array.fromAsync(manifestParts(kv, "v", total)), []);
     });
   }
 });
@@ -63,7 +63,7 @@ Deno.test("An empty last part is listed at the end of the file", async () => {
   for (const count of [2, PARTS_PER_PAGE + 1]) {
     const parts = partsOf(count, (i) => i === count - 1 ? 0 : 5);
     await withManifest(parts, async (kv) => {
-      const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", 0));
+      const found = await Array.fromAsync(manifestParts(kv, "v", 0));
       assertEquals(found, laidOut(parts));
     });
   }
@@ -75,7 +75,7 @@ Deno.test("The maximum of parts fits into one operation with the longest name", 
     const pages = await Array.fromAsync(kv.list({ prefix: ["manifest"] }));
     assertEquals(pages.length, MAX_PARTS / PARTS_PER_PAGE);
     const last = (MAX_PARTS - 1) * MAX_PAYLOAD;
-    const found = await Array.fromAsync(manifestParts(kv, PLACE, "v", last + 1));
+    const found = await Array.fromAsync(manifestParts(kv, "v", last + 1));
     assertEquals(found, laidOut(parts).slice(-1));
   });
 });
@@ -88,10 +88,10 @@ Deno.test("Only the necessary pages are read", async () => {
       asked.push(selector);
       return list(selector, options);
     };
-    for await (const _ of manifestParts(kv, PLACE, "v", 3 * PARTS_PER_PAGE * 10 + 5)) break;
+    for await (const _ of manifestParts(kv, "v", 3 * PARTS_PER_PAGE * 10 + 5)) break;
     const pages = asked.at(-1);
     assert(pages !== undefined && "start" in pages);
-    assertEquals(pages.start, keys.manifestPage(PLACE, "v", 3 * PARTS_PER_PAGE * 10));
+    assertEquals(pages.start, keys.manifestPage("v", 3 * PARTS_PER_PAGE * 10));
   });
 });
 

@@ -2,7 +2,7 @@ import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
 import type { KvReader } from "../reads/read_queue.ts";
-import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
+import { bytesVersion, CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { manifestParts } from "./manifest.ts";
@@ -72,10 +72,12 @@ export async function* readRange(
 async function* segments(
   source: Source,
   place: Place,
-  { layout, version, size }: FileRecord,
+  record: FileRecord,
   range: ByteRange,
 ): AsyncGenerator<Segment> {
+  const { layout, size } = record;
   if (layout.kind === "inline") return;
+  const version = bytesVersion(record);
   const segment = (version: string, size: number, range: ByteRange): Segment => ({
     version,
     size,
@@ -83,10 +85,10 @@ async function* segments(
     checksums: new ChecksumReader(source.reader, place, version, size),
   });
   if (layout.kind === "chunks") {
-    yield segment(layout.version, size, range);
+    yield segment(version, size, range);
     return;
   }
-  for await (const part of manifestParts(source.reader, place, version, range.start)) {
+  for await (const part of manifestParts(source.reader, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
@@ -129,7 +131,7 @@ async function readBatch(
   const fail = (index: number, what: string) =>
     damaged(place, version, problemOf(index, size, what));
   try {
-    const chunks = source.chunks.list<Piece>(ranges.chunks(place, version, from, to), {
+    const chunks = source.chunks.list<Piece>(ranges.chunks(version, from, to), {
       limit: to - from,
       batchSize: to - from,
     });

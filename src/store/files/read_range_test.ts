@@ -52,10 +52,10 @@ async function setChunks(kv: Deno.Kv, version: string, bytes: Bytes): Promise<vo
   }
   const checksums = new ChecksumWriter();
   const setPage = async (page: ChecksumPage | undefined) => {
-    if (page) await kv.set(keys.checksums(PLACE, version, page.number), page.value);
+    if (page) await kv.set(keys.checksums(version, page.number), page.value);
   };
   for await (const chunk of cutIntoChunks(body())) {
-    await kv.set(keys.chunk(PLACE, version, index++), chunk);
+    await kv.set(keys.chunk(version, index++), chunk);
     await setPage(checksums.add(chunk));
   }
   await setPage(checksums.finish(digest(bytes)));
@@ -81,7 +81,7 @@ async function fileOfParts(
     parts.push({ version, size, sha256: "" });
   }
   const operation = new Operation();
-  setManifest(operation, PLACE, "v1", parts);
+  setManifest(operation, "v1", parts);
   await operation.commit(kv);
   return recordOf(start, { kind: "manifest", parts: parts.length });
 }
@@ -200,7 +200,7 @@ Deno.test("The bytes before a missing or damaged chunk are read, and none after 
     await withKv(async (kv) => {
       const bytes = bytesOf(size);
       const record = await chunkedFile(kv, bytes);
-      const key = keys.chunk(PLACE, "c1", index);
+      const key = keys.chunk("c1", index);
       await (value === undefined ? kv.delete(key) : kv.set(key, value));
       let given = 0;
       const readAll = async () => {
@@ -220,10 +220,10 @@ Deno.test("The bytes before a missing or damaged chunk are read, and none after 
 
 Deno.test("A file with a missing part or page of the manifest is reported as damaged", async () => {
   const missing = [
-    keys.chunk(PLACE, "part000001", 0),
-    keys.chunk(PLACE, "part000500", 0),
-    keys.manifestPage(PLACE, "v1", 0),
-    keys.manifestPage(PLACE, "v1", 2 * PARTS_PER_PAGE),
+    keys.chunk("part000001", 0),
+    keys.chunk("part000500", 0),
+    keys.manifestPage("v1", 0),
+    keys.manifestPage("v1", 2 * PARTS_PER_PAGE),
   ];
   for (const key of missing) {
     await withKv(async (kv) => {
@@ -239,7 +239,7 @@ Deno.test("A reader that stops early leaves nothing behind", async () => {
   await withKv(async (kv) => {
     const bytes = bytesOf((3 * BATCH) * CHUNK_SIZE);
     const record = await chunkedFile(kv, bytes);
-    await kv.delete(keys.chunk(PLACE, "c1", BATCH + 1));
+    await kv.delete(keys.chunk("c1", BATCH + 1));
     for await (
       const piece of readWithLittleMemory(kv, record, { start: 5, end: bytes.byteLength })
     ) {

@@ -200,7 +200,6 @@ interface Entry {
 export class ChunkWriter {
   readonly version: string;
   readonly #db: Database;
-  readonly #place: Place;
   readonly #chunksPerCommit: number;
   readonly #maxRunning: number;
   readonly #lease: Promise<WriteLease>;
@@ -227,9 +226,8 @@ export class ChunkWriter {
     this.#memory = memory;
     this.version = version;
     this.#db = db;
-    this.#place = place;
     this.#maxRunning = bulkCommitsPerUpload(db);
-    const key = encodedLength(keys.checksums(place, version, 0));
+    const key = encodedLength(keys.checksums(version, 0));
     this.#chunksPerCommit = Math.floor(
       (MAX_COMMIT_BYTES - LEASE_CHECK_BYTES) / (CHUNK_SIZE + 2 * key),
     );
@@ -244,12 +242,12 @@ export class ChunkWriter {
     if (page !== undefined) await this.#add(this.#entryOf(page));
     const hasMemory = this.#memory === undefined || this.#memory.grow(1, CHUNK_SIZE) === 1;
     if (hasMemory) this.#granted++;
-    const key = keys.chunk(this.#place, this.version, this.#written++);
+    const key = keys.chunk(this.version, this.#written++);
     await this.#add({ key, value: chunk }, hasMemory);
   }
 
   #entryOf({ number, value }: ChecksumPage): Entry {
-    return { key: keys.checksums(this.#place, this.version, number), value };
+    return { key: keys.checksums(this.version, number), value };
   }
 
   async #add(entry: Entry, hasMemory = true): Promise<void> {

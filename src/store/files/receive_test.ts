@@ -91,7 +91,7 @@ async function allKeys(db: Database): Promise<Deno.KvKey[]> {
 }
 
 async function readChunks(db: Database, place: Place, version: string): Promise<Uint8Array[]> {
-  const entries = db.reader.list<Uint8Array>(ranges.chunks(place, version, 0, 10_000));
+  const entries = db.reader.list<Uint8Array>(ranges.chunks(version, 0, 10_000));
   return await Array.fromAsync(entries, ({ value }) => value);
 }
 
@@ -107,7 +107,7 @@ Deno.test("All chunks are stored in order, for names of any length", async () =>
         assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
         assertEquals([found.length, found.at(-1)?.byteLength], [count + 1, 5]);
         assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
-        const page = (await db.reader.get<Uint8Array>(keys.checksums(place, "v1", 0))).value;
+        const page = (await db.reader.get<Uint8Array>(keys.checksums("v1", 0))).value;
         assertEquals(page?.byteLength, 4 * (count + 1) + 32);
         assertEquals((await allKeys(db)).length, count + 2);
       });

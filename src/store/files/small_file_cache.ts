@@ -7,7 +7,7 @@ import type { FileRecord } from "../engine/records.ts";
 export interface FoundFile {
   record: FileRecord;
   /** The bytes if they are stored in one value. They have been compared with their digest. */
-  content: Uint8Array<ArrayBuffer> | undefined;
+  content?: Uint8Array<ArrayBuffer>;
 }
 
 type Read = () => Promise<FoundFile | undefined>;

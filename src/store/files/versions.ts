@@ -1,12 +1,11 @@
 /**
- * Versions: the ids under which bytes are stored. Bytes of a version never change; a file refers to other versions when
- * it is overwritten.
+ * Versions: the ids under which bytes are stored, whatever the files are called that use them. Bytes of a version never
+ * change; a file refers to another version when it is overwritten, and a copy to the same one.
  *
  * @module
  */
 import { monotonicUlid } from "@std/ulid";
 import { keys } from "../engine/keys.ts";
-import type { Place } from "../engine/records.ts";
 import { checksumPages } from "./checksums.ts";
 
 /** Characters of a version. */
@@ -23,15 +22,9 @@ export function isVersion(text: string): boolean {
 }
 
 /** Returns all keys of a version's bytes: its chunks, then their checksums. Some of the entries may not exist. */
-export function* versionKeys(
-  place: Place,
-  version: string,
-  chunks: number,
-): Generator<Deno.KvKey> {
-  for (let index = 0; index < chunks; index++) yield keys.chunk(place, version, index);
-  for (let page = 0; page < checksumPages(chunks); page++) {
-    yield keys.checksums(place, version, page);
-  }
+export function* versionKeys(version: string, chunks: number): Generator<Deno.KvKey> {
+  for (let index = 0; index < chunks; index++) yield keys.chunk(version, index);
+  for (let page = 0; page < checksumPages(chunks); page++) yield keys.checksums(version, page);
 }
 
 /**

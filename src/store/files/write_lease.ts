@@ -106,7 +106,7 @@ export class WriteLease {
 
 /** Returns the garbage that a writer leaves when it abandons its bytes. */
 export function chunksOf(entry: PendingWrite): Garbage {
-  return { kind: "chunks", ...entry, file: entry.version };
+  return { kind: "chunks", ...entry };
 }
 
 export function leaseLost(): StoreUnavailable {

@@ -232,10 +232,10 @@ Deno.test("A sweep takes the bytes of an expired lease, which is useless afterwa
   await withDatabase(async (db) => {
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 2);
-      await db.commit(new Operation().set(keys.chunk(PLACE, "v1", 1), new Uint8Array(1)));
+      await db.commit(new Operation().set(keys.chunk("v1", 1), new Uint8Array(1)));
       await sweepFor(sweeperElsewhere(db), forward, WRITE_LEASE_TIME + SWEEP_INTERVAL);
       assertEquals([await lease.holds(), await journal(db)], [false, [null, null]]);
-      assertEquals((await db.reader.get(keys.chunk(PLACE, "v1", 1))).value, null);
+      assertEquals((await db.reader.get(keys.chunk("v1", 1))).value, null);
       for (const add of [lease.addCheck, lease.settle]) {
         const operation = add.call(lease, new Operation()).set(["published"], 1);
         assertEquals((await db.commit(operation)).ok, false);

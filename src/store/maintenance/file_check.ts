@@ -3,7 +3,13 @@ import type { Database } from "../engine/database.ts";
 import { isCorruption } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { CHUNK_SIZE, type FileRecord, type ManifestPage, type Place } from "../engine/records.ts";
+import {
+  bytesVersion,
+  CHUNK_SIZE,
+  type FileRecord,
+  type ManifestPage,
+  type Place,
+} from "../engine/records.ts";
 import {
   checksumPages,
   contentProblem,
@@ -71,16 +77,13 @@ export class FileCheck {
 
   /** Checks the present version, and keeps the sweeper of this process from deleting it until then. */
   async run(): Promise<CheckOutcome> {
-    const [file, content] = await this.#db.diskReader.getMany<[FileRecord, Bytes]>([
-      keys.file(this.#place),
-      keys.content(this.#place),
-    ]);
+    const file = await this.#db.diskReader.get<FileRecord>(keys.file(this.#place));
     if (file.value === null) return { kind: "gone" };
     const { version } = file.value;
-    const close = this.#openVersions.hold(version);
+    const close = this.#openVersions.hold(bytesVersion(file.value));
     try {
       const sha256 = file.value.layout.kind === "inline"
-        ? await this.#checkContent(file.value, content.value)
+        ? await this.#checkContent(file.value)
         : await this.#checkChunks(file.value);
       return { kind: "whole", version, converted: await this.#addDigest(file, sha256) };
     } catch (error) {
@@ -95,7 +98,9 @@ export class FileCheck {
     }
   }
 
-  async #checkContent(record: FileRecord, content: Bytes | null): Promise<string> {
+  async #checkContent(record: FileRecord): Promise<string> {
+    const key = keys.content(bytesVersion(record));
+    const { value: content } = await this.#db.diskReader.get<Bytes>(key);
     const problem = contentProblem(record, content);
     if (problem !== undefined || content === null) throw new Damaged(problem);
     await this.#rest(record.size);
@@ -106,7 +111,8 @@ export class FileCheck {
   async #checkChunks(record: FileRecord): Promise<string> {
     const { layout, size, sha256 } = record;
     if (layout.kind === "chunks") {
-      return await this.#checkVersion({ version: layout.version, size, sha256, label: "" });
+      const version = bytesVersion(record);
+      return await this.#checkVersion({ version, size, sha256, label: "" });
     }
     const whole = createHash("sha256");
     for await (const part of this.#parts(record)) {
@@ -117,11 +123,12 @@ export class FileCheck {
     return found;
   }
 
-  async *#parts({ version, size, layout }: FileRecord): AsyncGenerator<CheckedVersion> {
+  async *#parts(record: FileRecord): AsyncGenerator<CheckedVersion> {
+    const { size, layout } = record;
     if (layout.kind !== "manifest") return;
     let start = 0;
     let count = 0;
-    const pages = { prefix: prefixes.manifest(this.#place, version) };
+    const pages = { prefix: prefixes.manifest(bytesVersion(record)) };
     for await (const { key, value } of this.#db.diskReader.list<ManifestPage>(pages)) {
       if (key.at(-1) !== start) throw new Damaged(`its list of parts has a gap at byte ${start}`);
       for (const [i, part] of value.versions.entries()) {
@@ -154,7 +161,7 @@ export class FileCheck {
   async #checksumPages(version: string, size: number): Promise<unknown[]> {
     const pages: unknown[] = [];
     for (let number = 0; number < checksumPages(chunkCount(size)); number++) {
-      const { value } = await this.#db.diskReader.get(keys.checksums(this.#place, version, number));
+      const { value } = await this.#db.diskReader.get(keys.checksums(version, number));
       pages.push(value);
     }
     return pages;
@@ -164,7 +171,7 @@ export class FileCheck {
     const count = chunkCount(size);
     for (let from = 0; from < count; from += BATCH) {
       const to = Math.min(from + BATCH, count);
-      const range = ranges.chunks(this.#place, version, from, to);
+      const range = ranges.chunks(version, from, to);
       const batch = await Array.fromAsync(
         this.#db.diskReader.list<Bytes>(range, { batchSize: to - from }),
       );

@@ -9,6 +9,7 @@ import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "../engine/
 import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter.ts";
 import { chunkCount } from "../files/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../files/garbage.ts";
+import { dropReference } from "../files/shared_bytes.ts";
 import { type OpenVersions, versionKeys } from "../files/versions.ts";
 import { chunksOf } from "../files/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
@@ -153,7 +154,13 @@ export class GarbageCollector {
 
   /** Returns whether an entry is to be deleted now. An upload is ended first, so that no part can follow. */
   async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
-    if ("file" in value) return !this.#openVersions.has(value.file);
+    if ("version" in value && this.#openVersions.has(value.version)) return false;
+    if (value.kind === "reference") {
+      await dropReference(this.#db, { key, value, versionstamp });
+      this.#meter.swept(value.kind);
+      return false;
+    }
+    if ("version" in value) return true;
     // On a short disk the list reaches into the future, but only bytes may go before their time.
     if (value.kind !== "parts" && Number(key[1]) > now) return false;
     if (value.kind !== "upload") return true;
@@ -164,23 +171,26 @@ export class GarbageCollector {
   async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
     switch (garbage.kind) {
       case "chunks":
-        return yield* versionKeys(garbage, garbage.version, garbage.chunks);
+        return yield* versionKeys(garbage.version, garbage.chunks);
       case "manifest":
-        return yield* this.#manifestKeys(garbage, garbage.file);
+        return yield* this.#manifestKeys(garbage.version);
       case "upload":
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
       case "parts":
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+      case "reference":
+        // `dropReference` has dealt with it.
+        return;
       case "entry":
         return yield garbage.key;
     }
   }
 
-  async *#manifestKeys(place: Garbage, file: string): AsyncGenerator<Deno.KvKey> {
-    const pages = { prefix: prefixes.manifest(place, file) };
+  async *#manifestKeys(manifest: string): AsyncGenerator<Deno.KvKey> {
+    const pages = { prefix: prefixes.manifest(manifest) };
     for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
-        yield* versionKeys(place, version, chunkCount(value.sizes[i] ?? 0));
+        yield* versionKeys(version, chunkCount(value.sizes[i] ?? 0));
       }
       yield key;
     }
@@ -193,7 +203,7 @@ export class GarbageCollector {
   ): AsyncGenerator<Deno.KvKey> {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
     for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (withBytes) yield* versionKeys(place, value.version, chunkCount(value.size));
+      if (withBytes) yield* versionKeys(value.version, chunkCount(value.size));
       yield key;
     }
   }

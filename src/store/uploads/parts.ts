@@ -35,7 +35,6 @@ export async function listParts(
 /** Adds the bytes of a part that fit into one chunk, and their checksum. */
 export function setOnlyChunk(
   operation: Operation,
-  place: Place,
   version: string,
   content: Uint8Array,
   sha256: string,
@@ -43,8 +42,8 @@ export function setOnlyChunk(
   const checksums = new ChecksumWriter();
   checksums.add(content);
   const page = checksums.finish(sha256);
-  operation.set(keys.chunk(place, version, 0), content);
-  if (page !== undefined) operation.set(keys.checksums(place, version, page.number), page.value);
+  operation.set(keys.chunk(version, 0), content);
+  if (page !== undefined) operation.set(keys.checksums(version, page.number), page.value);
 }
 
 /** Adds that the bytes of a replaced part are deleted. They have no readers, as the upload is not completed. */
@@ -55,7 +54,7 @@ export function discardPart(
 ): void {
   const chunks = chunkCount(size);
   const place = { project, drive, name };
-  addGarbage(operation, { kind: "chunks", ...place, version, chunks, file: version }, Date.now());
+  addGarbage(operation, { kind: "chunks", ...place, version, chunks }, Date.now());
 }
 
 /**
@@ -70,16 +69,16 @@ export function draftOf(
   const [first] = parts;
   const type = session.type ?? first?.type ?? contentTypeOf(place.name);
   const sha256 = digestOf(parts);
-  const layout = layoutOf(parts);
-  return { size: totalSize(parts), type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
+  const common = { size: totalSize(parts), type, ...(sha256 === undefined ? {} : { sha256 }) };
+  return { ...common, ...bytesOf(parts) };
 }
 
 /** One part needs no manifest, and no part makes an empty file. */
-function layoutOf(parts: readonly NumberedPart[]): Draft["layout"] {
+function bytesOf(parts: readonly NumberedPart[]): Pick<Draft, "layout" | "bytes"> {
   const [first] = parts;
-  if (first === undefined) return { kind: "inline" };
-  if (parts.length === 1) return { kind: "chunks", version: first.version };
-  return { kind: "manifest", parts: parts.length };
+  if (first === undefined) return { layout: { kind: "inline" } };
+  if (parts.length === 1) return { layout: { kind: "chunks" }, bytes: first.version };
+  return { layout: { kind: "manifest", parts: parts.length } };
 }
 
 /** The digest of several parts is computed later, by the scrub, as that means to read them. */

@@ -180,7 +180,7 @@ export class UploadStore {
       if (more !== 0) operation.sum(keys.usage(place.project, place.drive, "open_bytes"), more);
       if (earlier.value !== null) discardPart(operation, place, earlier.value);
       if (bytes.kind === "chunks") bytes.lease.settle(operation);
-      else if (size > 0) setOnlyChunk(operation, place, version, bytes.content, sha256);
+      else if (size > 0) setOnlyChunk(operation, version, bytes.content, sha256);
       if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
         return this.#discarded.add(earlier.value?.size ?? 0);
       }
@@ -222,8 +222,8 @@ export class UploadStore {
       const write = { condition, begun, charged: receivedBytes(revision) };
       const published = await this.#files.publish(place, draft, write, (operation, version) => {
         completeSession(operation, place, id, open, revision);
-        if (draft.layout.kind === "manifest") setManifest(operation, place, version, parts);
-        if (draft.layout.kind === "inline") operation.set(keys.content(place), new Uint8Array());
+        if (draft.layout.kind === "manifest") setManifest(operation, version, parts);
+        if (draft.layout.kind === "inline") operation.set(keys.content(version), new Uint8Array());
         if (draft.sha256 === undefined) operation.set(keys.undigested(place), version);
       }).catch(explainUploadStaysOpen);
       if (published === "stale") continue;

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { keys, prefixes } from "../engine/keys.ts";
-import { type FileRecord, fileText, type ManifestPage, type Place } from "../engine/records.ts";
+import { bytesVersion, type FileRecord, fileText, type ManifestPage } from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
 import { chunkCount } from "../files/chunks.ts";
 import type { Problem } from "./problem.ts";
@@ -35,7 +35,7 @@ export function* fileProblems(
     const place = { project, drive, name };
     const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
     onFile({ project, drive, size: value.size, isUnchecked });
-    const problem = recordProblem(snapshot, place, value, onBytes);
+    const problem = recordProblem(snapshot, value, onBytes);
     if (problem === undefined) continue;
     const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;
     yield { kind: "file", message, ...place };
@@ -53,14 +53,13 @@ export interface VersionBytes {
 /** Returns the damage in the chunks of one version, as the end of a sentence; `undefined` if there is none. */
 export function chunksProblem(
   snapshot: Snapshot,
-  place: Place,
   bytes: VersionBytes,
   onBytes: OnBytes,
 ): string | undefined {
   const { version, size, sha256 } = bytes;
   const count = chunkCount(size);
-  const check = new VersionCheck({ size, sha256, pages: checksumsOf(snapshot, place, bytes) });
-  for (const [index, chunk] of snapshot.chunks(prefixes.chunks(place, version))) {
+  const check = new VersionCheck({ size, sha256, pages: checksumsOf(snapshot, bytes) });
+  for (const [index, chunk] of snapshot.chunks(prefixes.chunks(version))) {
     // Readers never see further chunks: the check for orphans reports them.
     if (index >= count) break;
     const problem = check.add(index, chunk);
@@ -71,32 +70,27 @@ export function chunksProblem(
 }
 
 /** The pages of checksums of a version. */
-function checksumsOf(
-  snapshot: Snapshot,
-  place: Place,
-  { version, size }: VersionBytes,
-): unknown[] {
+function checksumsOf(snapshot: Snapshot, { version, size }: VersionBytes): unknown[] {
   const numbers = Array.from({ length: checksumPages(chunkCount(size)) }, (_, number) => number);
-  return numbers.map((number) => snapshot.get(keys.checksums(place, version, number))?.value);
+  return numbers.map((number) => snapshot.get(keys.checksums(version, number))?.value);
 }
 
 function recordProblem(
   snapshot: Snapshot,
-  place: Place,
   record: FileRecord,
   onBytes: OnBytes,
 ): string | undefined {
   const { layout, size, sha256 } = record;
   switch (layout.kind) {
     case "inline": {
-      const content = snapshot.get<unknown>(keys.content(place))?.value;
+      const content = snapshot.get<unknown>(keys.content(bytesVersion(record)))?.value;
       if (content instanceof Uint8Array) onBytes(content);
       return contentProblem(record, content);
     }
     case "chunks":
-      return chunksProblem(snapshot, place, { ...layout, size, sha256 }, onBytes);
+      return chunksProblem(snapshot, { version: bytesVersion(record), size, sha256 }, onBytes);
     case "manifest":
-      return manifestProblem(snapshot, place, record, onBytes);
+      return manifestProblem(snapshot, record, onBytes);
     default:
       return "its record does not say where its bytes are";
   }
@@ -108,20 +102,20 @@ function recordProblem(
  */
 function manifestProblem(
   snapshot: Snapshot,
-  place: Place,
-  { version, size, sha256, layout }: FileRecord,
+  record: FileRecord,
   onBytes: OnBytes,
 ): string | undefined {
+  const { size, sha256, layout } = record;
   if (layout.kind !== "manifest") return undefined;
   const { parts } = layout;
   const digest = createHash("sha256");
   let start = 0;
   let count = 0;
-  for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(place, version))) {
+  for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(bytesVersion(record)))) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
       const bytes = { version: part, size: value.sizes[i] ?? 0 };
-      const problem = chunksProblem(snapshot, place, bytes, (chunk) => {
+      const problem = chunksProblem(snapshot, bytes, (chunk) => {
         if (sha256 !== undefined) digest.update(chunk);
         onBytes(chunk);
       });

@@ -6,11 +6,9 @@
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import {
-  type FileRecord,
   fileText,
   type Garbage,
   type PendingWrite,
-  type Place,
   type UploadSession,
 } from "../engine/records.ts";
 import { checksumPages } from "../files/checksums.ts";
@@ -23,10 +21,10 @@ import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields contents, manifests, chunks and checksums that belong to nothing and are not garbage either. */
 export function* orphanProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
-  yield* orphanContents(snapshot);
+  yield* orphanContents(snapshot, owners);
   const candidates = new OrphanCandidates(snapshot);
   // Manifests before chunks: a manifest owns its chunks, even if nothing owns the manifest.
-  yield* orphanManifests(snapshot, candidates);
+  yield* orphanManifests(snapshot, owners, candidates);
   yield* orphanBytes(snapshot, owners, candidates);
   yield* candidates.flush();
 }
@@ -44,47 +42,34 @@ export function* journalProblems(snapshot: Snapshot, owners: VersionOwners): Gen
   }
 }
 
-function placeOf(key: readonly (string | number)[]): Place {
-  const [, project = "", drive = "", name = ""] = key.map(String);
-  return { project, drive, name };
-}
-
-function* orphanContents(snapshot: Snapshot): Generator<Problem> {
+function* orphanContents(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
   for (const key of snapshot.keys(prefixes.all("content"))) {
-    const place = placeOf(key);
-    const file = snapshot.get<FileRecord>(keys.file(place));
-    if (file?.value.layout.kind === "inline") continue;
-    const removal = new Operation()
-      .check(keys.file(place), file?.versionstamp ?? null)
-      .delete(keys.content(place));
+    const version = String(key[1]);
+    if (owners.ownedSize(version, "inline") !== undefined) continue;
     yield {
       kind: "orphan",
-      message: `The content stored for ${fileText(place)} is unused`,
-      ...place,
-      repair: repairWith(removal, "The content was removed"),
+      message: `The content of version ${version} is unused`,
+      repair: repairWith(new Operation().delete(key), "The content was removed"),
     };
   }
 }
 
-function* orphanManifests(snapshot: Snapshot, candidates: OrphanCandidates): Generator<Problem> {
-  for (const head of snapshot.heads(prefixes.all("manifest"), 5)) {
-    const place = placeOf(head);
-    const version = String(head[4]);
-    const file = snapshot.get<FileRecord>(keys.file(place));
-    const isOwned = file?.value.version === version && file.value.layout.kind === "manifest";
-    if (isOwned) continue;
-    const removal = new Operation().check(keys.file(place), file?.versionstamp ?? null);
+function* orphanManifests(
+  snapshot: Snapshot,
+  owners: VersionOwners,
+  candidates: OrphanCandidates,
+): Generator<Problem> {
+  for (const head of snapshot.heads(prefixes.all("manifest"), 2)) {
+    const version = String(head[1]);
+    if (owners.ownedSize(version, "manifest") !== undefined) continue;
+    const removal = new Operation();
     for (const key of snapshot.keys(head)) removal.delete(key);
     const problem: Problem = {
       kind: "orphan",
-      message: `The list of parts ${version} of ${fileText(place)} is unused`,
-      ...place,
+      message: `The list of parts ${version} is unused`,
       repair: repairWith(removal, "The list was removed"),
     };
-    yield* candidates.add(
-      garbageIdOf.manifest(place.project, place.drive, place.name, version),
-      problem,
-    );
+    yield* candidates.add(garbageIdOf.manifest(version), problem);
   }
 }
 
@@ -95,23 +80,15 @@ interface BytesKind {
   label: string;
   /** How many entries a version of `size` bytes has. */
   count: (size: number) => number;
-  prefix: (place: Place, version: string) => Deno.KvKey;
-  key: (place: Place, version: string, index: number) => Deno.KvKey;
+  key: (version: string, index: number) => Deno.KvKey;
 }
 
 const BYTES_KINDS: readonly BytesKind[] = [
-  {
-    name: "chunk",
-    label: "chunks",
-    count: chunkCount,
-    prefix: prefixes.chunks,
-    key: keys.chunk,
-  },
+  { name: "chunk", label: "chunks", count: chunkCount, key: keys.chunk },
   {
     name: "checksums",
     label: "pages of checksums",
     count: (size) => checksumPages(chunkCount(size)),
-    prefix: prefixes.checksums,
     key: keys.checksums,
   },
 ];
@@ -123,18 +100,16 @@ function* orphanBytes(
   candidates: OrphanCandidates,
 ): Generator<Problem> {
   for (const kind of BYTES_KINDS) {
-    for (const head of snapshot.heads(prefixes.all(kind.name), 5)) {
-      const place = placeOf(head);
-      const version = String(head[4]);
-      const size = owners.ownedSize(place, version);
+    for (const head of snapshot.heads(prefixes.all(kind.name), 2)) {
+      const version = String(head[1]);
+      const size = owners.ownedSize(version, "chunks");
       const isBeingWritten = size === undefined && snapshot.has(keys.pending(version));
       if (isBeingWritten) continue;
       const needed = size === undefined ? 0 : kind.count(size);
-      const extra = indexesFrom(snapshot, kind.prefix(place, version), needed);
+      const extra = indexesFrom(snapshot, head, needed);
       if (extra.length === 0) continue;
-      const problem = bytesProblem(snapshot, kind, place, version, extra);
-      const id = garbageIdOf.chunks(place.project, place.drive, place.name, version);
-      if (size === undefined) yield* candidates.add(id, problem);
+      const problem = bytesProblem(kind, version, extra);
+      if (size === undefined) yield* candidates.add(garbageIdOf.chunks(version), problem);
       else yield problem;
     }
   }
@@ -147,23 +122,17 @@ function indexesFrom(snapshot: Snapshot, prefix: Deno.KvKey, first: number): num
   return found;
 }
 
+/** Bytes without an owner never get one: only the write that stores them, or a copy of their owner, can add it. */
 function bytesProblem(
-  snapshot: Snapshot,
   { label, key }: BytesKind,
-  place: Place,
   version: string,
   indexes: readonly number[],
 ): Problem {
-  const file = snapshot.get(keys.file(place));
-  const begin = () =>
-    new Operation()
-      .check(keys.file(place), file?.versionstamp ?? null)
-      .check(keys.pending(version), null);
-  const unused = indexes.map((index) => key(place, version, index));
+  const begin = () => new Operation().check(keys.pending(version), null);
+  const unused = indexes.map((index) => key(version, index));
   return {
     kind: "orphan",
-    message: `${indexes.length} ${label} of version ${version} of ${fileText(place)} are unused`,
-    ...place,
+    message: `${indexes.length} ${label} of version ${version} are unused`,
     repair: {
       done: `The ${label} were removed`,
       operations: () => deleteInBatches(unused, begin),
@@ -180,7 +149,7 @@ function* pendingWriteProblems(
   const { project, drive, name, version } = value;
   const place = { project, drive, name };
   const lease = snapshot.get<number>(keys.lease(version));
-  const isOwned = owners.ownedSize(place, version) !== undefined;
+  const isOwned = owners.of(version) !== undefined;
   if (lease !== undefined && !isOwned) return;
   const operation = new Operation().check(key, versionstamp)
     .check(keys.lease(version), lease?.versionstamp ?? null)
@@ -203,14 +172,12 @@ function isInUse(
   { key, value }: SnapshotEntry<Garbage>,
 ): boolean {
   const { project, drive } = value;
-  const file = () => snapshot.get<FileRecord>(keys.file(value))?.value;
   const session = (id: string) =>
     snapshot.get<UploadSession>(keys.upload(project, drive, id))?.value;
   switch (value.kind) {
     case "chunks":
-      return owners.ownedSize(value, value.version) !== undefined;
     case "manifest":
-      return file()?.version === value.file && file()?.layout.kind === "manifest";
+      return owners.ownedSize(value.version, value.kind) !== undefined;
     case "parts":
       return session(value.id) !== undefined;
     case "upload": {
@@ -219,6 +186,7 @@ function isInUse(
       return open !== undefined && open.expires !== key[1];
     }
     case "entry":
+    case "reference":
       return false;
   }
 }

@@ -3,14 +3,15 @@
  *
  * @module
  */
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { keys, prefixes } from "../engine/keys.ts";
-import type {
-  FileRecord,
-  Garbage,
-  ManifestPage,
-  PartRecord,
-  Place,
-  UploadSession,
+import {
+  bytesVersion,
+  type FileRecord,
+  type Garbage,
+  type Layout,
+  type ManifestPage,
+  type PartRecord,
 } from "../engine/records.ts";
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -18,66 +19,91 @@ import type { Snapshot } from "./snapshot.ts";
 /** Orphan candidates that are held in memory before they are compared with the garbage. */
 const MAX_CANDIDATES = 10_000;
 
-/**
- * Tells which chunks belong to something. It caches one drive and one file, so ask in the order of the store's keys.
- */
-export class VersionOwners {
-  readonly #snapshot: Snapshot;
-  #drive: { id: string; uploads: Map<string, string[]> } | undefined;
-  #file: { id: string; sizes: Map<string, number> } | undefined;
+/** What uses the bytes of a version. */
+export interface Ownership {
+  /** Bytes of the version. */
+  size: number;
+  kind: Layout["kind"];
+  /** Files, released references, parts and lists of parts that use it. */
+  users: number;
+  /** How many of them are marked as sharing it. */
+  marked: number;
+}
+
+const COLUMNS = "size, kind, users, marked";
+
+/** What uses each version, in a temporary database on the disk, as a store may have more versions than memory. */
+export class VersionOwners implements Disposable {
+  readonly #sqlite = new DatabaseSync("");
+  readonly #find: StatementSync;
+  readonly #add: StatementSync;
 
   constructor(snapshot: Snapshot) {
-    this.#snapshot = snapshot;
+    this.#sqlite.exec(
+      "CREATE TABLE owner (version TEXT PRIMARY KEY, size INT, kind TEXT, users INT, marked INT)" +
+        " WITHOUT ROWID; BEGIN",
+    );
+    this.#find = this.#sqlite.prepare(`SELECT ${COLUMNS} FROM owner WHERE version = ?`);
+    this.#add = this.#sqlite.prepare(
+      "INSERT INTO owner VALUES (?, ?, ?, 1, ?) ON CONFLICT (version) DO UPDATE " +
+        "SET users = users + 1, marked = marked + excluded.marked",
+    );
+    this.#collect(snapshot);
   }
 
-  /**
-   * Returns the bytes of a version that a file, a part of an open upload or a manifest owns; `undefined` if none does.
-   */
-  ownedSize(place: Place, version: string): number | undefined {
-    const id = JSON.stringify([place.project, place.drive, place.name]);
-    if (this.#file?.id !== id) this.#file = { id, sizes: this.#ownedSizes(place) };
-    return this.#file.sizes.get(version);
+  /** Returns what uses a version; `undefined` if nothing does. */
+  of(version: string): Ownership | undefined {
+    return this.#find.get(version) as Ownership | undefined;
   }
 
-  #ownedSizes(place: Place): Map<string, number> {
-    const sizes = new Map<string, number>();
-    for (const id of this.#uploadsOf(place)) {
-      const parts = prefixes.parts(place.project, place.drive, id);
-      for (const { value } of this.#snapshot.list<PartRecord>(parts)) {
-        sizes.set(value.version, value.size);
+  /** Returns the bytes of a version of this kind that something uses; `undefined` if nothing does. */
+  ownedSize(version: string, kind: Layout["kind"]): number | undefined {
+    const owner = this.of(version);
+    return owner?.kind === kind ? owner.size : undefined;
+  }
+
+  /** Yields the versions that more than one record uses, or that a record says it shares. */
+  *shared(): Generator<Ownership & { version: string }> {
+    const rows = this.#sqlite.prepare(
+      `SELECT version, ${COLUMNS} FROM owner WHERE users > 1 OR marked > 0 ORDER BY version`,
+    );
+    for (const row of rows.iterate()) yield row as unknown as Ownership & { version: string };
+  }
+
+  #collect(snapshot: Snapshot): void {
+    for (const { value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
+      const { size, layout, shared } = value;
+      this.#addOwner(bytesVersion(value), size, layout?.kind, shared);
+    }
+    for (const { value } of snapshot.list<Garbage>(prefixes.all("garbage"))) {
+      if (value.kind !== "reference") continue;
+      this.#addOwner(value.version, value.size, value.layout.kind, true);
+    }
+    for (const { value } of snapshot.list<ManifestPage>(prefixes.all("manifest"))) {
+      value.versions.forEach((version, i) => this.#addOwner(version, value.sizes[i] ?? 0, "chunks"));
+    }
+    for (const head of snapshot.heads(prefixes.all("part"), 4)) {
+      const [, project = "", drive = "", id = ""] = head.map(String);
+      if (!snapshot.has(keys.upload(project, drive, id))) continue;
+      for (const { value } of snapshot.list<PartRecord>(head)) {
+        this.#addOwner(value.version, value.size, "chunks");
       }
     }
-    for (const { value } of this.#snapshot.list<ManifestPage>(prefixes.manifests(place))) {
-      value.versions.forEach((version, i) => sizes.set(version, value.sizes[i] ?? 0));
-    }
-    const file = this.#snapshot.get<FileRecord>(keys.file(place))?.value;
-    if (file?.layout.kind === "chunks") sizes.set(file.layout.version, file.size);
-    return sizes;
   }
 
-  /** The ids of the open uploads of a file. */
-  #uploadsOf({ project, drive, name }: Place): readonly string[] {
-    const id = JSON.stringify([project, drive]);
-    if (this.#drive?.id !== id) {
-      const uploads = new Map<string, string[]>();
-      const all = prefixes.ofDrive("upload", project, drive);
-      for (const { key, value } of this.#snapshot.list<UploadSession>(all)) {
-        const ids = uploads.get(value.name) ?? [];
-        ids.push(String(key.at(-1)));
-        uploads.set(value.name, ids);
-      }
-      this.#drive = { id, uploads };
-    }
-    return this.#drive.uploads.get(name) ?? [];
+  #addOwner(version: string, size: number, kind: Layout["kind"] | undefined, shared?: true): void {
+    this.#add.run(version, size, kind ?? "", shared === undefined ? 0 : 1);
+  }
+
+  [Symbol.dispose](): void {
+    this.#sqlite.close();
   }
 }
 
 /** The identities of things that garbage can name. */
 export const garbageIdOf = {
-  chunks: (project: string, drive: string, name: string, version: string): string =>
-    JSON.stringify(["chunks", project, drive, name, version]),
-  manifest: (project: string, drive: string, name: string, file: string): string =>
-    JSON.stringify(["manifest", project, drive, name, file]),
+  chunks: (version: string): string => JSON.stringify(["chunks", version]),
+  manifest: (version: string): string => JSON.stringify(["manifest", version]),
   upload: (project: string, drive: string, id: string): string =>
     JSON.stringify(["upload", project, drive, id]),
 };
@@ -119,19 +145,19 @@ export class OrphanCandidates {
   }
 
   *#idsIn(garbage: Garbage): Generator<string> {
-    const { project, drive, name } = garbage;
+    const { project, drive } = garbage;
     switch (garbage.kind) {
       case "chunks":
-        return yield garbageIdOf.chunks(project, drive, name, garbage.version);
+        return yield garbageIdOf.chunks(garbage.version);
       case "manifest":
-        return yield garbageIdOf.manifest(project, drive, name, garbage.file);
+        return yield garbageIdOf.manifest(garbage.version);
       case "parts":
         return yield garbageIdOf.upload(project, drive, garbage.id);
       case "upload": {
         yield garbageIdOf.upload(project, drive, garbage.id);
         const parts = prefixes.parts(project, drive, garbage.id);
         for (const { value } of this.#snapshot.list<PartRecord>(parts)) {
-          yield garbageIdOf.chunks(project, drive, name, value.version);
+          yield garbageIdOf.chunks(value.version);
         }
       }
     }

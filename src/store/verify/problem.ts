@@ -12,6 +12,8 @@ export type ProblemKind =
   | "part"
   /** Data without an owner. */
   | "orphan"
+  /** Counts of the files that share bytes. */
+  | "references"
   /** Counters, and the sums for quotas. */
   | "usage"
   | "quota"

@@ -118,7 +118,7 @@ function* damagedParts(
 ): Generator<Problem> {
   const place = { project, drive, name };
   for (const { key, value } of snapshot.list<PartRecord>(prefixes.parts(project, drive, id))) {
-    const problem = chunksProblem(snapshot, place, value, onBytes);
+    const problem = chunksProblem(snapshot, value, onBytes);
     if (problem === undefined) continue;
     const part = `Part ${key.at(-1)} of the open upload ${id}`;
     const advice = "send it again, or abort the upload over the API";

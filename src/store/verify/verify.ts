@@ -5,6 +5,7 @@ import { type FileCount, fileProblems } from "./files.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
 import { PendingDeletions, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
+import { referenceProblems } from "./references.ts";
 import { Snapshot } from "./snapshot.ts";
 import { openUploadProblems, uploadProblems } from "./uploads.ts";
 
@@ -16,7 +17,7 @@ const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
   ...["manifest", "open_upload", "part"],
-  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota"],
+  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota", "references"],
   ...["recounted", "removal", "scrub", "session", "undigested", "upload", "usage"],
 ]);
 
@@ -105,7 +106,7 @@ function* entryProblems(
 ): Generator<Problem> {
   const total = countedBytes(snapshot);
   const deletions = new PendingDeletions(snapshot);
-  const owners = new VersionOwners(snapshot);
+  using owners = new VersionOwners(snapshot);
   const usage = new UsageCheck(snapshot, deletions);
   const onBytes = ({ byteLength }: Uint8Array): void => {
     report.bytes += byteLength;
@@ -124,6 +125,7 @@ function* entryProblems(
   yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, deletions, onBytes);
   yield* journalProblems(snapshot, owners);
+  yield* referenceProblems(snapshot, owners);
   yield* orphanProblems(snapshot, owners);
 }
 

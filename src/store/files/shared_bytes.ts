@@ -1,0 +1,102 @@
+/**
+ * Bytes and the records that use them. A record owns its bytes alone until it is copied; from then on an entry counts the
+ * records that share them, and every one of these records is marked. Bytes of the last record become garbage.
+ *
+ * A copy adds a user in the operation that checks the copied record, so the bytes have a user at that moment. A record
+ * that is replaced or deleted leaves a journal entry, which stands for its use until the garbage collector subtracts it
+ * from the count, one entry after the other.
+ *
+ * @module
+ */
+import type { Database } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { bytesVersion, type FileRecord, type Garbage, type Place } from "../engine/records.ts";
+import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
+import { chunkCount } from "./chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "./garbage.ts";
+
+/** What a record says about its bytes. */
+type StoredBytes = Pick<FileRecord, "version" | "size" | "layout" | "bytes" | "shared">;
+
+/** The journal entry of a record that no longer uses shared bytes. */
+export type ReleasedReference = Deno.KvEntry<Garbage & { kind: "reference" }>;
+
+/**
+ * Adds a user of the bytes of a file that the operation checks. Returns what the record of the new user says about them.
+ *
+ * @param key Of the file's record, which the first copy marks.
+ */
+export function shareBytes(
+  operation: Operation,
+  key: Deno.KvKey,
+  source: FileRecord,
+): Required<Pick<FileRecord, "bytes" | "shared">> {
+  const bytes = bytesVersion(source);
+  if (source.shared === undefined) {
+    operation.set(key, { ...source, shared: true } satisfies FileRecord);
+  }
+  operation.sum(keys.references(bytes), source.shared === undefined ? 2 : 1);
+  return { bytes, shared: true };
+}
+
+/**
+ * Adds that a record no longer uses its bytes. Chunks stay for readers that have already started; a content is deleted
+ * at once, as it is read together with its record.
+ */
+export function releaseBytes(operation: Operation, place: Place, record: StoredBytes): void {
+  const { project, drive, name } = place;
+  const version = bytesVersion(record);
+  const { layout, size } = record;
+  const garbage = { project, drive, name, version };
+  const due = Date.now() + GARBAGE_GRACE;
+  if (record.shared !== undefined) {
+    addGarbage(operation, { kind: "reference", ...garbage, size, layout }, due);
+    return;
+  }
+  switch (layout.kind) {
+    case "inline":
+      operation.delete(keys.content(version));
+      break;
+    case "chunks":
+      addGarbage(operation, { kind: "chunks", ...garbage, chunks: chunkCount(size) }, due);
+      break;
+    case "manifest":
+      addGarbage(operation, { kind: "manifest", ...garbage }, due);
+      break;
+  }
+}
+
+/** Adds that a file no longer has the version of this record. */
+export function discardVersion(operation: Operation, place: Place, record: FileRecord): void {
+  if (record.sha256 === undefined) operation.delete(keys.undigested(place));
+  releaseBytes(operation, place, record);
+}
+
+/** Subtracts a released reference from the count, and releases the bytes if it was the last one. */
+export async function dropReference(
+  db: Database,
+  { key, value, versionstamp }: ReleasedReference,
+): Promise<void> {
+  const { version, size, layout } = value;
+  for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
+    const [entry, references] = await db.reads.get<[Garbage, Deno.KvU64]>([
+      key,
+      keys.references(version),
+    ]);
+    // Another process was faster.
+    if (entry.versionstamp !== versionstamp) return;
+    const operation = new Operation()
+      .check(key, versionstamp)
+      .check(references.key, references.versionstamp)
+      .delete(key);
+    if ((references.value?.value ?? 0n) > 1n) operation.sum(references.key, -1);
+    else {
+      operation.delete(references.key);
+      releaseBytes(operation, value, { version, size, layout });
+    }
+    if ((await db.commit(operation)).ok) return;
+  }
+  throw new StoreUnavailable("The bytes of a copy could not be released: their users kept changing");
+}

@@ -1,0 +1,71 @@
+/**
+ * The counts of the records that share bytes, and the marks of these records.
+ *
+ * @module
+ */
+import { keys, prefixes } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { bytesVersion, type FileRecord, fileText } from "../engine/records.ts";
+import { correctCounter, counterValue } from "./counters.ts";
+import type { VersionOwners } from "./ownership.ts";
+import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
+
+/** Yields wrong counts, counts of bytes that nothing uses, and files whose bytes are shared although they lack the mark. */
+export function* referenceProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
+  let hasUnmarked = false;
+  for (const { version, users, marked } of owners.shared()) {
+    hasUnmarked ||= marked < users;
+    const key = keys.references(version);
+    const entry = snapshot.get<unknown>(key);
+    const counted = counterValue(entry);
+    if (counted !== BigInt(users)) yield wrongCount(snapshot, version, entry, BigInt(users));
+  }
+  for (const entry of snapshot.list<unknown>(prefixes.all("references"))) {
+    if (owners.of(String(entry.key[1])) === undefined) yield unusedCount(entry);
+  }
+  if (hasUnmarked) yield* unmarkedFiles(snapshot, owners);
+}
+
+function wrongCount(
+  snapshot: Snapshot,
+  version: string,
+  entry: SnapshotEntry<unknown> | undefined,
+  users: bigint,
+): Problem {
+  const key = keys.references(version);
+  const correction = new Operation().check(key, entry?.versionstamp ?? null);
+  correctCounter(correction, snapshot, key, users);
+  return {
+    kind: "references",
+    message: `The bytes of version ${version} are counted as used ${counterValue(entry)} times, ` +
+      `but ${users} files use them`,
+    repair: repairWith(correction, "The count was corrected"),
+  };
+}
+
+function unusedCount(entry: SnapshotEntry): Problem {
+  return {
+    kind: "references",
+    message: `There is a count of the files that use version ${entry.key[1]}, but none does`,
+    repair: repairWith(deleteUnchanged(entry), "The count was removed"),
+  };
+}
+
+/** Yields files that would delete the bytes of others when they are deleted. */
+function* unmarkedFiles(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
+  for (const { key, value, versionstamp } of snapshot.list<FileRecord>(prefixes.all("file"))) {
+    const users = owners.of(bytesVersion(value))?.users ?? 0;
+    if (users < 2 || value.shared !== undefined) continue;
+    const [, project = "", drive = "", name = ""] = key.map(String);
+    const place = { project, drive, name };
+    const operation = new Operation().check(key, versionstamp)
+      .set(key, { ...value, shared: true } satisfies FileRecord);
+    yield {
+      kind: "references",
+      message: `The file ${fileText(place)} shares its bytes with another, but is not marked so`,
+      ...place,
+      repair: repairWith(operation, "It was marked"),
+    };
+  }
+}
