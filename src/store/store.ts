@@ -17,6 +17,7 @@ import type { StoreMeter } from "./engine/store_meter.ts";
 import { FileStore } from "./files/file_store.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./files/listing.ts";
 import { BodyReceiver, DiscardedBytes } from "./files/receive.ts";
+import { Trash } from "./files/trash.ts";
 import { OpenVersions } from "./files/versions.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
@@ -66,6 +67,7 @@ export interface Integrity extends ScrubState {
  */
 export class Store {
   readonly files: FileStore;
+  readonly trash: Trash;
   readonly uploads: UploadStore;
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
@@ -117,7 +119,9 @@ export class Store {
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),
     });
-    this.sweeper = new Sweeper(db, openVersions, onError, end, {
+    this.trash = new Trash(db, projectCache, quotas);
+    const enders = { endUpload: end, trash: this.trash };
+    this.sweeper = new Sweeper(db, openVersions, onError, enders, {
       disk,
       compactor,
       deletions,

@@ -112,7 +112,7 @@ test("A file that does not fit is 507, and nothing of it is stored.", async ({ s
   );
   assertEquals(
     advice,
-    "delete files, abort open uploads or ask the administrator for more; nothing was stored",
+    "delete files, empty the trash, abort open uploads or ask the administrator for more; nothing was stored",
   );
   assertFull(await drive.unchangedBy(() => send(drive, "a", 1001)), 900, 1000, 101);
   const chunked = new Blob([patternBytes(101)]).stream();

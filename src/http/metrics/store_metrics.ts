@@ -21,6 +21,8 @@ export class StoreMetrics implements StoreMeter {
     chunks: 0,
     manifest: 0,
     reference: 0,
+    trash: 0,
+    whole_trash: 0,
     upload: 0,
     parts: 0,
     entry: 0,

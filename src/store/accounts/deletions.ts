@@ -17,11 +17,12 @@ import type {
   FileRecord,
   ProjectRecord,
   SessionRecord,
+  TrashRecord,
   UploadSession,
 } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../files/garbage.ts";
-import { discardVersion } from "../files/shared_bytes.ts";
+import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */
 export const DELETION_BATCH = 100;
@@ -228,7 +229,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.openUploads(project));
 }
 
-/** Yields the files and uploads of one drive or of all, then the counters, which deleting a file would change. */
+/** Yields the files, trash and uploads of one drive or of all, then the counters, which deleting a file would change. */
 async function* driveSteps(
   list: List,
   project: string,
@@ -241,6 +242,8 @@ async function* driveSteps(
     discardVersion(step, { project, drive: String(key[2]), name: String(key[3]) }, value);
     yield step;
   }
+  const trash = { prefix: prefixes.ofDrive("trash", project, ...drive) };
+  for await (const { key, value } of list<TrashRecord>(trash)) yield trashStep(project, key, value);
   const uploads = { prefix: prefixes.ofDrive("upload", project, ...drive) };
   for await (const entry of list<UploadSession>(uploads)) yield uploadStep(project, entry);
   const completed = { prefix: prefixes.ofDrive("completed_upload", project, ...drive) };
@@ -249,6 +252,17 @@ async function* driveSteps(
   }
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
+}
+
+function trashStep(
+  project: string,
+  key: Deno.KvKey,
+  { name, expires, record }: TrashRecord,
+): Operation {
+  const [drive = "", id = ""] = key.slice(2).map(String);
+  const step = new Operation().delete(key).delete(keys.garbage(expires, id));
+  releaseBytes(step, { project, drive, name }, record);
+  return step;
 }
 
 /** Ends an upload as an abort does. The check fails if the upload has ended, as its slot may be another upload's then. */

@@ -6,6 +6,7 @@ import { Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
 import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
+import { emptyInBackground } from "../files/trash.ts";
 import type { Deletions } from "./deletions.ts";
 import { addProjectKey, freePrefix } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
@@ -25,12 +26,16 @@ export interface ProjectInfo {
   maxBytes?: number;
   /** The domain below which the owner may choose host names for applications. */
   hostSuffix?: string;
+  /** How many days the trash keeps files; without it there is no trash. */
+  trashDays?: number;
 }
 
 /** Settings of a project that can be changed. `null` removes a setting. */
 export interface ProjectChanges {
   maxBytes?: number | null | undefined;
   hostSuffix?: string | null | undefined;
+  /** 0 turns the trash off and empties it in the background. */
+  trashDays?: number | undefined;
 }
 
 /** The projects. */
@@ -41,7 +46,7 @@ export class ProjectStore {
   readonly #deletions: Deletions;
   readonly #wake: () => void;
 
-  /** @param wake Wakes the sweeper, which finishes deletions. */
+  /** @param wake Wakes the sweeper, which finishes deletions and empties the trash. */
   constructor(
     db: Database,
     cache: ProjectCache,
@@ -168,10 +173,14 @@ export class ProjectStore {
       const record = changed(owner.value, changes);
       const operation = new Operation().check(owner.key, owner.versionstamp);
       setProjectRecord(operation, project, record);
+      if (owner.value.trashDays !== undefined && record.trashDays === undefined) {
+        emptyInBackground(operation, project);
+      }
       return { operation, result: infoOf(project, record) };
     });
     this.#cache.forget(project);
     if (info !== undefined && changes.hostSuffix !== undefined) this.#revocations.notify();
+    if (changes.trashDays === 0) this.#wake();
     return info;
   }
 
@@ -229,18 +238,23 @@ export class ProjectStore {
   }
 }
 
-function changed(record: ProjectRecord, { maxBytes, hostSuffix }: ProjectChanges): ProjectRecord {
+function changed(
+  record: ProjectRecord,
+  { maxBytes, hostSuffix, trashDays }: ProjectChanges,
+): ProjectRecord {
   const after = { ...record };
   if (maxBytes === null) delete after.maxBytes;
   else if (maxBytes !== undefined) after.maxBytes = maxBytes;
   if (hostSuffix === null) delete after.hostSuffix;
   else if (hostSuffix !== undefined) after.hostSuffix = hostSuffix;
+  if (trashDays === 0) delete after.trashDays;
+  else if (trashDays !== undefined) after.trashDays = trashDays;
   return after;
 }
 
 function infoOf(
   project: string,
-  { name, created, maxBytes, hostSuffix }: ProjectRecord,
+  { name, created, maxBytes, hostSuffix, trashDays }: ProjectRecord,
 ): ProjectInfo {
   return {
     project,
@@ -248,5 +262,6 @@ function infoOf(
     created,
     ...(maxBytes === undefined ? {} : { maxBytes }),
     ...(hostSuffix === undefined ? {} : { hostSuffix }),
+    ...(trashDays === undefined ? {} : { trashDays }),
   };
 }

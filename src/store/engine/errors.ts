@@ -181,7 +181,7 @@ export class QuotaExceeded extends Error {
       `The project has ${formatBytes(used)} of its ${formatBytes(limit)} in use and cannot take ${
         formatBytes(more)
       } more (${used} of ${limit} bytes, ${more} more): ` +
-        `delete files, abort open uploads or ask the administrator for more; ${outcome}`,
+        `delete files, empty the trash, abort open uploads or ask the administrator for more; ${outcome}`,
     );
   }
 }

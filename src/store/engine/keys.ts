@@ -74,11 +74,14 @@ export const keys = {
   /** The upload that holds one of the project's slots, whose number bounds the open uploads. */
   openUpload: (project: string, number: number): Deno.KvKey => ["open_upload", project, number],
 
+  /** An item of the trash. */
+  trash: (project: string, drive: string, id: string): Deno.KvKey => ["trash", project, drive, id],
+
   /** A counter of a drive, which exists once it has one. `open_bytes` counts the parts of open uploads. */
   usage: (
     project: string,
     drive: string,
-    counter: "files" | "bytes" | "open_bytes",
+    counter: "files" | "bytes" | "open_bytes" | "trash_files" | "trash_bytes",
   ): Deno.KvKey => [
     "usage",
     project,
@@ -194,7 +197,7 @@ export const prefixes = {
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
   /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
-    kind: "file" | "upload" | "completed_upload" | "parts_revision" | "usage",
+    kind: "file" | "trash" | "upload" | "completed_upload" | "parts_revision" | "usage",
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
@@ -232,6 +235,18 @@ export const ranges = {
   uploads: (project: string, drive: string, from: string): KeyRange => ({
     start: keys.upload(project, drive, from),
     end: ["upload", project, drive, AFTER_STRINGS],
+  }),
+
+  /** The items in the trash of a drive, or of all drives. */
+  trash: (project: string, ...drive: (string | undefined)[]): KeyRange => {
+    const prefix = ["trash", project, ...drive.filter((name) => name !== undefined)];
+    return { start: prefix, end: [...prefix, AFTER_STRINGS] };
+  },
+
+  /** The items in the trash of a drive before an id; all if it is empty. */
+  trashBefore: (project: string, drive: string, id: string): KeyRange => ({
+    start: ["trash", project, drive],
+    end: ["trash", project, drive, id === "" ? AFTER_STRINGS : id],
   }),
 
   /** The pages of a manifest that begin at byte `from` or later. */

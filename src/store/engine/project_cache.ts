@@ -15,6 +15,8 @@ export interface CachedProject {
   maxBytes?: number;
   /** The domain below which the owner may choose host names, if there is one. */
   hostSuffix?: string;
+  /** How many days the trash keeps files, if there is one. */
+  trashDays?: number;
   /** Fails an operation if the record has changed: the project was deleted, or the deletion of a drive began. */
   unchanged: SharedCheck;
 }
@@ -100,12 +102,13 @@ export class ProjectCache {
       keys.project(project),
     ]);
     if (value === null) return undefined;
-    const { created, removing: deleting = [], maxBytes, hostSuffix } = value;
+    const { created, removing: deleting = [], maxBytes, hostSuffix, trashDays } = value;
     return {
       created,
       deleting,
       ...(maxBytes === undefined ? {} : { maxBytes }),
       ...(hostSuffix === undefined ? {} : { hostSuffix }),
+      ...(trashDays === undefined ? {} : { trashDays }),
       unchanged: new SharedCheck(key, versionstamp),
     };
   }

@@ -19,6 +19,11 @@ export function fileText({ project, drive, name }: Place): string {
   return `${JSON.stringify(name)} in drive ${JSON.stringify(drive)} of project ${project}`;
 }
 
+/** Returns a text that only equal places have in common. */
+export function placeId({ project, drive, name }: Place): string {
+  return JSON.stringify([project, drive, name]);
+}
+
 /** How the bytes of a version are stored. Every chunk has a checksum. */
 export type Layout =
   /** In one value. */
@@ -131,6 +136,10 @@ export type Garbage =
     | { kind: "upload"; id: string }
     /** The part entries of a completed upload, whose bytes belong to the file. */
     | { kind: "parts"; id: string }
+    /** An item of the trash at its deadline. */
+    | { kind: "trash"; id: string }
+    /** The items of a project that were in the trash before an id. */
+    | { kind: "whole_trash"; before: string }
     /** An expired entry. */
     | { kind: "entry"; key: Deno.KvKey }
   );
@@ -145,11 +154,26 @@ export interface ProjectRecord {
   maxBytes?: number;
   /** Domain under which its owner may choose host names for applications. */
   hostSuffix?: string;
+  /** How many days the trash keeps files; without it there is no trash. */
+  trashDays?: number;
+}
+
+/** Why a file is in the trash. */
+export type TrashReason = "deleted" | "replaced";
+
+/** A file in the trash. Times are milliseconds since 1970. */
+export interface TrashRecord {
+  name: string;
+  deleted: number;
+  /** When it is deleted for good. */
+  expires: number;
+  reason: TrashReason;
+  record: FileRecord;
 }
 
 /** The bytes that count against a project's quota. */
 export interface QuotaRecord {
-  /** Of all files and all parts of open uploads, without drives that are being deleted. */
+  /** Of all files, the trash and all parts of open uploads, without drives that are being deleted. */
   bytes: number;
 }
 

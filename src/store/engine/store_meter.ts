@@ -1,8 +1,10 @@
+import type { Garbage } from "./records.ts";
+
 /** How a commit ended: applied, refused because a check failed, or failed with an error. */
 export type CommitOutcome = "done" | "refused" | "failed";
 
 /** Entries of the garbage list, by their kind. */
-export type SweptKind = "chunks" | "manifest" | "reference" | "upload" | "parts" | "entry";
+export type SweptKind = Garbage["kind"];
 
 /** What the scrub found of a file. `converted`: it was whole, and its missing digest was added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";

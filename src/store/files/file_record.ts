@@ -5,7 +5,7 @@
  */
 import type { Validators } from "../../rules/preconditions.ts";
 import { DAY, SECOND } from "../../rules/units.ts";
-import type { FileRecord } from "../engine/records.ts";
+import { type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { newVersion } from "./versions.ts";
 
 /** The content of a new version, before it is published. */
@@ -41,6 +41,34 @@ export function newRecord(
   };
 }
 
+/** Returns the record of a copy. It is created now, also in place of a file. */
+export function copiedRecord(
+  { size, type, sha256, layout, bytes, shared }: FileRecord,
+  replaced: FileRecord | null,
+): FileRecord {
+  const draft: Draft = { size, type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
+  const record = newRecord(draft, replaced, false);
+  return {
+    ...record,
+    created: record.modified,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(shared === undefined ? {} : { shared }),
+  };
+}
+
+/**
+ * Returns the record of a moved file, which keeps its version and its times. Its date may be that of another version that
+ * had the new name, so it identifies no version.
+ */
+export function movedRecord(
+  record: FileRecord,
+  replaced: FileRecord | null,
+  isRecreated: boolean,
+): FileRecord {
+  const hadVersions = replaced !== null || isRecreated;
+  return hadVersions ? { ...record, sameSecond: true } : record;
+}
+
 /**
  * A modification date further in the future than this, in milliseconds, was written by a wrong clock and is ignored.
  */
@@ -70,14 +98,14 @@ export class RecentDeletions {
   #second = 0;
   readonly #names = new Set<string>();
 
-  add(name: string): void {
+  add(place: Place): void {
     this.#forgetEarlier();
-    this.#names.add(name);
+    this.#names.add(placeId(place));
   }
 
-  has(name: string): boolean {
+  has(place: Place): boolean {
     this.#forgetEarlier();
-    return this.#names.has(name);
+    return this.#names.has(placeId(place));
   }
 
   #forgetEarlier(): void {

@@ -27,17 +27,19 @@ import {
   type FileRecord,
   fileText,
   type Place,
+  placeId,
   type ProjectRecord,
 } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { contentProblem } from "./checksums.ts";
+import { Copies } from "./copies.ts";
 import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./file_record.ts";
 import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
 import { readRange } from "./read_range.ts";
 import { abandon, type BodyReceiver, type Received } from "./receive.ts";
-import { discardVersion } from "./shared_bytes.ts";
+import { retire } from "./trash.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "./versions.ts";
 
@@ -69,6 +71,7 @@ type Current = Deno.KvEntryMaybe<FileRecord>;
 
 /** Writes, reads and deletes files of all drives. */
 export class FileStore {
+  readonly copies: Copies;
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
@@ -100,6 +103,8 @@ export class FileStore {
     this.#bodies = bodies;
     this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
     this.#readAheads = new ReadAheads(memory.downloads);
+    const recentDeletions = this.#recentDeletions;
+    this.copies = new Copies(db, { projects, quotas, recentDeletions });
   }
 
   /**
@@ -180,7 +185,7 @@ export class FileStore {
     },
     alongside: (operation: Operation, version: string) => void,
   ): Promise<Published> {
-    return await this.#locks.run(idOf(place), async () => {
+    return await this.#locks.run(placeId(place), async () => {
       let project = begun;
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
@@ -189,14 +194,16 @@ export class FileStore {
         if (!condition(current.value === null ? undefined : validators(current.value))) {
           return "refused";
         }
-        const record = newRecord(draft, current.value, this.#recentDeletions.has(idOf(place)));
+        const record = newRecord(draft, current.value, this.#recentDeletions.has(place));
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
         const more = countUsage(operation, place, current.value, record);
-        if (current.value !== null) discardVersion(operation, place, current.value);
+        const kept = current.value === null
+          ? 0
+          : retire(operation, project, place, current.value, "replaced");
         alongside(operation, record.version);
-        const growth = { more: more - charged, moves: charged !== 0 };
+        const growth = { more: more + kept - charged, moves: charged + kept !== 0 };
         const { ok } = await this.#quotas.commit(project, place, operation, growth);
         this.#newNames.note(!ok || current.value !== null);
         if (ok) return record;
@@ -226,7 +233,7 @@ export class FileStore {
 
   /** Deletes a file. Returns whether it existed. */
   async delete(place: Place): Promise<boolean> {
-    return await this.#locks.run(idOf(place), async () => {
+    return await this.#locks.run(placeId(place), async () => {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         const project = await this.#projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
@@ -236,10 +243,11 @@ export class FileStore {
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .delete(current.key);
-        const more = countUsage(operation, place, current.value, null);
-        discardVersion(operation, place, current.value);
-        if ((await this.#quotas.commit(project, place, operation, { more })).ok) {
-          this.#recentDeletions.add(idOf(place));
+        const more = countUsage(operation, place, current.value, null) +
+          retire(operation, project, place, current.value, "deleted");
+        const growth = { more, moves: current.value.size !== 0 };
+        if ((await this.#quotas.commit(project, place, operation, growth)).ok) {
+          this.#recentDeletions.add(place);
           return true;
         }
         await this.#isUnchanged(current, project);
@@ -261,7 +269,7 @@ export class FileStore {
    */
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    const found = await this.#smallFiles.get(idOf(place), () => this.#find(place));
+    const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
     return found === undefined ? undefined : this.#opened(place, found);
   }
 
@@ -310,8 +318,4 @@ export class FileStore {
 
 function absent(place: Place): Current {
   return { key: keys.file(place), value: null, versionstamp: null };
-}
-
-function idOf({ project, drive, name }: Place): string {
-  return JSON.stringify([project, drive, name]);
 }

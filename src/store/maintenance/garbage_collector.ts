@@ -10,6 +10,7 @@ import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter
 import { chunkCount } from "../files/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../files/garbage.ts";
 import { dropReference } from "../files/shared_bytes.ts";
+import type { Trash } from "../files/trash.ts";
 import { type OpenVersions, versionKeys } from "../files/versions.ts";
 import { chunksOf } from "../files/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
@@ -36,8 +37,19 @@ const LATE = 20_000;
 /** Journal entries that are read, and uploads that are ended, at a time. */
 const PAGE = 200;
 
+/** Items of the trash that one run deletes for a project without a trash. */
+const MAX_EMPTIED = 10_000;
+
 /** Entries that may fail in one run: a damaged page of the store's file affects few of them, a failing disk all. */
 const MAX_FAILURES = 100;
+
+/** What the collector asks of others. */
+export interface Enders {
+  /** Ends an upload that has expired. */
+  endUpload: EndUpload;
+  /** Deletes items of the trash. */
+  trash: Pick<Trash, "delete" | "empty">;
+}
 
 export interface CollectorOptions {
   disk?: DiskSpace | undefined;
@@ -51,22 +63,21 @@ export interface CollectorOptions {
 export class GarbageCollector {
   readonly #db: Database;
   readonly #openVersions: OpenVersions;
-  readonly #endUpload: EndUpload;
+  readonly #enders: Enders;
   readonly #disk: DiskSpace | undefined;
   readonly #meter: StoreMeter;
   readonly #leases = new SilentLeases();
   readonly #clock = new TrustedClock();
   #isStopped = false;
 
-  /** @param endUpload Ends an upload that has expired. */
   constructor(
     db: Database,
     openVersions: OpenVersions,
-    endUpload: EndUpload,
+    enders: Enders,
     { disk, meter = NO_METER }: CollectorOptions,
   ) {
     this.#db = db;
-    this.#endUpload = endUpload;
+    this.#enders = enders;
     this.#openVersions = openVersions;
     this.#disk = disk;
     this.#meter = meter;
@@ -163,8 +174,28 @@ export class GarbageCollector {
     if ("version" in value) return true;
     // On a short disk the list reaches into the future, but only bytes may go before their time.
     if (value.kind !== "parts" && Number(key[1]) > now) return false;
-    if (value.kind !== "upload") return true;
-    return await this.#endUpload({ key, value, versionstamp });
+    return await this.#end({ key, value, versionstamp });
+  }
+
+  /** Ends what an entry stands for. Returns whether the entry is to be deleted. */
+  async #end({ key, value, versionstamp }: GarbageEntry): Promise<boolean> {
+    const { endUpload, trash } = this.#enders;
+    switch (value.kind) {
+      case "upload":
+        return await endUpload({ key, value, versionstamp });
+      case "trash":
+        // Deleting the item deletes the entry.
+        if (!await trash.delete(value, value.id)) return true;
+        this.#meter.swept(value.kind);
+        return false;
+      case "whole_trash":
+        return await trash.empty({ project: value.project }, {
+          before: value.before,
+          limit: MAX_EMPTIED,
+        }) < MAX_EMPTIED;
+      default:
+        return true;
+    }
   }
 
   /** Yields the keys that an entry stands for. Bytes come before what lists them, so that a run can be interrupted. */
@@ -178,8 +209,8 @@ export class GarbageCollector {
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
       case "parts":
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
-      case "reference":
-        // `dropReference` has dealt with it.
+      default:
+        // What the others stand for is deleted by now.
         return;
       case "entry":
         return yield garbage.key;

@@ -4,10 +4,9 @@ import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { NO_METER, type StoreMeter } from "../engine/store_meter.ts";
 import type { OpenVersions } from "../files/versions.ts";
-import type { EndUpload } from "../uploads/session.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
-import { GarbageCollector } from "./garbage_collector.ts";
+import { type Enders, GarbageCollector } from "./garbage_collector.ts";
 
 /**
  * The background work on the store: it finishes deletions, collects garbage and compacts the file. Each has a loop of its
@@ -25,13 +24,12 @@ export class Sweeper {
 
   /**
    * @param onError Called with what ended a run. The next run continues there.
-   * @param endUpload Ends an upload that has expired.
    */
   constructor(
     db: Database,
     openVersions: OpenVersions,
     onError: (error: unknown) => void,
-    endUpload: EndUpload,
+    enders: Enders,
     { disk, compactor, deletions, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
@@ -43,7 +41,7 @@ export class Sweeper {
     this.#disk = disk;
     this.#deletions = deletions;
     this.#compactor = compactor;
-    this.#collector = new GarbageCollector(db, openVersions, endUpload, { disk, meter });
+    this.#collector = new GarbageCollector(db, openVersions, enders, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
       new BackgroundLoop(work, { interval, onError });
     // On a shared store every search is a request over the network, which some providers bill.

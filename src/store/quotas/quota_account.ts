@@ -6,7 +6,7 @@ import { listDrives } from "./usage.ts";
 
 /** The bytes of a project with a quota at one moment, and what shows that they are still the same. */
 export interface QuotaAccount {
-  /** Bytes of its files and of the parts of its open uploads. */
+  /** Bytes of its files, of its trash, and of the parts of its open uploads. */
   used: number;
   /** The quota in bytes. */
   limit: number;
@@ -62,5 +62,5 @@ async function countBytes(
 ): Promise<number> {
   const drives = await listDrives(db, project);
   return drives.filter(({ name }) => !deleting.includes(name))
-    .reduce((sum, { bytes, openBytes }) => sum + bytes + openBytes, 0);
+    .reduce((sum, { bytes, openBytes, trashBytes }) => sum + bytes + openBytes + trashBytes, 0);
 }

@@ -109,7 +109,9 @@ export class Quotas {
     if (account === undefined) return undefined;
     const { used, limit } = account;
     setBounded(this.#seen, REMEMBERED_ACCOUNTS, project, account);
-    return { used, limit, replaced: before.value?.size ?? 0 };
+    // A file that goes to the trash frees nothing.
+    const isKept = replaced[0] === "file" && owner.value?.trashDays !== undefined;
+    return { used, limit, replaced: isKept ? 0 : before.value?.size ?? 0 };
   }
 
   #addReserved(project: string, bytes: number): void {

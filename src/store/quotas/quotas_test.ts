@@ -41,7 +41,7 @@ testOnAll("A project can use its whole quota and not a byte more", async (bench)
     message,
     "The project has 900 B of its 1.0 kB in use and cannot take 101 B more " +
       "(900 of 1000 bytes, 101 more): " +
-      "delete files, abort open uploads or ask the administrator for more; nothing was stored",
+      "delete files, empty the trash, abort open uploads or ask the administrator for more; nothing was stored",
   );
   assertEquals(await bench.store.files.stat(place("b")), undefined);
   await put(bench, "b", bytes(100));

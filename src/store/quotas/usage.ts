@@ -21,6 +21,18 @@ export function countUsage(
   return bytes;
 }
 
+/** Adds the change of the trash to the counters of its drive. Returns by how many bytes the drive grows. */
+export function countTrash(
+  operation: Operation,
+  { project, drive }: Place,
+  { size }: FileRecord,
+  files: 1 | -1,
+): number {
+  operation.sum(keys.usage(project, drive, "trash_files"), files);
+  if (size !== 0) operation.sum(keys.usage(project, drive, "trash_bytes"), files * size);
+  return files * size;
+}
+
 /** The counters of a drive, or of a project. */
 interface Usage {
   files: number;
@@ -28,7 +40,11 @@ interface Usage {
   bytes: number;
   /** Bytes of the parts of open uploads. */
   openBytes: number;
+  trashFiles: number;
+  trashBytes: number;
 }
+
+const NO_USAGE: Usage = { files: 0, bytes: 0, openBytes: 0, trashFiles: 0, trashBytes: 0 };
 
 export interface DriveUsage extends Usage {
   name: string;
@@ -43,6 +59,8 @@ const COUNTERS: Record<string, keyof Usage> = {
   files: "files",
   bytes: "bytes",
   open_bytes: "openBytes",
+  trash_files: "trashFiles",
+  trash_bytes: "trashBytes",
 };
 
 /**
@@ -56,7 +74,7 @@ export async function listUsage(
 ): Promise<ProjectUsage[]> {
   const usages = new Map<string, ProjectUsage>();
   for (const project of deleting.keys()) {
-    usages.set(project, { project, files: 0, bytes: 0, openBytes: 0 });
+    usages.set(project, { project, ...NO_USAGE });
   }
   const counters = db.reader.list<Deno.KvU64>(
     { prefix: prefixes.allUsage() },
@@ -79,7 +97,7 @@ export async function listDrives(db: Database, project: string): Promise<DriveUs
   for await (const { key, value } of counters) {
     const [, , drive, counter] = key;
     const name = String(drive);
-    const usage = drives.get(name) ?? { name, files: 0, bytes: 0, openBytes: 0 };
+    const usage = drives.get(name) ?? { name, ...NO_USAGE };
     const field = COUNTERS[String(counter)];
     if (field !== undefined) drives.set(name, { ...usage, [field]: Number(value.value) });
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { DAY } from "../../rules/units.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { setProjectRecord } from "../engine/project_cache.ts";
 import type { ProjectRecord, QuotaRecord } from "../engine/records.ts";
@@ -140,6 +140,42 @@ export function correctCounter(
   operation.sum(key, right - (value ?? 0n));
 }
 
+/**
+ * Yields problems of counters of drives, including those that count something in drives without it.
+ *
+ * @param counts The right values by the identity of the counter's key. Values of 0 are added.
+ * @param labels The counters concerned, and what each counts.
+ */
+export function* driveCounterProblems(
+  snapshot: Snapshot,
+  deletions: PendingDeletions,
+  counts: Map<string, bigint>,
+  labels: Readonly<Record<string, string>>,
+): Generator<Problem> {
+  for (const key of snapshot.keys(prefixes.all("usage"))) {
+    const id = identityOf(key);
+    if (String(key.at(-1)) in labels && !counts.has(id)) counts.set(id, 0n);
+  }
+  for (const [id, right] of counts) {
+    const key = (JSON.parse(id) as unknown[]).map(String);
+    const [, project = "", drive = "", counter = ""] = key;
+    // A deletion removes the counters last.
+    if (deletions.hasDrive(project, drive)) continue;
+    const counted = counterValue(snapshot.get(key));
+    if (counted === right) continue;
+    const correction = recountOnce(snapshot, { project, drive });
+    correctCounter(correction, snapshot, key, right);
+    yield {
+      kind: "usage",
+      message: `The counter of ${labels[counter]} of ${driveText({ project, drive })} says ` +
+        `${counted}, but there are ${right}`,
+      project,
+      drive,
+      repair: repairWith(correction, "The counter was corrected"),
+    };
+  }
+}
+
 /** Yields stored sums of bytes that differ from the counters of a project's drives, or whose project has no quota. */
 export function* quotaProblems(snapshot: Snapshot): Generator<Problem> {
   for (const entry of snapshot.list<QuotaRecord>(prefixes.all("quota"))) {
@@ -180,6 +216,9 @@ function wrongSum(
   };
 }
 
+/** The counters that a quota limits. */
+const COUNTED = new Set(["bytes", "open_bytes", "trash_bytes"]);
+
 /** Adds up the counters as they are: wrong ones are problems of their own. */
 function countedBytes(
   snapshot: Snapshot,
@@ -188,8 +227,8 @@ function countedBytes(
 ): number {
   let sum = 0;
   for (const { key, value } of snapshot.list<unknown>([...prefixes.all("usage"), project])) {
-    const [, , drive = "", counter] = key.map(String);
-    if (counter === "files" || removing.includes(drive)) continue;
+    const [, , drive = "", counter = ""] = key.map(String);
+    if (!COUNTED.has(counter) || removing.includes(drive)) continue;
     if (value instanceof Deno.KvU64) sum += Number(value.value);
   }
   return sum;

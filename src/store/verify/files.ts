@@ -75,7 +75,8 @@ function checksumsOf(snapshot: Snapshot, { version, size }: VersionBytes): unkno
   return numbers.map((number) => snapshot.get(keys.checksums(version, number))?.value);
 }
 
-function recordProblem(
+/** Returns the damage in the bytes of a record, as the end of a sentence; `undefined` if there is none. */
+export function recordProblem(
   snapshot: Snapshot,
   record: FileRecord,
   onBytes: OnBytes,

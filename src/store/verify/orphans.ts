@@ -185,8 +185,7 @@ function isInUse(
       const open = session(value.id);
       return open !== undefined && open.expires !== key[1];
     }
-    case "entry":
-    case "reference":
+    default:
       return false;
   }
 }

@@ -12,6 +12,7 @@ import {
   type Layout,
   type ManifestPage,
   type PartRecord,
+  type TrashRecord,
 } from "../engine/records.ts";
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -74,6 +75,9 @@ export class VersionOwners implements Disposable {
     for (const { value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
       const { size, layout, shared } = value;
       this.#addOwner(bytesVersion(value), size, layout?.kind, shared);
+    }
+    for (const { value: { record } } of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+      this.#addOwner(bytesVersion(record), record.size, record.layout?.kind, record.shared);
     }
     for (const { value } of snapshot.list<Garbage>(prefixes.all("garbage"))) {
       if (value.kind !== "reference") continue;

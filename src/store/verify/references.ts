@@ -5,7 +5,7 @@
  */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { bytesVersion, type FileRecord, fileText } from "../engine/records.ts";
+import { bytesVersion, type FileRecord, fileText, type Place, type TrashRecord } from "../engine/records.ts";
 import { correctCounter, counterValue } from "./counters.ts";
 import type { VersionOwners } from "./ownership.ts";
 import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
@@ -54,18 +54,32 @@ function unusedCount(entry: SnapshotEntry): Problem {
 
 /** Yields files that would delete the bytes of others when they are deleted. */
 function* unmarkedFiles(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
-  for (const { key, value, versionstamp } of snapshot.list<FileRecord>(prefixes.all("file"))) {
-    const users = owners.of(bytesVersion(value))?.users ?? 0;
-    if (users < 2 || value.shared !== undefined) continue;
-    const [, project = "", drive = "", name = ""] = key.map(String);
-    const place = { project, drive, name };
-    const operation = new Operation().check(key, versionstamp)
-      .set(key, { ...value, shared: true } satisfies FileRecord);
-    yield {
-      kind: "references",
-      message: `The file ${fileText(place)} shares its bytes with another, but is not marked so`,
-      ...place,
-      repair: repairWith(operation, "It was marked"),
-    };
+  const isWrong = (record: FileRecord) =>
+    record.shared === undefined && (owners.of(bytesVersion(record))?.users ?? 0) > 1;
+  for (const entry of snapshot.list<FileRecord>(prefixes.all("file"))) {
+    if (!isWrong(entry.value)) continue;
+    const [, project = "", drive = "", name = ""] = entry.key.map(String);
+    yield unmarked({ project, drive, name }, entry, { ...entry.value, shared: true });
   }
+  for (const entry of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const { name, record } = entry.value;
+    if (!isWrong(record)) continue;
+    const [, project = "", drive = ""] = entry.key.map(String);
+    const value: TrashRecord = { ...entry.value, record: { ...record, shared: true } };
+    yield unmarked({ project, drive, name }, entry, value);
+  }
+}
+
+function unmarked(
+  place: Place,
+  { key, versionstamp }: SnapshotEntry,
+  marked: FileRecord | TrashRecord,
+): Problem {
+  const operation = new Operation().check(key, versionstamp).set(key, marked);
+  return {
+    kind: "references",
+    message: `The file ${fileText(place)} shares its bytes with another, but is not marked so`,
+    ...place,
+    repair: repairWith(operation, "It was marked"),
+  };
 }

@@ -12,7 +12,7 @@ import {
   type PartRecord,
   type UploadSession,
 } from "../engine/records.ts";
-import { correctCounter, counterValue, recountOnce } from "./counters.ts";
+import { counterValue, driveCounterProblems } from "./counters.ts";
 import { chunksProblem, type OnBytes } from "./files.ts";
 import { garbageIdOf, OrphanCandidates, type PendingDeletions } from "./ownership.ts";
 import {
@@ -82,7 +82,7 @@ export function* openUploadProblems(
     openBytes.set(counter, (openBytes.get(counter) ?? 0n) + bytes);
   }
   yield* unusedNumbers(snapshot);
-  yield* driveCounterProblems(snapshot, deletions, openBytes);
+  yield* driveCounterProblems(snapshot, deletions, openBytes, { open_bytes: "bytes in open uploads" });
 }
 
 function placeOf(key: readonly (string | number)[]): UploadPlace {
@@ -239,32 +239,3 @@ function* uploadCounterProblems(
   };
 }
 
-/** Yields problems of the drives' counters of open bytes, including those of drives without an open upload. */
-function* driveCounterProblems(
-  snapshot: Snapshot,
-  deletions: PendingDeletions,
-  openBytes: Map<string, bigint>,
-): Generator<Problem> {
-  for (const key of snapshot.keys(prefixes.all("usage"))) {
-    const id = identityOf(key);
-    if (key.at(-1) === "open_bytes" && !openBytes.has(id)) openBytes.set(id, 0n);
-  }
-  for (const [id, bytes] of openBytes) {
-    const [, project = "", drive = ""] = (JSON.parse(id) as unknown[]).map(String);
-    // A deletion removes the counters last.
-    if (deletions.hasDrive(project, drive)) continue;
-    const key = keys.usage(project, drive, "open_bytes");
-    const counted = counterValue(snapshot.get(key));
-    if (counted === bytes) continue;
-    const correction = recountOnce(snapshot, { project, drive });
-    correctCounter(correction, snapshot, key, bytes);
-    yield {
-      kind: "usage",
-      message: `The counter of open uploads in ${driveText({ project, drive })} says ` +
-        `${counted} bytes, but their parts have ${bytes}`,
-      project,
-      drive,
-      repair: repairWith(correction, "The counter was corrected"),
-    };
-  }
-}

@@ -7,6 +7,7 @@ import { PendingDeletions, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
 import { referenceProblems } from "./references.ts";
 import { Snapshot } from "./snapshot.ts";
+import { trashedFileProblems, trashProblems } from "./trash.ts";
 import { openUploadProblems, uploadProblems } from "./uploads.ts";
 
 /** Problems that a check reports before it stops. They take some megabytes of memory. */
@@ -18,7 +19,7 @@ const KINDS = new Set([
   ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
   ...["manifest", "open_upload", "part"],
   ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota", "references"],
-  ...["recounted", "removal", "scrub", "session", "undigested", "upload", "usage"],
+  ...["recounted", "removal", "scrub", "session", "trash", "undigested", "upload", "usage"],
 ]);
 
 /** The kinds of problems that mean lost bytes. */
@@ -78,6 +79,7 @@ export async function verifyBackup(
   const countBytes = ({ byteLength }: Uint8Array) => onBytes(byteLength);
   const problems = [
     ...fileProblems(snapshot, { onFile: () => {}, onBytes: countBytes }),
+    ...trashedFileProblems(snapshot, countBytes),
     ...uploadProblems(snapshot, new PendingDeletions(snapshot), countBytes),
   ];
   return problems.filter(({ kind }) => DAMAGE.has(kind));
@@ -121,6 +123,8 @@ function* entryProblems(
   yield* accountProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
   yield* usage.finish();
+  yield* trashedFileProblems(snapshot, onBytes);
+  yield* trashProblems(snapshot, deletions);
   yield* openUploadProblems(snapshot, deletions);
   yield* quotaProblems(snapshot);
   yield* uploadProblems(snapshot, deletions, onBytes);
@@ -142,11 +146,14 @@ function* unknownEntries(snapshot: Snapshot): Generator<Problem> {
   }
 }
 
+/** The counters of bytes that are checked. */
+const HELD = new Set(["bytes", "trash_bytes"]);
+
 /** The bytes of all files by the drives' counters, which may be wrong: only the progress depends on them. */
 function countedBytes(snapshot: Snapshot): number {
   let total = 0;
   for (const { key, value } of snapshot.list<unknown>(prefixes.all("usage"))) {
-    if (key.at(-1) === "bytes" && value instanceof Deno.KvU64) total += Number(value.value);
+    if (HELD.has(String(key.at(-1))) && value instanceof Deno.KvU64) total += Number(value.value);
   }
   return total;
 }

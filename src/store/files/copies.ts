@@ -1,0 +1,127 @@
+/**
+ * Copies and moves. Neither touches bytes: a copy is a new record that shares the bytes of another, a move is the same
+ * record under another name. Each is one atomic operation that checks both records and both drives.
+ *
+ * @module
+ */
+import type { Database } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
+import type { FileRecord, Place } from "../engine/records.ts";
+import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { countUsage } from "../quotas/usage.ts";
+import { copiedRecord, movedRecord, type RecentDeletions, validators } from "./file_record.ts";
+import type { WriteCondition } from "./file_store.ts";
+import { shareBytes } from "./shared_bytes.ts";
+import { retire } from "./trash.ts";
+
+/** What happens to the source. */
+export type CopyKind = "copy" | "move";
+
+/** A copy or move within one project. */
+export interface CopyRequest {
+  from: Place;
+  to: Place;
+  /** Whether an existing target is replaced. */
+  overwrite: boolean;
+  /** Decides on the source's current version. */
+  condition: WriteCondition;
+}
+
+/**
+ * `absent`: there is no source. `refused`: the condition does not hold. `taken`: the target exists and is not to be
+ * replaced.
+ */
+export type CopyOutcome = "done" | "absent" | "refused" | "taken";
+
+type Stored = Deno.KvEntry<FileRecord>;
+type Current = Deno.KvEntryMaybe<FileRecord>;
+
+/** Copies and moves files within their project. */
+export class Copies {
+  readonly #db: Database;
+  readonly #projects: ProjectCache;
+  readonly #quotas: Quotas;
+  readonly #recentDeletions: RecentDeletions;
+
+  constructor(
+    db: Database,
+    { projects, quotas, recentDeletions }: {
+      projects: ProjectCache;
+      quotas: Quotas;
+      recentDeletions: RecentDeletions;
+    },
+  ) {
+    this.#db = db;
+    this.#projects = projects;
+    this.#quotas = quotas;
+    this.#recentDeletions = recentDeletions;
+  }
+
+  /**
+   * Copies or moves a file whose source and target differ.
+   *
+   * @throws {NoSuchProject}
+   * @throws {BeingDeleted} if the target's drive is being deleted.
+   * @throws {QuotaExceeded} if the project would have too many bytes.
+   */
+  async run(kind: CopyKind, request: CopyRequest): Promise<CopyOutcome> {
+    const { from, to, overwrite, condition } = request;
+    const begun = await this.#projects.requireWritable(to);
+    for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
+      const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
+      const [source, target] = await this.#read(from, to);
+      if (source.value === null || project.deleting.includes(from.drive)) return "absent";
+      if (!condition(validators(source.value))) return "refused";
+      if (target.value !== null && !overwrite) return "taken";
+      const operation = new Operation().share(project.unchanged)
+        .check(source.key, source.versionstamp)
+        .check(target.key, target.versionstamp);
+      const more = this.#addChanges(operation, kind, { project, from, to, source, target });
+      const growth = { more, moves: from.drive !== to.drive };
+      if ((await this.#quotas.commit(project, to, operation, growth)).ok) {
+        if (kind === "move") this.#recentDeletions.add(from);
+        return "done";
+      }
+      this.#projects.forget(to.project);
+    }
+    throw new StoreUnavailable("Too many concurrent writes of the same files");
+  }
+
+  async #read(from: Place, to: Place): Promise<[Current, Current]> {
+    return await this.#db.reads.get<[FileRecord, FileRecord]>([keys.file(from), keys.file(to)]);
+  }
+
+  /** Returns by how many bytes the project grows. */
+  #addChanges(
+    operation: Operation,
+    kind: CopyKind,
+    { project, from, to, source, target }: {
+      project: CachedProject;
+      from: Place;
+      to: Place;
+      source: Stored;
+      target: Current;
+    },
+  ): number {
+    const { value } = source;
+    let more = 0;
+    let record: FileRecord;
+    if (kind === "copy") {
+      record = copiedRecord({ ...value, ...shareBytes(operation, source.key, value) }, target.value);
+    } else {
+      record = movedRecord(value, target.value, this.#recentDeletions.has(to));
+      operation.delete(source.key);
+      more += countUsage(operation, from, value, null);
+      if (value.sha256 === undefined) operation.delete(keys.undigested(from));
+    }
+    operation.set(target.key, record);
+    more += countUsage(operation, to, target.value, record);
+    if (target.value !== null) more += retire(operation, project, to, target.value, "replaced");
+    if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);
+    return more;
+  }
+}

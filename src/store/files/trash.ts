@@ -1,0 +1,228 @@
+/**
+ * The trash: records of files that were deleted or replaced, kept for some days under an id instead of their name. An
+ * item keeps its bytes, which count towards the quota, so neither trashing nor restoring touches them. An entry of the
+ * garbage journal ends each item at its deadline.
+ *
+ * @module
+ */
+import { DAY } from "../../rules/units.ts";
+import type { Database } from "../engine/database.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
+import { keys, ranges } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
+import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../engine/records.ts";
+import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
+import type { Quotas } from "../quotas/quotas.ts";
+import { countTrash, countUsage } from "../quotas/usage.ts";
+import { isVersion, newVersion } from "./versions.ts";
+import { addGarbage } from "./garbage.ts";
+import { discardVersion, releaseBytes } from "./shared_bytes.ts";
+
+/** Items that one page of the trash looks at, at most: with a prefix, few of them may be shown. */
+const MAX_LOOKED_AT = 10_000;
+
+/** An item of the trash with its id. */
+export interface TrashItem extends TrashRecord {
+  id: string;
+}
+
+/** A page of the trash. `last` is set if there may be more items: the id of the last one that was looked at. */
+export interface TrashPage {
+  items: TrashItem[];
+  last?: string;
+}
+
+/** Why an item was not restored. `absent`: there is none with this id. `taken`: its name is in use. */
+export type RestoreOutcome = "restored" | "absent" | "taken";
+
+type Stored = Deno.KvEntry<TrashRecord>;
+
+/**
+ * Adds that a file no longer has the version of a record, which goes to the trash if the project has one. Returns how
+ * many bytes still count towards the quota.
+ */
+export function retire(
+  operation: Operation,
+  { trashDays = 0 }: CachedProject,
+  place: Place,
+  record: FileRecord,
+  reason: TrashReason,
+): number {
+  if (trashDays === 0) {
+    discardVersion(operation, place, record);
+    return 0;
+  }
+  if (record.sha256 === undefined) operation.delete(keys.undigested(place));
+  const { project, drive, name } = place;
+  const deleted = Date.now();
+  const expires = deleted + trashDays * DAY;
+  const id = newVersion();
+  const item: TrashRecord = { name, deleted, expires, reason, record };
+  operation.set(keys.trash(project, drive, id), item)
+    .set(keys.garbage(expires, id), { kind: "trash", project, drive, name, id } satisfies Garbage);
+  return countTrash(operation, place, record, 1);
+}
+
+/** Lists, restores and empties the trash. */
+export class Trash {
+  readonly #db: Database;
+  readonly #projects: ProjectCache;
+  readonly #quotas: Quotas;
+
+  constructor(db: Database, projects: ProjectCache, quotas: Quotas) {
+    this.#db = db;
+    this.#projects = projects;
+    this.#quotas = quotas;
+  }
+
+  /**
+   * Returns a page of a drive's trash, newest first.
+   *
+   * @param last The id after which the page begins; empty for the first page.
+   * @param prefix Only items whose names begin with it.
+   */
+  async list(
+    { project, drive }: Pick<Place, "project" | "drive">,
+    { limit, last, prefix }: { limit: number; last: string; prefix: string },
+  ): Promise<TrashPage> {
+    if (await this.#projects.isHidden({ project, drive })) return { items: [] };
+    const items: TrashItem[] = [];
+    let lookedAt = 0;
+    let previous = "";
+    const range = ranges.trashBefore(project, drive, last);
+    const entries = this.#db.reader.list<TrashRecord>(range, {
+      reverse: true,
+      batchSize: Math.min(limit + 1, 1000),
+    });
+    for await (const { key, value } of entries) {
+      if (items.length === limit || lookedAt++ === MAX_LOOKED_AT) return { items, last: previous };
+      previous = String(key.at(-1));
+      if (isKept(value) && value.name.startsWith(prefix)) items.push({ id: previous, ...value });
+    }
+    return { items };
+  }
+
+  /** Returns the names of items; `undefined` for ids without one. */
+  async names(
+    { project, drive }: Pick<Place, "project" | "drive">,
+    ids: readonly string[],
+  ): Promise<(string | undefined)[]> {
+    if (await this.#projects.isHidden({ project, drive })) return ids.map(() => undefined);
+    const items = await Promise.all(ids.map((id) => this.#read(project, drive, id)));
+    return items.map((item) => item?.value.name);
+  }
+
+  /**
+   * Gives a file back its name. Another file of that name goes to the trash if `overwrite` is set.
+   *
+   * @throws {NoSuchProject}
+   * @throws {BeingDeleted} if the drive is being deleted.
+   */
+  async restore(
+    { project, drive }: Pick<Place, "project" | "drive">,
+    id: string,
+    { overwrite }: { overwrite: boolean },
+  ): Promise<RestoreOutcome> {
+    for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
+      const owner = await this.#projects.requireWritable({ project, drive });
+      const item = await this.#read(project, drive, id);
+      if (item === undefined || !isKept(item.value)) return "absent";
+      const { name, record } = item.value;
+      const place = { project, drive, name };
+      const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+      if (current.value !== null && !overwrite) return "taken";
+      const operation = takeOut(owner, item)
+        .check(current.key, current.versionstamp)
+        .set(current.key, record);
+      let more = countTrash(operation, place, record, -1);
+      more += countUsage(operation, place, current.value, record);
+      if (current.value !== null) {
+        more += retire(operation, owner, place, current.value, "replaced");
+      }
+      if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);
+      const growth = { more, moves: true };
+      if ((await this.#quotas.commit(owner, place, operation, growth)).ok) return "restored";
+      this.#projects.forget(project);
+    }
+    throw new StoreUnavailable("The file could not be restored: others kept changing it");
+  }
+
+  /** Deletes an item and releases its bytes. Returns whether there was one. */
+  async delete(
+    { project, drive }: Pick<Place, "project" | "drive">,
+    id: string,
+  ): Promise<boolean> {
+    for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
+      const owner = await this.#projects.find(project);
+      // Its deletion removes the items of the project or drive.
+      if (owner === undefined || owner.deleting.includes(drive)) return false;
+      const item = await this.#read(project, drive, id);
+      if (item === undefined) return false;
+      const { name, record } = item.value;
+      const place = { project, drive, name };
+      const operation = takeOut(owner, item);
+      releaseBytes(operation, place, record);
+      const more = countTrash(operation, place, record, -1);
+      if ((await this.#quotas.commit(owner, place, operation, { more })).ok) return true;
+      this.#projects.forget(project);
+    }
+    throw new StoreUnavailable("The trash could not be emptied: its project kept changing");
+  }
+
+  /**
+   * Deletes items of a drive, or of all drives. Returns how many.
+   *
+   * @param before Only items that were in the trash before this id.
+   * @param limit Stops after this many.
+   */
+  async empty(
+    { project, drive }: { project: string; drive?: string },
+    { before, limit = Infinity }: { before?: string; limit?: number } = {},
+  ): Promise<number> {
+    let deleted = 0;
+    let batch: Promise<boolean>[] = [];
+    const flush = async () => {
+      deleted += (await Promise.all(batch)).filter(Boolean).length;
+      batch = [];
+    };
+    for await (const { key } of this.#db.reader.list<TrashRecord>(ranges.trash(project, drive))) {
+      const [, , itemsDrive = "", id = ""] = key.map(String);
+      if (before !== undefined && id >= before) continue;
+      batch.push(this.delete({ project, drive: itemsDrive }, id));
+      if (batch.length === EMPTY_BATCH) await flush();
+      if (deleted >= limit) break;
+    }
+    await flush();
+    return deleted;
+  }
+
+  async #read(project: string, drive: string, id: string): Promise<Stored | undefined> {
+    // Other text may be too long for a key.
+    if (!isVersion(id)) return undefined;
+    const [item] = await this.#db.reads.get<[TrashRecord]>([keys.trash(project, drive, id)]);
+    return item.value === null ? undefined : item;
+  }
+}
+
+/** Items that are deleted at the same time. */
+const EMPTY_BATCH = 100;
+
+/** Returns whether the deadline of an item has not passed. */
+function isKept({ expires }: TrashRecord): boolean {
+  return expires > Date.now();
+}
+
+/** Returns the operation that removes an item and its deadline. */
+function takeOut({ unchanged }: CachedProject, { key, value, versionstamp }: Stored): Operation {
+  return new Operation().share(unchanged)
+    .check(key, versionstamp)
+    .delete(key)
+    .delete(keys.garbage(value.expires, String(key.at(-1))));
+}
+
+/** Adds that the whole trash of a project, as it is now, is deleted in the background. */
+export function emptyInBackground(operation: Operation, project: string): void {
+  const garbage: Garbage = { kind: "whole_trash", project, drive: "", name: "", before: newVersion() };
+  addGarbage(operation, garbage, Date.now());
+}

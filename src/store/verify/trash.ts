@@ -1,0 +1,69 @@
+/**
+ * The trash: the bytes of its items, their deadlines and the counters.
+ *
+ * @module
+ */
+import { identityOf, keys, prefixes } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { fileText, type Garbage, type Place, type TrashRecord } from "../engine/records.ts";
+import { driveCounterProblems } from "./counters.ts";
+import { type OnBytes, recordProblem } from "./files.ts";
+import type { PendingDeletions } from "./ownership.ts";
+import { type Problem, repairWith } from "./problem.ts";
+import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
+
+const LABELS = { trash_files: "files in the trash", trash_bytes: "bytes in the trash" };
+
+/** Yields the damaged files in the trash. They have no repair. */
+export function* trashedFileProblems(snapshot: Snapshot, onBytes: OnBytes): Generator<Problem> {
+  for (const { key, value } of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const problem = recordProblem(snapshot, value.record, onBytes);
+    if (problem === undefined) continue;
+    const place = placeOf(key, value);
+    const message = `The file ${fileText(place)} in the trash is damaged: ${problem}; ` +
+      `restore it from a backup, or delete it from the trash`;
+    yield { kind: "file", message, ...place };
+  }
+}
+
+/** Yields items that are never deleted, and wrong counters. */
+export function* trashProblems(
+  snapshot: Snapshot,
+  deletions: PendingDeletions,
+): Generator<Problem> {
+  const counts = new Map<string, bigint>();
+  const add = (key: Deno.KvKey, by: number) => {
+    const id = identityOf(key);
+    counts.set(id, (counts.get(id) ?? 0n) + BigInt(by));
+  };
+  for (const item of snapshot.list<TrashRecord>(prefixes.all("trash"))) {
+    const { project, drive } = placeOf(item.key, item.value);
+    add(keys.usage(project, drive, "trash_files"), 1);
+    add(keys.usage(project, drive, "trash_bytes"), item.value.record.size);
+    yield* deadlineProblems(snapshot, item);
+  }
+  yield* driveCounterProblems(snapshot, deletions, counts, LABELS);
+}
+
+function* deadlineProblems(
+  snapshot: Snapshot,
+  { key, value, versionstamp }: SnapshotEntry<TrashRecord>,
+): Generator<Problem> {
+  const id = String(key.at(-1));
+  const deadline = keys.garbage(value.expires, id);
+  if (snapshot.has(deadline)) return;
+  const place = placeOf(key, value);
+  const garbage: Garbage = { kind: "trash", ...place, id };
+  const operation = new Operation().check(key, versionstamp).set(deadline, garbage);
+  yield {
+    kind: "journal",
+    message: `The file ${fileText(place)} would stay in the trash for ever`,
+    ...place,
+    repair: repairWith(operation, "It is deleted at its deadline"),
+  };
+}
+
+function placeOf(key: readonly (string | number)[], { name }: TrashRecord): Place {
+  const [, project = "", drive = ""] = key.map(String);
+  return { project, drive, name };
+}
