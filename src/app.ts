@@ -5,12 +5,14 @@ import { changeProject, deleteDrive, deleteProject, showProject } from "./api/ad
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
 import type { Deps } from "./api/endpoint.ts";
+import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
 import { deleteFiles } from "./api/files/delete_files.ts";
 import { downloadFile } from "./api/files/download_file.ts";
 import { listDrives } from "./api/files/list_drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
 import { putFile } from "./api/files/put_file.ts";
 import { putPart } from "./api/files/put_part.ts";
+import { deleteTrash, listTrash, restoreTrash } from "./api/files/trash.ts";
 import {
   abortUpload,
   completeUpload,
@@ -41,6 +43,10 @@ export const routes: readonly Route[] = [
   route("/v1/:project", { GET: listDrives }),
   route(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
   route(`${DRIVE}/files/download`, { GET: downloadFile }),
+  route(`${DRIVE}/files/copy`, { POST: copyFiles }),
+  route(`${DRIVE}/files/move`, { POST: moveFiles }),
+  route(`${DRIVE}/trash`, { GET: listTrash, DELETE: deleteTrash }),
+  route(`${DRIVE}/trash/restore`, { POST: restoreTrash }),
   route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
   route(UPLOAD, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),
   route(`${UPLOAD}/parts`, { POST: putPart }),

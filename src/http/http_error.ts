@@ -102,6 +102,9 @@ export const errors = {
     badRequest(`The body has no field to set: the fields are ${listed(fields)}`),
   badNames: (problem: string) =>
     badRequest(`The names to delete must be 1 to 1000 strings: ${problem}`),
+  badCopy: badRequest,
+  sameFile: (name: string) =>
+    badRequest(`Source and target are the same file ${quote(name)}: choose another name or drive`),
   badParts: badRequest,
   uploadNameMismatch: badRequest,
   badSignIn: () => badRequest('The form must have the project key in "key": use the sign-in page'),
@@ -201,6 +204,10 @@ export const errors = {
   // 409 Conflict, 412 Precondition Failed
   conflict,
   uploadCompleted: conflict,
+  targetExists: (name: string) =>
+    conflict(
+      `There is a file ${quote(name)} already: send "overwrite": true to replace it`,
+    ),
   driveBeingRemoved: (drive: string) =>
     new HttpError(409, `The drive ${quote(drive)} is being removed: try again`, retryLater),
   preconditionFailed: () =>

@@ -102,10 +102,19 @@ export class Fields {
   ): Promise<Fields> {
     const bad = (problem: string) => errors.badObject(known, problem);
     const limits = { limit: MAX_ADMIN_BODY, idle, bad, tooLarge: errors.jsonTooLarge, context };
-    const sent = await readJson(request, limits);
+    return Fields.of(await readJson(request, limits), known);
+  }
+
+  /**
+   * Returns the fields of a JSON value; `undefined` counts as an object without fields.
+   *
+   * @param known The names of the allowed fields.
+   * @throws {HttpError} 400 if it is not an object or has an unknown field.
+   */
+  static of(sent: unknown, known: readonly string[]): Fields {
     const body = sent === undefined ? {} : sent;
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
-      throw bad("it is not an object");
+      throw errors.badObject(known, "it is not an object");
     }
     const values = new Map(Object.entries(body));
     for (const name of values.keys()) {
@@ -116,6 +125,31 @@ export class Fields {
 
   has(name: string): boolean {
     return this.#values.has(name);
+  }
+
+  /** Items from 1 to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  list(name: string, max: number): readonly unknown[] | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (Array.isArray(value) && value.length > 0 && value.length <= max) return value;
+    throw errors.badField(name, `must be an array of 1 to ${max} items`);
+  }
+
+  /** Strings, 1 to `max`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  texts(name: string, max: number): readonly string[] | undefined {
+    const items = this.list(name, max);
+    if (items === undefined || items.every((item) => typeof item === "string")) return items;
+    throw errors.badField(name, "has an item that is not a string");
+  }
+
+  /** A whole number in a range; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  wholeNumber(name: string, min: number, max: number): number | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) {
+      return Number(value);
+    }
+    throw errors.badField(name, `must be a whole number from ${min} to ${max}`);
   }
 
   /** A required text. @throws {HttpError} 400 naming the field. */
@@ -164,6 +198,11 @@ export class Fields {
       if (!known.includes(inner)) throw errors.unknownField(`${name}.${inner}`, known);
     }
     return new Fields(values);
+  }
+
+  /** `true` or `false`. @throws {HttpError} 400 naming the field. */
+  flagOr(name: string, absent: boolean): boolean {
+    return this.has(name) ? this.flag(name) : absent;
   }
 
   /** A required `true` or `false`. @throws {HttpError} 400 naming the field. */

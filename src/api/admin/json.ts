@@ -22,11 +22,13 @@ export interface ProjectJson {
   max_bytes: number | null;
   /** The domain below which its owner may choose host names for applications; `null` for none. */
   host_suffix: string | null;
+  /** How many days the trash keeps files; 0 if there is none. */
+  trash_days: number;
 }
 
 /** A project as JSON. */
 export function projectJson(
-  { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
+  { project, name, created, maxBytes, hostSuffix, trashDays }: ProjectInfo,
 ): ProjectJson {
   return {
     project_id: project,
@@ -34,6 +36,7 @@ export function projectJson(
     created: isoSeconds(created),
     max_bytes: maxBytes ?? null,
     host_suffix: hostSuffix ?? null,
+    trash_days: trashDays ?? 0,
   };
 }
 
@@ -52,12 +55,20 @@ export function driveJson({ name, files, bytes }: DriveUsage): DriveJson {
 /** The usage of all drives of a project together. */
 export function usageOf(
   drives: readonly DriveUsage[],
-): { files: number; bytes: number; open_upload_bytes: number } {
-  const sum = { files: 0, bytes: 0, open_upload_bytes: 0 };
-  for (const { files, bytes, openBytes } of drives) {
+): {
+  files: number;
+  bytes: number;
+  open_upload_bytes: number;
+  trash_files: number;
+  trash_bytes: number;
+} {
+  const sum = { files: 0, bytes: 0, open_upload_bytes: 0, trash_files: 0, trash_bytes: 0 };
+  for (const { files, bytes, openBytes, trashFiles, trashBytes } of drives) {
     sum.files += files;
     sum.bytes += bytes;
     sum.open_upload_bytes += openBytes;
+    sum.trash_files += trashFiles;
+    sum.trash_bytes += trashBytes;
   }
   return sum;
 }

@@ -20,6 +20,16 @@ import {
 } from "./admin_call.ts";
 import { diskJson, driveJson, projectJson, usageOf } from "./json.ts";
 
+/** The longest time that the trash keeps files, in days (sharing contract). */
+const MAX_TRASH_DAYS = 365;
+
+const trashDays = {
+  type: "integer",
+  minimum: 0,
+  maximum: MAX_TRASH_DAYS,
+  description: "How many days the trash keeps deleted and replaced files; 0 for no trash.",
+};
+
 /** The schemas of a project's fields. */
 export const projectFields = {
   project_id: schema("ProjectId"),
@@ -27,6 +37,7 @@ export const projectFields = {
   created: schema("Second"),
   max_bytes: orNull(schema("ByteLimit")),
   host_suffix: orNull(schema("HostSuffix")),
+  trash_days: trashDays,
 };
 
 /** The schemas of the usage of a project's drives. */
@@ -37,6 +48,8 @@ export const usageFields = {
     "The total size of the parts of open uploads. They count towards `max_bytes` as well.",
     0,
   ),
+  trash_files: count("The number of files in the trash.", 3),
+  trash_bytes: count("Their total size, which counts towards `max_bytes` as well.", 98_304),
 };
 
 /** `GET /admin/v1/projects/{id}`: a project, its drives and their usage. */
@@ -57,43 +70,52 @@ export const showProject = projectEndpoint({
   },
 }, (call, deps) => projectDetails(call.info, call, deps));
 
-const CHANGEABLE = ["max_bytes", "host_suffix"];
+const CHANGEABLE = ["max_bytes", "host_suffix", "trash_days"];
 
 /**
- * `PATCH /admin/v1/projects/{id}`: sets the limit for the total size of the project's files, and the suffix below which
- * its owner may choose host names. `null` removes the limit or the suffix.
+ * `PATCH /admin/v1/projects/{id}`: sets the limit for the total size of the project's files, the suffix below which its
+ * owner may choose host names, and the days of the trash, which the owner may set, too. `null` removes the limit or the
+ * suffix.
  */
-export const changeProject = administratorEndpoint({
+export const changeProject = projectEndpoint({
   id: "changeProject",
   tag: TAGS.projects,
   summary: "Change a project",
   description:
     "Sets the limit for the total size of the project's files; `null` removes it. Stored files are kept. " +
     "Sets the suffix below which the owner may choose host names for applications; names below the previous suffix " +
-    "become invalid. For the administrator only.",
+    "become invalid. Both are for the administrator only. " +
+    "Sets how many days the trash keeps files; 0 turns it off and empties it in the background.",
   body: jsonBody("The fields to set.", schema("ChangeProjectRequest"), {
     example: { max_bytes: 10_000_000_000 },
   }),
   success: { 200: jsonResponse("The changed project.", "ProjectDetails") },
-  failures: { ...jsonFailures, NotFound: NO_PROJECT },
+  failures: {
+    ...jsonFailures,
+    Forbidden: "The key is of another project, or a field is for the administrator only.",
+  },
   schemas: {
     ChangeProjectRequest: closed({
       max_bytes: orNull(schema("ByteLimit")),
       host_suffix: orNull(schema("HostSuffix")),
+      trash_days: trashDays,
     }, { optional: CHANGEABLE, description: "At least one field is required." }),
   },
 }, async (call, deps) => {
-  const project = call.params["project"] ?? "";
-  const { projects } = deps.store;
-  const found = isProjectId(project) ? await projects.get(project) : undefined;
-  if (found === undefined) throw errors.projectNotFound(project);
   const fields = await Fields.read(call, deps.idleTimeout, CHANGEABLE);
+  if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
+  const isOwners = !fields.has("max_bytes") && !fields.has("host_suffix");
+  if (!call.isAdministrator && !isOwners) throw errors.administratorOnly();
   const maxBytes = fields.sizeOrNull("max_bytes");
   const suffix = fields.textOrNull("host_suffix", (text) => suffixProblem(text, deps));
-  if (maxBytes === undefined && suffix === undefined) throw errors.nothingToChange(CHANGEABLE);
   const hostSuffix = suffix === null ? null : suffix?.toLowerCase();
-  const info = await projects.update(project, { maxBytes, hostSuffix });
-  if (info === undefined) throw errors.projectNotFound(project);
+  const changes = {
+    maxBytes,
+    hostSuffix,
+    trashDays: fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS),
+  };
+  const info = await deps.store.projects.update(call.project, changes);
+  if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);
 });
 

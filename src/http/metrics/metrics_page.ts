@@ -180,11 +180,13 @@ function writeProjects(to: Exposition, all: readonly ProjectUsage[]): void {
   const listed = all.length <= MAX_MEASURED_PROJECTS
     ? all
     : all.toSorted((a, b) => b.bytes - a.bytes).slice(0, MAX_MEASURED_PROJECTS);
-  const samples = (of: "files" | "bytes"): Sample[] =>
+  const samples = (of: "files" | "bytes" | "trashFiles" | "trashBytes"): Sample[] =>
     listed.map((usage) => [{ project: usage.project }, usage[of]]);
   to.gauge("kvdrive_projects", "All projects, including those that are not listed individually.", [
     [{}, all.length],
   ]);
   to.gauge("kvdrive_project_files", "Files of a project.", samples("files"));
   to.gauge("kvdrive_project_bytes", "Bytes of a project's files.", samples("bytes"));
+  to.gauge("kvdrive_project_trash_files", "Files in the trash of a project.", samples("trashFiles"));
+  to.gauge("kvdrive_project_trash_bytes", "Bytes in the trash of a project.", samples("trashBytes"));
 }

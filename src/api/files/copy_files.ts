@@ -1,0 +1,224 @@
+import { errors, toHttpError } from "../../http/http_error.ts";
+import { Fields, readJson } from "../../http/json_body.ts";
+import { boundedJson, json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody, type OperationDescription } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { driveNameProblem, fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
+import { allowsWrite, type Preconditions } from "../../rules/preconditions.ts";
+import { StoreUnavailable } from "../../store/engine/errors.ts";
+import type { MemoryShare } from "../../store/engine/memory_budget.ts";
+import { placeId } from "../../store/engine/records.ts";
+import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
+import { type DriveCall, driveEndpoint, preconditionsOf, writeFailures } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+
+/** Files that one call may copy or move. */
+const MAX_ITEMS = 1000;
+
+/** The largest body: two names of 1024 bytes for each item, each character as a `\u` escape of six bytes. */
+const MAX_JSON_BODY = MAX_ITEMS * (2 * MAX_FILE_NAME * 6 + 32) + 4096;
+
+const SINGLE = ["from", "to", "to_drive", "overwrite"];
+const MANY = ["items", "to_drive", "overwrite"];
+
+const noConditions: Preconditions = {
+  ifMatch: null,
+  ifNoneMatch: null,
+  ifModifiedSince: null,
+  ifUnmodifiedSince: null,
+  ifRange: null,
+};
+
+/** Of an item whose name or drive is not valid, nothing is changed and the whole call is refused. */
+const failures: OperationDescription["failures"] = {
+  ...writeFailures,
+  BadRequest: "The body is not such JSON, a name is not valid, or source and target are the same.",
+  NotFound: "There is no file with the source's name, or no such project (administrator).",
+  Conflict: "The target exists and `overwrite` is not set, or the drive is being removed.",
+  PreconditionFailed: "The source does not match `If-Match`: nothing was changed.",
+  BodyTimeout: "The body stopped coming, or came too slowly: nothing was changed.",
+  TooLarge: "The body is larger than any valid one.",
+};
+
+const itemFields = { from: schema("FileName"), to: schema("FileName") };
+const targetFields = {
+  to_drive: {
+    ...schema("DriveName"),
+    description: "The drive of the targets, in the same project; the same drive if absent.",
+  },
+  overwrite: { type: "boolean", description: "Whether existing targets are replaced." },
+};
+
+const body = jsonBody(
+  `One file, or 1 to ${MAX_ITEMS} files as \`items\`, which are handled in their order.`,
+  { oneOf: [schema("CopyRequest"), schema("CopyManyRequest")] },
+);
+
+const result = {
+  oneOf: [schema("StoredFile"), schema("CopyResult")],
+};
+
+const schemas: OperationDescription["schemas"] = {
+  CopyRequest: closed({ ...itemFields, ...targetFields }, { optional: ["to_drive", "overwrite"] }),
+  CopyManyRequest: closed({
+    items: listOf(closed(itemFields), { minItems: 1, maxItems: MAX_ITEMS }),
+    ...targetFields,
+  }, { optional: ["to_drive", "overwrite"] }),
+  CopyResult: closed({
+    done: listOf(schema("FileName"), { description: "The sources, in the order of the request." }),
+    failed: listOf(
+      closed({
+        name: { ...schema("FileName"), description: "The source." },
+        error: { type: "string", minLength: 1 },
+      }),
+    ),
+  }),
+};
+
+/** `POST /files/copy`: copies files without copying bytes. */
+export const copyFiles = driveEndpoint({
+  id: "copyFiles",
+  tag: TAGS.files,
+  summary: "Copy files",
+  description:
+    "Copies a file in one atomic operation, in the time of a small write and without further disk space. " +
+    "The copy keeps content type and digest, has its own `ETag`, and is created now.",
+  parameters: [parameter("IfMatch"), parameter("ContentDigest")],
+  body,
+  success: {
+    200: jsonResponse("With `items`: what was copied, and what was not.", "CopyResult"),
+    201: jsonResponse("The file was copied.", "StoredFile"),
+  },
+  failures,
+  schemas,
+}, (call, deps) => handle("copy", call, deps));
+
+/** `POST /files/move`: gives files other names. */
+export const moveFiles = driveEndpoint({
+  id: "moveFiles",
+  tag: TAGS.files,
+  summary: "Move and rename files",
+  description:
+    "Moves a file in one atomic operation: at every moment exactly one of the two names exists. " +
+    "The file keeps its content type, times, digest and `ETag`.",
+  parameters: [parameter("IfMatch"), parameter("ContentDigest")],
+  body,
+  success: {
+    200: {
+      ...jsonResponse("What was moved.", "CopyResult"),
+      content: { "application/json": { schema: result } },
+    },
+  },
+  failures,
+}, (call, deps) => handle("move", call, deps));
+
+/** What a call asks for. */
+interface Asked {
+  items: CopyRequest[];
+  isSingle: boolean;
+}
+
+async function handle(kind: CopyKind, call: DriveCall, deps: Deps): Promise<Response> {
+  using memory = await deps.store.memory.json.reserve(call.project, 0);
+  const { items, isSingle } = await readRequest(call, deps, memory);
+  const [first] = items;
+  if (isSingle && first !== undefined) {
+    await runOne(kind, first, deps);
+    const { name, project, drive } = first.to;
+    const status = kind === "copy" ? 201 : 200;
+    return json(status, { name, project_id: project, drive_name: drive });
+  }
+  const outcomes = await runInOrder(items, (item) => runOne(kind, item, deps));
+  const answer = resultOf(items, outcomes, call, deps);
+  // The response repeats names of the request, whose memory another request may wait for.
+  memory.shrink(memory.bytes);
+  return await boundedJson(call, deps, { isRepeatable: true }, () => Promise.resolve(answer));
+}
+
+/** Copies or moves one file. @throws {HttpError} 400, 404, 409 or 412. */
+async function runOne(kind: CopyKind, request: CopyRequest, { store }: Deps): Promise<void> {
+  const { from, to } = request;
+  if (placeId(from) === placeId(to)) throw errors.sameFile(from.name);
+  switch (await store.files.copies.run(kind, request)) {
+    case "absent":
+      throw errors.fileNotFound(from.name);
+    case "refused":
+      throw errors.preconditionFailed();
+    case "taken":
+      throw errors.targetExists(to.name);
+    case "done":
+  }
+}
+
+/**
+ * Runs tasks at the same time as long as they concern different files; tasks of the same file run in their order. Returns
+ * the error of each, or `undefined`.
+ */
+async function runInOrder(
+  items: readonly CopyRequest[],
+  task: (item: CopyRequest) => Promise<void>,
+): Promise<unknown[]> {
+  const last = new Map<string, Promise<unknown>>();
+  const all = items.map((item) => {
+    const files = [placeId(item.from), placeId(item.to)];
+    const before = Promise.all(files.map((file) => last.get(file)));
+    const outcome = before.then(() => task(item)).then(() => undefined, (error: unknown) => error);
+    for (const file of files) last.set(file, outcome);
+    return outcome;
+  });
+  return await Promise.all(all);
+}
+
+/** @throws {StoreUnavailable} if the store did not answer for any of the items. */
+function resultOf(
+  items: readonly CopyRequest[],
+  outcomes: readonly unknown[],
+  { requestId }: DriveCall,
+  { onError }: Deps,
+): unknown {
+  if (outcomes.every((error) => error instanceof StoreUnavailable)) throw outcomes[0];
+  const done: string[] = [];
+  const failed: { name: string; error: string }[] = [];
+  for (const [i, { from: { name } }] of items.entries()) {
+    if (outcomes[i] === undefined) done.push(name);
+    else {
+      const { status, cause, message } = toHttpError(outcomes[i]);
+      if (status >= 500) onError(cause ?? outcomes[i], requestId);
+      failed.push({ name, error: message });
+    }
+  }
+  return { done, failed };
+}
+
+async function readRequest(
+  call: DriveCall,
+  { idleTimeout: idle }: Deps,
+  memory: MemoryShare,
+): Promise<Asked> {
+  const { request, context } = call;
+  const bad = (problem: string) => errors.badObject(SINGLE, problem);
+  const sent = await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context, memory });
+  const isMany = typeof sent === "object" && sent !== null && "items" in sent;
+  const fields = Fields.of(sent, isMany ? MANY : SINGLE);
+  const { ifMatch } = preconditionsOf(call);
+  if (isMany && ifMatch !== null) {
+    throw errors.badCopy("If-Match is about one source: leave it out with items");
+  }
+  const drive = fields.optionalText("to_drive", driveNameProblem) ?? call.drive;
+  const overwrite = fields.flagOr("overwrite", false);
+  const condition: CopyRequest["condition"] = (current) =>
+    allowsWrite({ ...noConditions, ifMatch }, current);
+  const { project } = call;
+  const itemOf = (item: Fields): CopyRequest => ({
+    from: { project, drive: call.drive, name: item.text("from", fileNameProblem) },
+    to: { project, drive, name: item.text("to", fileNameProblem) },
+    overwrite,
+    condition,
+  });
+  const listed = fields.list("items", MAX_ITEMS);
+  if (listed === undefined) return { items: [itemOf(fields)], isSingle: true };
+  return { items: listed.map((item) => itemOf(Fields.of(item, ["from", "to"]))), isSingle: false };
+}

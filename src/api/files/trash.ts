@@ -1,0 +1,157 @@
+import { errors } from "../../http/http_error.ts";
+import { Fields, readJson } from "../../http/json_body.ts";
+import { boundedJson, json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed, count, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import { MAX_LIST } from "../../rules/names.ts";
+import type { TrashItem } from "../../store/files/trash.ts";
+import { VERSION_LENGTH } from "../../store/files/versions.ts";
+import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+
+/** Items that one call may restore or delete. */
+const MAX_IDS = 1000;
+
+/** The largest body: the ids, their quotes and commas, and other members. */
+const MAX_JSON_BODY = MAX_IDS * (4 * VERSION_LENGTH) + 4096;
+
+/** Estimated memory for reading and writing one item, in bytes. */
+const ITEM_MEMORY = 2048;
+
+const ids = listOf(schema("TrashId"), { minItems: 1, maxItems: MAX_IDS });
+
+/** `GET /trash`: the items, newest first. */
+export const listTrash = driveEndpoint({
+  id: "listTrash",
+  tag: TAGS.trash,
+  summary: "List the trash",
+  description: "Lists deleted and replaced files of the drive, newest first.",
+  parameters: ["Limit", "Last", "Prefix"].map(parameter),
+  success: { 200: jsonResponse("The items, and `paging` if there may be more.", "TrashList") },
+  schemas: {
+    TrashId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
+    TrashList: closed({
+      items: listOf(schema("TrashItem"), { maxItems: MAX_LIST }),
+      paging: closed({
+        size: { type: "integer", minimum: 0, maximum: MAX_LIST },
+        last: { ...schema("TrashId"), description: "`last` of the next request." },
+      }, { description: "Present if and only if there may be a next page." }),
+    }, { optional: ["paging"] }),
+    TrashItem: closed({
+      id: schema("TrashId"),
+      name: schema("FileName"),
+      size: count("Bytes.", 48_213),
+      content_type: { type: "string", maxLength: MAX_CONTENT_TYPE, examples: ["image/jpeg"] },
+      deleted: schema("Second"),
+      expires: { ...schema("Second"), description: "When it is deleted for good." },
+      reason: { enum: ["deleted", "replaced"] },
+    }),
+  },
+}, async (call, deps) => {
+  const { project, drive, query } = call;
+  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
+  const options = { limit, last: query.one("last") ?? "", prefix: query.one("prefix") ?? "" };
+  const memory = { estimate: limit * ITEM_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, memory, async () => {
+    const { items, last } = await deps.store.trash.list({ project, drive }, options);
+    return {
+      items: items.map(itemJson),
+      ...(last === undefined ? {} : { paging: { size: items.length, last } }),
+    };
+  });
+});
+
+function itemJson({ id, name, record, deleted, expires, reason }: TrashItem): unknown {
+  const { size, type } = record;
+  const times = { deleted: isoSeconds(deleted), expires: isoSeconds(expires) };
+  return { id, name, size, content_type: type, ...times, reason };
+}
+
+/** `POST /trash/restore`: gives files back their names. */
+export const restoreTrash = driveEndpoint({
+  id: "restoreTrash",
+  tag: TAGS.trash,
+  summary: "Restore files from the trash",
+  description:
+    "Gives files back their names, with their content type, times and `ETag`. A file that has the name now is kept, and " +
+    "the restoration fails, unless `overwrite` is set; then it goes to the trash itself.",
+  body: jsonBody("The items to restore, in this order.", schema("RestoreRequest")),
+  success: { 200: jsonResponse("What was restored, and what was not.", "RestoreResult") },
+  failures: {
+    ...writeFailures,
+    BadRequest: "The body is not such JSON.",
+    BodyTimeout: "The body stopped coming, or came too slowly: nothing was restored.",
+    TooLarge: "The body is larger than any valid one.",
+  },
+  schemas: {
+    RestoreRequest: closed({ ids, overwrite: { type: "boolean" } }, { optional: ["overwrite"] }),
+    RestoreResult: closed({
+      restored: listOf(schema("TrashId")),
+      failed: listOf(closed({ id: schema("TrashId"), error: { type: "string", minLength: 1 } })),
+    }),
+  },
+}, async (call, deps) => {
+  const fields = await readFields(call, deps, ["ids", "overwrite"]);
+  const asked = fields.texts("ids", MAX_IDS);
+  if (asked === undefined) throw errors.missingField("ids");
+  const overwrite = fields.flagOr("overwrite", false);
+  const restored: string[] = [];
+  const failed: { id: string; error: string }[] = [];
+  // One after the other: two of them may have the same name.
+  for (const id of asked) {
+    const outcome = await deps.store.trash.restore(call, id, { overwrite });
+    if (outcome === "restored") restored.push(id);
+    else failed.push({ id, error: REASONS[outcome] });
+  }
+  return json(200, { restored, failed });
+});
+
+const REASONS = {
+  absent: "There is no such item in the trash: it was restored, deleted, or has expired",
+  taken: 'Another file has its name: send "overwrite": true to replace that',
+};
+
+/** `DELETE /trash`: deletes items, or all of them, for good. */
+export const deleteTrash = driveEndpoint({
+  id: "deleteTrash",
+  tag: TAGS.trash,
+  summary: "Delete files in the trash for good",
+  body: jsonBody("The items to delete, or all.", schema("DeleteTrashRequest"), {
+    example: { all: true },
+  }),
+  success: { 200: jsonResponse("How many items were deleted.", "DeletedTrash") },
+  failures: {
+    BadRequest: "The body is not such JSON: it needs either `ids` or `all`.",
+    BodyTimeout: "The body stopped coming, or came too slowly: nothing was deleted.",
+    TooLarge: "The body is larger than any valid one.",
+  },
+  schemas: {
+    DeleteTrashRequest: { oneOf: [closed({ ids }), closed({ all: { const: true } })] },
+    DeletedTrash: closed({ deleted: count("Items that existed.", 2) }),
+  },
+}, async (call, deps) => {
+  const { trash } = deps.store;
+  const fields = await readFields(call, deps, ["ids", "all"]);
+  const asked = fields.texts("ids", MAX_IDS);
+  const isAll = fields.flagOr("all", false);
+  if (isAll === (asked !== undefined)) {
+    throw errors.badObject(["ids", "all"], 'it needs either "ids" or "all": true');
+  }
+  if (asked === undefined) return json(200, { deleted: await trash.empty(call) });
+  const outcomes = await Promise.all([...new Set(asked)].map((id) => trash.delete(call, id)));
+  return json(200, { deleted: outcomes.filter(Boolean).length });
+});
+
+async function readFields(
+  { request, context }: DriveCall,
+  { idleTimeout: idle }: Deps,
+  known: readonly string[],
+): Promise<Fields> {
+  const bad = (problem: string) => errors.badObject(known, problem);
+  return Fields.of(await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context }), known);
+}
