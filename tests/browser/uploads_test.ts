@@ -25,7 +25,10 @@ test("Open uploads are listed with their age and received bytes, and can be abor
   await signInAsOwner(fixture);
   await openSection(page, "Uploads");
   const listedRow = row(page, "holidays/film.bin");
-  assertMatch(await listedRow.innerText(), /films\s+just now\s+2 parts, 11\.0 MB\s+(in 23 hours|tomorrow)/);
+  assertMatch(
+    await listedRow.innerText(),
+    /films\s+just now\s+2 parts, 11\.0 MB\s+(in 23 hours|tomorrow)/,
+  );
   await listedRow.getByText("Started elsewhere").waitFor();
   await listedRow.getByRole("button", { name: "Abort the upload of holidays/film.bin" }).click();
   const question = dialog(page, "Abort the upload of “holidays/film.bin”?");
