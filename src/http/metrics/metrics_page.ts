@@ -187,6 +187,14 @@ function writeProjects(to: Exposition, all: readonly ProjectUsage[]): void {
   ]);
   to.gauge("kvdrive_project_files", "Files of a project.", samples("files"));
   to.gauge("kvdrive_project_bytes", "Bytes of a project's files.", samples("bytes"));
-  to.gauge("kvdrive_project_trash_files", "Files in the trash of a project.", samples("trashFiles"));
-  to.gauge("kvdrive_project_trash_bytes", "Bytes in the trash of a project.", samples("trashBytes"));
+  to.gauge(
+    "kvdrive_project_trash_files",
+    "Files in the trash of a project.",
+    samples("trashFiles"),
+  );
+  to.gauge(
+    "kvdrive_project_trash_bytes",
+    "Bytes in the trash of a project.",
+    samples("trashBytes"),
+  );
 }

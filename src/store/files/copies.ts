@@ -111,7 +111,10 @@ export class Copies {
     let more = 0;
     let record: FileRecord;
     if (kind === "copy") {
-      record = copiedRecord({ ...value, ...shareBytes(operation, source.key, value) }, target.value);
+      record = copiedRecord(
+        { ...value, ...shareBytes(operation, source.key, value) },
+        target.value,
+      );
     } else {
       record = movedRecord(value, target.value, this.#recentDeletions.has(to));
       operation.delete(source.key);

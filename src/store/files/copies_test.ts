@@ -58,22 +58,25 @@ const LAYOUTS: Record<string, (bench: TestStore, name: string) => Promise<number
 };
 
 for (const [layout, store] of Object.entries(LAYOUTS)) {
-  testOnAll(`Copies of a file ${layout} share its bytes until the last one is gone`, async (bench) => {
-    const size = await store(bench, "a");
-    const content = await read(bench, "a");
-    assertEquals(await run(bench, "copy", "a", "b"), "done");
-    assertEquals(await run(bench, "copy", "b", "c"), "done");
-    assertEquals(await users(bench, "a"), 3);
-    await assertUsage(bench, { files: 3, bytes: 3 * size });
-    await bench.store.files.delete(place("a"));
-    await put(bench, "b", bytes(10));
-    await sweepLater(bench);
-    await sweepLater(bench);
-    assertEquals(await users(bench, "c"), 1);
-    assertEquals(await read(bench, "c"), content);
-    assertEquals(await read(bench, "b"), bytes(10));
-    await assertNothingStays(bench, "b", "c");
-  });
+  testOnAll(
+    `Copies of a file ${layout} share its bytes until the last one is gone`,
+    async (bench) => {
+      const size = await store(bench, "a");
+      const content = await read(bench, "a");
+      assertEquals(await run(bench, "copy", "a", "b"), "done");
+      assertEquals(await run(bench, "copy", "b", "c"), "done");
+      assertEquals(await users(bench, "a"), 3);
+      await assertUsage(bench, { files: 3, bytes: 3 * size });
+      await bench.store.files.delete(place("a"));
+      await put(bench, "b", bytes(10));
+      await sweepLater(bench);
+      await sweepLater(bench);
+      assertEquals(await users(bench, "c"), 1);
+      assertEquals(await read(bench, "c"), content);
+      assertEquals(await read(bench, "b"), bytes(10));
+      await assertNothingStays(bench, "b", "c");
+    },
+  );
 
   testOnAll(`A moved file ${layout} keeps its record, and its old name is free`, async (bench) => {
     await store(bench, "a");
@@ -104,17 +107,20 @@ testOnAll("A copy is a new version with the type and the digest of its source", 
   assertEquals((await recordOf(bench, "a")).version, source.version, "The source is unchanged");
 });
 
-testOnAll("Nothing happens without a source, on a taken target, or if a condition fails", async (bench) => {
-  await put(bench, "a", bytes(1));
-  await put(bench, "b", bytes(2));
-  for (const kind of ["copy", "move"] as const) {
-    assertEquals(await run(bench, kind, "none", "c"), "absent");
-    assertEquals(await run(bench, kind, "a", "b", { overwrite: false }), "taken");
-    assertEquals(await run(bench, kind, "a", "c", { condition: () => false }), "refused");
-  }
-  assertEquals([await read(bench, "a"), await read(bench, "b")], [bytes(1), bytes(2)]);
-  await assertUsage(bench, { files: 2, bytes: 3 });
-});
+testOnAll(
+  "Nothing happens without a source, on a taken target, or if a condition fails",
+  async (bench) => {
+    await put(bench, "a", bytes(1));
+    await put(bench, "b", bytes(2));
+    for (const kind of ["copy", "move"] as const) {
+      assertEquals(await run(bench, kind, "none", "c"), "absent");
+      assertEquals(await run(bench, kind, "a", "b", { overwrite: false }), "taken");
+      assertEquals(await run(bench, kind, "a", "c", { condition: () => false }), "refused");
+    }
+    assertEquals([await read(bench, "a"), await read(bench, "b")], [bytes(1), bytes(2)]);
+    await assertUsage(bench, { files: 2, bytes: 3 });
+  },
+);
 
 testOnAll("A download of a source or an overwritten target ends with its bytes", async (bench) => {
   const [first, second] = [bytes(20 * CHUNK_SIZE), bytes(10 * CHUNK_SIZE, 2)];
@@ -157,60 +163,72 @@ testOnAll("A copy counts in full towards the quota, a move not at all", async (b
   await assertUsage(bench, { files: 2, bytes: 200 });
 });
 
-testOnAll("Two processes that copy and delete one file at the same time lose nothing", async (bench) => {
-  const other = otherProcess(bench);
-  const content = bytes(2 * CHUNK_SIZE);
-  await put(bench, "a", content);
-  await Promise.all(Array.from({ length: 20 }, async (_, i) => {
-    const process = i % 2 === 0 ? bench : other;
-    await run(process, "copy", "a", `copy-${i}`);
-    if (i % 3 === 0) await process.store.files.delete(place(`copy-${i}`));
-  }));
-  await bench.store.files.delete(place("a"));
-  await Promise.all([sweepLater(bench), sweepElsewhere(bench)]);
-  await Promise.all([sweepLater(bench), sweepElsewhere(bench)]);
-  const left = Array.from({ length: 20 }, (_, i) => i).filter((i) => i % 3 !== 0);
-  for (const i of left) assertEquals(await read(bench, `copy-${i}`), content);
-  assertEquals(await users(bench, `copy-${left[0]}`), left.length);
-  await assertNothingStays(bench, ...left.map((i) => `copy-${i}`));
-});
+testOnAll(
+  "Two processes that copy and delete one file at the same time lose nothing",
+  async (bench) => {
+    const other = otherProcess(bench);
+    const content = bytes(2 * CHUNK_SIZE);
+    await put(bench, "a", content);
+    await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+      const process = i % 2 === 0 ? bench : other;
+      await run(process, "copy", "a", `copy-${i}`);
+      if (i % 3 === 0) await process.store.files.delete(place(`copy-${i}`));
+    }));
+    await bench.store.files.delete(place("a"));
+    await Promise.all([sweepLater(bench), sweepElsewhere(bench)]);
+    await Promise.all([sweepLater(bench), sweepElsewhere(bench)]);
+    const left = Array.from({ length: 20 }, (_, i) => i).filter((i) => i % 3 !== 0);
+    for (const i of left) assertEquals(await read(bench, `copy-${i}`), content);
+    assertEquals(await users(bench, `copy-${left[0]}`), left.length);
+    await assertNothingStays(bench, ...left.map((i) => `copy-${i}`));
+  },
+);
 
-testOnAll("Of moves of one file to many names at the same time exactly one succeeds", async (bench) => {
-  const other = otherProcess(bench);
-  await put(bench, "a", bytes(100));
-  const outcomes = await Promise.all(Array.from(
-    { length: 10 },
-    (_, i) => run(i % 2 === 0 ? bench : other, "move", "a", `to-${i}`),
-  ));
-  assertEquals(outcomes.filter((outcome) => outcome === "done").length, 1);
-  await assertUsage(bench, { files: 1, bytes: 100 });
-});
+testOnAll(
+  "Of moves of one file to many names at the same time exactly one succeeds",
+  async (bench) => {
+    const other = otherProcess(bench);
+    await put(bench, "a", bytes(100));
+    const outcomes = await Promise.all(Array.from(
+      { length: 10 },
+      (_, i) => run(i % 2 === 0 ? bench : other, "move", "a", `to-${i}`),
+    ));
+    assertEquals(outcomes.filter((outcome) => outcome === "done").length, 1);
+    await assertUsage(bench, { files: 1, bytes: 100 });
+  },
+);
 
-testOnAll("A file moved onto a name of the same second has a date that identifies nothing", async (bench) => {
-  await withClock(async (forward) => {
-    const a = await put(bench, "a", bytes(1));
-    await put(bench, "b", bytes(2));
-    assertEquals(a.sameSecond, undefined);
-    forward(5000);
-    await run(bench, "move", "a", "b");
-    assertEquals((await recordOf(bench, "b")).sameSecond, true);
-    assertEquals((await recordOf(bench, "b")).modified, a.modified);
-  });
-});
+testOnAll(
+  "A file moved onto a name of the same second has a date that identifies nothing",
+  async (bench) => {
+    await withClock(async (forward) => {
+      const a = await put(bench, "a", bytes(1));
+      await put(bench, "b", bytes(2));
+      assertEquals(a.sameSecond, undefined);
+      forward(5000);
+      await run(bench, "move", "a", "b");
+      assertEquals((await recordOf(bench, "b")).sameSecond, true);
+      assertEquals((await recordOf(bench, "b")).modified, a.modified);
+    });
+  },
+);
 
-testOnAll("Drives with copies are deleted one after the other, and the last one frees the bytes", async (bench) => {
-  const there = { ...place("x"), drive: "other" };
-  await putAt(bench, place("a"), bytes(3 * CHUNK_SIZE));
-  for (const name of ["b", "c"]) await run(bench, "copy", "a", name);
-  await run(bench, "copy", "a", there);
-  await bench.store.projects.deleteDrive("p", "d");
-  for (let i = 0; i < 2; i++) await sweepLater(bench);
-  using file = await bench.store.files.open(there);
-  assert(file !== undefined);
-  const pieces = await Array.fromAsync(await file.read({ start: 0, end: 3 * CHUNK_SIZE }));
-  assertEquals(new Uint8Array(await new Blob(pieces).arrayBuffer()), bytes(3 * CHUNK_SIZE));
-  file.close();
-  await bench.store.projects.deleteDrive("p", "other");
-  for (let i = 0; i < 2; i++) await sweepLater(bench);
-  await assertKeys(bench, {});
-});
+testOnAll(
+  "Drives with copies are deleted one after the other, and the last one frees the bytes",
+  async (bench) => {
+    const there = { ...place("x"), drive: "other" };
+    await putAt(bench, place("a"), bytes(3 * CHUNK_SIZE));
+    for (const name of ["b", "c"]) await run(bench, "copy", "a", name);
+    await run(bench, "copy", "a", there);
+    await bench.store.projects.deleteDrive("p", "d");
+    for (let i = 0; i < 2; i++) await sweepLater(bench);
+    using file = await bench.store.files.open(there);
+    assert(file !== undefined);
+    const pieces = await Array.fromAsync(await file.read({ start: 0, end: 3 * CHUNK_SIZE }));
+    assertEquals(new Uint8Array(await new Blob(pieces).arrayBuffer()), bytes(3 * CHUNK_SIZE));
+    file.close();
+    await bench.store.projects.deleteDrive("p", "other");
+    for (let i = 0; i < 2; i++) await sweepLater(bench);
+    await assertKeys(bench, {});
+  },
+);

@@ -44,4 +44,3 @@ export function setExpiring(
   const garbage: Garbage = { kind: "entry", project, drive, name: "", key };
   operation.set(key, value).set(keys.garbage(deadline, id), garbage);
 }
-

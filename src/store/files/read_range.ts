@@ -2,7 +2,13 @@ import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
 import type { KvReader } from "../reads/read_queue.ts";
-import { bytesVersion, CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
+import {
+  bytesVersion,
+  CHUNK_SIZE,
+  type FileRecord,
+  fileText,
+  type Place,
+} from "../engine/records.ts";
 import { ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { manifestParts } from "./manifest.ts";

@@ -98,5 +98,7 @@ export async function dropReference(
     }
     if ((await db.commit(operation)).ok) return;
   }
-  throw new StoreUnavailable("The bytes of a copy could not be released: their users kept changing");
+  throw new StoreUnavailable(
+    "The bytes of a copy could not be released: their users kept changing",
+  );
 }

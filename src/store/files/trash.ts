@@ -223,6 +223,12 @@ function takeOut({ unchanged }: CachedProject, { key, value, versionstamp }: Sto
 
 /** Adds that the whole trash of a project, as it is now, is deleted in the background. */
 export function emptyInBackground(operation: Operation, project: string): void {
-  const garbage: Garbage = { kind: "whole_trash", project, drive: "", name: "", before: newVersion() };
+  const garbage: Garbage = {
+    kind: "whole_trash",
+    project,
+    drive: "",
+    name: "",
+    before: newVersion(),
+  };
   addGarbage(operation, garbage, Date.now());
 }

@@ -32,25 +32,28 @@ testOnAll("Without a trash nothing is kept", async (bench) => {
   assertEquals(await counters(bench), [0, 0, 0, 0]);
 });
 
-testOnAll("What is deleted, overwritten or replaced is in the trash, newest first", async (bench) => {
-  await withTrash(bench);
-  await put(bench, "a", bytes(1));
-  await put(bench, "a", bytes(2));
-  await put(bench, "b", bytes(3));
-  const { copies } = bench.store.files;
-  const always = { overwrite: true, condition: () => true };
-  await copies.run("move", { from: place("a"), to: place("b"), ...always });
-  await bench.store.files.delete(place("b"));
-  const listed = await items(bench);
-  assertEquals(listed.map(({ name, reason, record }) => [name, reason, record.size]), [
-    ["b", "deleted", 2],
-    ["b", "replaced", 3],
-    ["a", "replaced", 1],
-  ]);
-  for (const { deleted, expires } of listed) assertEquals(expires - deleted, 7 * DAY);
-  assertEquals(await counters(bench), [0, 0, 3, 6]);
-  assertEquals((await items(bench, "a")).length, 1);
-});
+testOnAll(
+  "What is deleted, overwritten or replaced is in the trash, newest first",
+  async (bench) => {
+    await withTrash(bench);
+    await put(bench, "a", bytes(1));
+    await put(bench, "a", bytes(2));
+    await put(bench, "b", bytes(3));
+    const { copies } = bench.store.files;
+    const always = { overwrite: true, condition: () => true };
+    await copies.run("move", { from: place("a"), to: place("b"), ...always });
+    await bench.store.files.delete(place("b"));
+    const listed = await items(bench);
+    assertEquals(listed.map(({ name, reason, record }) => [name, reason, record.size]), [
+      ["b", "deleted", 2],
+      ["b", "replaced", 3],
+      ["a", "replaced", 1],
+    ]);
+    for (const { deleted, expires } of listed) assertEquals(expires - deleted, 7 * DAY);
+    assertEquals(await counters(bench), [0, 0, 3, 6]);
+    assertEquals((await items(bench, "a")).length, 1);
+  },
+);
 
 for (const size of [100, 2 * CHUNK_SIZE + 1]) {
   testOnAll(`A file of ${size} bytes comes back from the trash unchanged`, async (bench) => {
@@ -59,27 +62,36 @@ for (const size of [100, 2 * CHUNK_SIZE + 1]) {
     await bench.store.files.delete(place("a"));
     await sweepLater(bench);
     const [item] = await items(bench);
-    assertEquals(await bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite: false }), "restored");
+    assertEquals(
+      await bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite: false }),
+      "restored",
+    );
     assertEquals(await recordOf(bench, "a"), record);
     assertEquals(await read(bench, "a"), bytes(size));
     assertEquals(await counters(bench), [1, size, 0, 0]);
-    assertEquals(await bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite: true }), "absent");
+    assertEquals(
+      await bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite: true }),
+      "absent",
+    );
   });
 }
 
-testOnAll("A file that has the name is replaced only on demand, and goes to the trash", async (bench) => {
-  await withTrash(bench);
-  await put(bench, "a", bytes(1));
-  await put(bench, "a", bytes(2));
-  const [item] = await items(bench);
-  const restore = (overwrite: boolean) =>
-    bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite });
-  assertEquals(await restore(false), "taken");
-  assertEquals(await read(bench, "a"), bytes(2));
-  assertEquals(await restore(true), "restored");
-  assertEquals(await read(bench, "a"), bytes(1));
-  assertEquals((await items(bench)).map(({ record }) => record.size), [2]);
-});
+testOnAll(
+  "A file that has the name is replaced only on demand, and goes to the trash",
+  async (bench) => {
+    await withTrash(bench);
+    await put(bench, "a", bytes(1));
+    await put(bench, "a", bytes(2));
+    const [item] = await items(bench);
+    const restore = (overwrite: boolean) =>
+      bench.store.trash.restore(DRIVE, item?.id ?? "", { overwrite });
+    assertEquals(await restore(false), "taken");
+    assertEquals(await read(bench, "a"), bytes(2));
+    assertEquals(await restore(true), "restored");
+    assertEquals(await read(bench, "a"), bytes(1));
+    assertEquals((await items(bench)).map(({ record }) => record.size), [2]);
+  },
+);
 
 testOnAll("Items are deleted at their deadline, with their bytes", async (bench) => {
   await withTrash(bench, 1);
@@ -91,7 +103,12 @@ testOnAll("Items are deleted at their deadline, with their bytes", async (bench)
   await bench.store.sweeper.sweep(Date.now() + DAY + 60_000);
   await sweepLater(bench);
   assertEquals(await counters(bench), [0, 0, 0, 0]);
-  const left = { "usage files": 1, "usage bytes": 1, "usage trash_files": 1, "usage trash_bytes": 1 };
+  const left = {
+    "usage files": 1,
+    "usage bytes": 1,
+    "usage trash_files": 1,
+    "usage trash_bytes": 1,
+  };
   await assertKeys(bench, left);
 });
 
@@ -149,26 +166,32 @@ testOnAll("Two processes restore and delete one item: one of them succeeds", asy
     ]);
     assertEquals(deleted, restored === "absent");
     for (let i = 0; i < 2; i++) await sweepLater(bench);
-    assertEquals(await read(bench, "a"), restored === "restored" ? bytes(CHUNK_SIZE * 2) : undefined);
+    assertEquals(
+      await read(bench, "a"),
+      restored === "restored" ? bytes(CHUNK_SIZE * 2) : undefined,
+    );
     await bench.store.files.delete(place("a"));
     await bench.store.trash.empty(DRIVE);
   }
   assertEquals(await counters(bench), [0, 0, 0, 0]);
 });
 
-testOnAll("A copy in the trash keeps the bytes of the others, and the others keep its", async (bench) => {
-  await withTrash(bench);
-  const content = bytes(CHUNK_SIZE * 2);
-  await put(bench, "a", content);
-  const always = { overwrite: true, condition: () => true };
-  await bench.store.files.copies.run("copy", { from: place("a"), to: place("b"), ...always });
-  for (const name of ["a", "b"]) await bench.store.files.delete(place(name));
-  const [b, a] = await items(bench);
-  await bench.store.trash.delete(DRIVE, a?.id ?? "");
-  for (let i = 0; i < 2; i++) await sweepLater(bench);
-  await bench.store.trash.restore(DRIVE, b?.id ?? "", { overwrite: false });
-  assertEquals(await read(bench, "b"), content);
-});
+testOnAll(
+  "A copy in the trash keeps the bytes of the others, and the others keep its",
+  async (bench) => {
+    await withTrash(bench);
+    const content = bytes(CHUNK_SIZE * 2);
+    await put(bench, "a", content);
+    const always = { overwrite: true, condition: () => true };
+    await bench.store.files.copies.run("copy", { from: place("a"), to: place("b"), ...always });
+    for (const name of ["a", "b"]) await bench.store.files.delete(place(name));
+    const [b, a] = await items(bench);
+    await bench.store.trash.delete(DRIVE, a?.id ?? "");
+    for (let i = 0; i < 2; i++) await sweepLater(bench);
+    await bench.store.trash.restore(DRIVE, b?.id ?? "", { overwrite: false });
+    assertEquals(await read(bench, "b"), content);
+  },
+);
 
 testOnAll("A deleted drive takes its trash along", async (bench) => {
   await withTrash(bench);

@@ -112,7 +112,9 @@ function manifestProblem(
   const digest = createHash("sha256");
   let start = 0;
   let count = 0;
-  for (const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(bytesVersion(record)))) {
+  for (
+    const { key, value } of snapshot.list<ManifestPage>(prefixes.manifest(bytesVersion(record)))
+  ) {
     if (key.at(-1) !== start) return `its list of parts has a gap at byte ${start}`;
     for (const [i, part] of value.versions.entries()) {
       const bytes = { version: part, size: value.sizes[i] ?? 0 };

@@ -84,7 +84,9 @@ export class VersionOwners implements Disposable {
       this.#addOwner(value.version, value.size, value.layout.kind, true);
     }
     for (const { value } of snapshot.list<ManifestPage>(prefixes.all("manifest"))) {
-      value.versions.forEach((version, i) => this.#addOwner(version, value.sizes[i] ?? 0, "chunks"));
+      value.versions.forEach((version, i) =>
+        this.#addOwner(version, value.sizes[i] ?? 0, "chunks")
+      );
     }
     for (const head of snapshot.heads(prefixes.all("part"), 4)) {
       const [, project = "", drive = "", id = ""] = head.map(String);

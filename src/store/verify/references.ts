@@ -5,7 +5,13 @@
  */
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import { bytesVersion, type FileRecord, fileText, type Place, type TrashRecord } from "../engine/records.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  fileText,
+  type Place,
+  type TrashRecord,
+} from "../engine/records.ts";
 import { correctCounter, counterValue } from "./counters.ts";
 import type { VersionOwners } from "./ownership.ts";
 import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";

@@ -82,7 +82,9 @@ export function* openUploadProblems(
     openBytes.set(counter, (openBytes.get(counter) ?? 0n) + bytes);
   }
   yield* unusedNumbers(snapshot);
-  yield* driveCounterProblems(snapshot, deletions, openBytes, { open_bytes: "bytes in open uploads" });
+  yield* driveCounterProblems(snapshot, deletions, openBytes, {
+    open_bytes: "bytes in open uploads",
+  });
 }
 
 function placeOf(key: readonly (string | number)[]): UploadPlace {
@@ -238,4 +240,3 @@ function* uploadCounterProblems(
     repair: repairWith(correction, "The counter was corrected"),
   };
 }
-

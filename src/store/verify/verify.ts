@@ -18,7 +18,15 @@ const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
   ...["manifest", "open_upload", "part"],
-  ...["parts_revision", "pending", "project", "project_key", "project_key_prefix", "quota", "references"],
+  ...[
+    "parts_revision",
+    "pending",
+    "project",
+    "project_key",
+    "project_key_prefix",
+    "quota",
+    "references",
+  ],
   ...["recounted", "removal", "scrub", "session", "trash", "undigested", "upload", "usage"],
 ]);
 

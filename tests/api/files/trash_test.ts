@@ -69,7 +69,8 @@ test("The project's answers show what is in it.", async (drive) => {
   const project = await Project.make(drive.server);
   const photos = project.drive("photos");
   const patch = (trash_days: number) => project.call("PATCH", "", { body: { trash_days } });
-  const show = async () => (await project.call("GET", "")).expect(200).json as Record<string, number>;
+  const show = async () =>
+    (await project.call("GET", "")).expect(200).json as Record<string, number>;
   (await patch(5)).expect(200);
   await photos.put("a", "abc");
   await photos.delete(["a"]);
