@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { administer, Project, PROJECTS, withKey } from "../support/admin.ts";
 import { assertAccessible } from "./support/accessibility.ts";
 import { patternBytes } from "../support/bytes.ts";
-import { changeFirst, editStore } from "../faults/support/edit_store.ts";
+import { altered, damageBytes, editStore } from "../faults/support/edit_store.ts";
 import {
   dialog,
   openSection,
@@ -71,9 +71,8 @@ test("A damaged file is reported to the administrator until it is replaced", asy
   const { page, project, server } = fixture;
   const drive = project.drive("photos");
   await drive.put("cat.jpg", patternBytes(200_000));
-  const chunks = ["chunk", project.id, "photos", "cat.jpg"];
-  const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
-  await editStore(server.data, (kv) => changeFirst(kv, chunks, flip));
+  const place = [project.id, "photos", "cat.jpg"] as const;
+  await editStore(server.data, (kv) => damageBytes(kv, "chunk", place, altered));
   (await drive.get("cat.jpg")).expect(500);
   await signInAsAdministrator(fixture);
   const warning = page.getByRole("alert").filter({ hasText: "cat.jpg in drive photos" });

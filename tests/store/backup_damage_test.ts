@@ -1,5 +1,12 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { changeFirst, deleteFirst, type Edit, editStore } from "../faults/support/edit_store.ts";
+import {
+  altered,
+  damageBytes,
+  type Edit,
+  editStore,
+  removed,
+  shortened,
+} from "../faults/support/edit_store.ts";
 import { waitUntil } from "../support/cli/client.ts";
 import { namesIn } from "../support/command.ts";
 import { PROJECT_ID, TestServer } from "../support/server.ts";
@@ -8,18 +15,16 @@ import { copyStock, DRIVE, makeStock } from "../support/store/stocked_store.ts";
 
 /** What backups of a server are named. */
 const NAMED = /^kvdrive-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/;
-const PLACE = [PROJECT_ID, DRIVE];
+const PLACE = [PROJECT_ID, DRIVE] as const;
 
 /** What happens to the bytes of a file behind the server's back. */
-const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
 const DAMAGES: Record<string, Edit> = {
-  "a flipped bit in a large file": (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip),
-  "a flipped bit in a part": (kv) => changeFirst(kv, ["chunk", ...PLACE, "parts"], flip),
-  "a flipped bit in a small file": (kv) => changeFirst(kv, ["content", ...PLACE, "small"], flip),
-  "a flipped bit in checksums": (kv) => changeFirst(kv, ["checksums", ...PLACE, "parts"], flip),
-  "checksums that are missing": (kv) => deleteFirst(kv, "checksums", ...PLACE, "large"),
-  "a chunk that is shorter": (kv) =>
-    changeFirst<Uint8Array>(kv, ["chunk", ...PLACE, "large"], (it) => it.slice(1)),
+  "a flipped bit in a large file": (kv) => damageBytes(kv, "chunk", [...PLACE, "large"], altered),
+  "a flipped bit in a part": (kv) => damageBytes(kv, "chunk", [...PLACE, "parts"], altered),
+  "a flipped bit in a small file": (kv) => damageBytes(kv, "content", [...PLACE, "small"], altered),
+  "a flipped bit in checksums": (kv) => damageBytes(kv, "checksums", [...PLACE, "parts"], altered),
+  "checksums that are missing": (kv) => damageBytes(kv, "checksums", [...PLACE, "large"], removed),
+  "a chunk that is shorter": (kv) => damageBytes(kv, "chunk", [...PLACE, "large"], shortened),
 };
 
 Deno.test("The copy of a damaged store replaces no backup.", async (t) => {
@@ -55,7 +60,7 @@ Deno.test("A server with a damaged store keeps its earlier backups and reports i
     await waitUntil("A backup is made", async () => (await made()).length > 0);
     await server.stop();
   }
-  await editStore(stock.at("data"), (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip));
+  await editStore(stock.at("data"), (kv) => damageBytes(kv, "chunk", [...PLACE, "large"], altered));
   const before = await made();
   await using server = await TestServer.start(options);
   const told = () => server.text.split("no backup and replaces none").length - 1;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async/delay";
-import { changeFirst, type Edit, editStore, firstOf } from "../faults/support/edit_store.ts";
+import { altered, damageBytes, type Edit, editStore } from "../faults/support/edit_store.ts";
 import { administer, ADMINISTERED, administrator, PROJECTS, SECONDS } from "../support/admin.ts";
 import { assertSameBytes, digestField, MIB, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
@@ -10,7 +10,7 @@ import { StoreCommands } from "../support/store/commands.ts";
 import { copyStock, DRIVE, FILES, makeStock } from "../support/store/stocked_store.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
 
-const PLACE = [PROJECT_ID, DRIVE];
+const PLACE = [PROJECT_ID, DRIVE] as const;
 const PATIENCE = 30_000;
 const OFTEN = { ...ADMINISTERED, args: ["--scrub-every", "200ms"] };
 
@@ -105,21 +105,20 @@ Deno.test("A digest that was not computed at the end of a server is by the next 
 });
 
 /** What happens to a file on the disk, and what is said of it. */
-const flip = (it: Uint8Array) => it.with(0, (it[0] ?? 0) ^ 1);
 const DAMAGES: Record<string, { name: string; edit: Edit; says: RegExp }> = {
   "a flipped bit in a chunk": {
     name: "large",
-    edit: (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip),
+    edit: (kv) => damageBytes(kv, "chunk", [...PLACE, "large"], altered),
     says: /^chunk 0 of 11 does not match its checksum$/,
   },
   "a flipped bit in a part": {
     name: "parts",
-    edit: (kv) => changeFirst(kv, ["chunk", ...PLACE, "parts"], flip),
+    edit: (kv) => damageBytes(kv, "chunk", [...PLACE, "parts"], altered),
     says: /^of its part 1, chunk 0 of 77 does not match its checksum$/,
   },
   "a flipped bit in a small file": {
     name: "small",
-    edit: (kv) => changeFirst(kv, ["content", ...PLACE, "small"], flip),
+    edit: (kv) => damageBytes(kv, "content", [...PLACE, "small"], altered),
     says: /SHA-256/,
   },
 };
@@ -155,7 +154,7 @@ Deno.test("The scrub finds what the disk lost, and forgets it when the file is r
 Deno.test("Known damage survives a restart without a scrub.", async () => {
   await using stock = await makeStock();
   const data = stock.at("data");
-  await editStore(data, (kv) => changeFirst(kv, ["chunk", ...PLACE, "large"], flip));
+  await editStore(data, (kv) => damageBytes(kv, "chunk", [...PLACE, "large"], altered));
   const args = ["--scrub-every", "off"];
   {
     await using server = await TestServer.start({ ...ADMINISTERED, args, data });
@@ -195,10 +194,7 @@ Deno.test("The scrub adds a digest that is missing.", async () => {
   assertMatch(await metricsOf(server), /^kvdrive_scrub_files_total\{outcome="converted"\} 1$/m);
   await server.stop();
   assertMatch(await commands.text("verify"), /^No problems found: 3 files, \d+ bytes\.\n$/);
-  await editStore(data, async (kv) => {
-    const { key, value } = await firstOf<Uint8Array>(kv, "chunk", ...PLACE, "parts");
-    await kv.set(key, flip(value));
-  });
+  await editStore(data, (kv) => damageBytes(kv, "chunk", [...PLACE, "parts"], altered));
   const { code, stdout } = await commands.run("verify");
   assertEquals(code, 1);
   assertMatch(stdout, /of its part 1, chunk 0 of 77 does not match its checksum/);

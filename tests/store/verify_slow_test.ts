@@ -116,10 +116,7 @@ Deno.test("Beside a busy server everything is put right, and no write is lost.",
         5n,
       )
         .commit();
-      await kv.set(
-        ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0],
-        new Uint8Array(9),
-      );
+      await kv.set(["chunk", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0], new Uint8Array(9));
     });
     const { code, stdout } = await commands.run("verify", "--repair");
     assertEquals(code, 0, stdout);

@@ -5,7 +5,12 @@ import { type Database, openMemoryDatabase } from "../../store/engine/database.t
 import { StoreDamaged } from "../../store/engine/errors.ts";
 import { keys } from "../../store/engine/keys.ts";
 import { Operation } from "../../store/engine/operation.ts";
-import { CHUNK_SIZE, type FileRecord, type Place } from "../../store/engine/records.ts";
+import {
+  bytesVersion,
+  CHUNK_SIZE,
+  type FileRecord,
+  type Place,
+} from "../../store/engine/records.ts";
 import { GARBAGE_GRACE } from "../../store/files/garbage.ts";
 import { READ_BATCH } from "../../store/files/read_ahead.ts";
 import { Store } from "../../store/store.ts";
@@ -101,9 +106,8 @@ Deno.test("a download that has started gets its version to the end", async () =>
 });
 
 /** Removes a chunk of a file directly from the database. */
-async function loseChunk({ db }: Scene, { layout }: FileRecord, index: number): Promise<void> {
-  const version = layout.kind === "chunks" ? layout.version : "";
-  await db.commit(new Operation().delete(keys.chunk(version, index)));
+async function loseChunk({ db }: Scene, record: FileRecord, index: number): Promise<void> {
+  await db.commit(new Operation().delete(keys.chunk(bytesVersion(record), index)));
 }
 
 Deno.test("missing bytes abort the answer, and are reported once", async () => {

@@ -47,7 +47,7 @@ Deno.test("The encoded length of a key is exactly what Deno KV counts", async ()
     ["üñ€😀"],
     [0],
     [-1.5, Infinity, 2 ** 53],
-    ["chunk", "p", "d", "a\0b", 7],
+    ["file", "p", "d", "a\0b", 7],
   ];
   await withKv(async (kv) => {
     for (const beginning of beginnings) {
@@ -72,8 +72,10 @@ Deno.test("Deno KV accepts the keys of the longest names", async () => {
   await withKv(async (kv) => {
     const all = [
       keys.file(LONGEST),
-      keys.content("v"),
+      keys.content(version),
       keys.chunk(version, 160),
+      keys.checksums(version, 1),
+      keys.references(version),
       keys.manifestPage(version, 2 ** 40),
       keys.upload(project, drive, version),
       keys.part(project, drive, version, 10_000),
@@ -96,7 +98,9 @@ Deno.test("No two kinds of entries share a prefix", () => {
     keys.file(PLACE),
     keys.content("v"),
     keys.chunk("v", 0),
+    keys.checksums("v", 0),
     keys.manifestPage("v", 0),
+    keys.references("v"),
     keys.upload(project, drive, "u"),
     keys.part(project, drive, "u", 1),
     keys.usage(project, drive, "files"),

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { MAX_PARTS, MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { PartRecord, Place } from "../engine/records.ts";
+import type { PartRecord } from "../engine/records.ts";
 import {
   type ManifestPart,
   manifestParts,
@@ -10,8 +10,6 @@ import {
   setManifest,
   totalSize,
 } from "./manifest.ts";
-
-const PLACE: Place = { project: "p", drive: "d", name: "n".repeat(1024) };
 
 function partsOf(count: number, size: (i: number) => number): PartRecord[] {
   return Array.from({ length: count }, (_, i) => ({
@@ -69,7 +67,7 @@ Deno.test("An empty last part is listed at the end of the file", async () => {
   }
 });
 
-Deno.test("The maximum of parts fits into one operation with the longest name", async () => {
+Deno.test("The maximum of parts fits into one operation", async () => {
   const parts = partsOf(MAX_PARTS, () => MAX_PAYLOAD);
   await withManifest(parts, async (kv) => {
     const pages = await Array.fromAsync(kv.list({ prefix: ["manifest"] }));

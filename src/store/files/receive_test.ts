@@ -90,7 +90,7 @@ async function allKeys(db: Database): Promise<Deno.KvKey[]> {
   return await Array.fromAsync(db.reader.list({ prefix: [] }), ({ key }) => key);
 }
 
-async function readChunks(db: Database, place: Place, version: string): Promise<Uint8Array[]> {
+async function readChunks(db: Database, version: string): Promise<Uint8Array[]> {
   const entries = db.reader.list<Uint8Array>(ranges.chunks(version, 0, 10_000));
   return await Array.fromAsync(entries, ({ value }) => value);
 }
@@ -103,7 +103,7 @@ Deno.test("All chunks are stored in order, for names of any length", async () =>
         await writeAll(writer, count);
         await writer.write(chunk(count, 5));
         const lease = await writer.finish(DIGEST);
-        const found = await readChunks(db, place, "v1");
+        const found = await readChunks(db, "v1");
         assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
         assertEquals([found.length, found.at(-1)?.byteLength], [count + 1, 5]);
         assertEquals((await db.commit(lease.settle(new Operation()))).ok, true);
@@ -154,7 +154,7 @@ Deno.test("A writer waits while enough of its commits are in flight", async () =
     gate.resolve();
     await next;
     (await writer.finish(DIGEST)).end();
-    assertEquals((await readChunks(db, PLACE, "v1")).length, 12 * (commits + 1));
+    assertEquals((await readChunks(db, "v1")).length, 12 * (commits + 1));
   }, () => gate.promise);
 });
 
@@ -169,7 +169,7 @@ Deno.test("The memory of a chunk is released once it is committed, and not befor
     gate.resolve();
     (await writer.finish(DIGEST)).end();
     assertEquals(chunks.map(({ byteLength }) => byteLength), Array(14).fill(0));
-    assertEquals(await readChunks(db, PLACE, "v1"), chunks.map((_, n) => chunk(n)));
+    assertEquals(await readChunks(db, "v1"), chunks.map((_, n) => chunk(n)));
   }, () => gate.promise);
 });
 
@@ -183,7 +183,7 @@ Deno.test("Without memory few chunks share a commit, and one commit follows the 
     const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
     await writeAll(writer, 20);
     await writer.finish(DIGEST);
-    const found = await readChunks(db, PLACE, "v1");
+    const found = await readChunks(db, "v1");
     assertEquals(found.map((bytes) => bytes[0]), found.map((_, n) => n % 251 + 1));
     assertEquals([found.length, part.used], [20, 4 * CHUNK_SIZE]);
     memory[Symbol.dispose]();
@@ -204,7 +204,7 @@ Deno.test("Memory beyond the upload's own is released with each commit", async (
     const writer = new ChunkWriter(db, PLACE, "v1", 160, memory);
     await writeAll(writer, 160);
     await writer.finish(DIGEST);
-    assertEquals([(await readChunks(db, PLACE, "v1")).length, part.used], [160, 4 * CHUNK_SIZE]);
+    assertEquals([(await readChunks(db, "v1")).length, part.used], [160, 4 * CHUNK_SIZE]);
     memory[Symbol.dispose]();
     assertEquals(part.used, 0);
   }, () => {
@@ -272,7 +272,7 @@ Deno.test("A writer with slow chunks keeps its bytes", async () => {
       }
       await writeAll(writer, 12);
       (await writer.finish(DIGEST)).end();
-      assertEquals((await readChunks(db, PLACE, "v1")).length, 72);
+      assertEquals((await readChunks(db, "v1")).length, 72);
     });
   });
 });
@@ -283,7 +283,7 @@ Deno.test("Abandoned bytes are removed, also 70 MiB of them", async () => {
     const writer = new ChunkWriter(db, LONGEST, "v1", count);
     await writeAll(writer, count);
     (await writer.finish(DIGEST)).end();
-    assertEquals((await readChunks(db, LONGEST, "v1")).length, count);
+    assertEquals((await readChunks(db, "v1")).length, count);
     await writer.abandon();
     await sweep(db);
     assertEquals(await allKeys(db), []);

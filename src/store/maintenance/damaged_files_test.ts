@@ -3,14 +3,14 @@ import { DAY, MINUTE } from "../../rules/units.ts";
 import { StoreDamaged } from "../engine/errors.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { damageEntry, flipBit } from "../testing/entries.ts";
+import { damageBytes, flipBit } from "../testing/entries.ts";
 import { put, read, recordOf } from "../testing/files.ts";
 import { scrubOf, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
 testOnAll("A download that meets damage records the file as damaged", async (bench) => {
   await put(bench, "a", bytes(3 * CHUNK_SIZE));
-  await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+  await damageBytes(bench, "chunk", "a", flipBit);
   const error = await read(bench, "a").catch((error: unknown) => error);
   assert(error instanceof StoreDamaged);
   assertMatch(
@@ -32,7 +32,7 @@ testOnAll(
       const { version } = await recordOf(bench, name);
       assert(await damaged.note(place(name), version, "the database cannot be read there"));
     }
-    await damageEntry(bench, ["chunk", "p", "d", "stays"], flipBit);
+    await damageBytes(bench, "chunk", "stays", flipBit);
     await scrub.checkUrgent();
     const known = await damaged.list();
     assertEquals(known.map(({ place }) => place.name), ["stays"]);
@@ -45,7 +45,7 @@ testOnAll(
   "A file that stays damaged is checked again after longer and longer times",
   async (bench) => {
     await put(bench, "a", bytes(3 * CHUNK_SIZE));
-    await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+    await damageBytes(bench, "chunk", "a", flipBit);
     const { scrub, damaged } = scrubOf(bench);
     await withClock(async (forward) => {
       await scrub.pass();
@@ -58,7 +58,7 @@ testOnAll(
         await scrub.checkUrgent();
       }
       assertEquals((await damaged.list()).map(({ found }) => found), [found]);
-      await damageEntry(bench, ["chunk", "p", "d", "a"], flipBit);
+      await damageBytes(bench, "chunk", "a", flipBit);
       forward(DAY);
       await scrub.checkUrgent();
       assertEquals(await damaged.list(), []);

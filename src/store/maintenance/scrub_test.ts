@@ -7,7 +7,7 @@ import { CHUNK_SIZE, type ScrubRecord } from "../engine/records.ts";
 import { digest } from "../files/checksums.ts";
 import { OpenVersions } from "../files/versions.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { damageEntry, flipBit, setEntry } from "../testing/entries.ts";
+import { damageBytes, flipBit, setEntry } from "../testing/entries.ts";
 import { put, putPart, read, recordOf } from "../testing/files.ts";
 import { BACKENDS, scrubOf, testOnAll, type TestStore } from "../testing/stores.ts";
 import { once, withClock } from "../testing/time.ts";
@@ -134,7 +134,7 @@ function testOnFile(name: string, work: (bench: TestStore) => Promise<void>): vo
 /** Kinds of damage, and the message about each. */
 const DAMAGES: Record<
   string,
-  { kind: string; edit: (it: Bytes) => Bytes | undefined; message: RegExp }
+  { kind: "chunk" | "checksums"; edit: (it: Bytes) => Bytes | undefined; message: RegExp }
 > = {
   "a chunk with a flipped bit": {
     kind: "chunk",
@@ -165,7 +165,7 @@ for (const [what, { kind, edit, message }] of Object.entries(DAMAGES)) {
     await putParts(bench, "parts");
     await put(bench, "fine", bytes(2 * CHUNK_SIZE));
     const { scrub, messages, damaged } = scrubOf(bench);
-    for (const name of ["large", "parts"]) await damageEntry(bench, [kind, "p", "d", name], edit);
+    for (const name of ["large", "parts"]) await damageBytes(bench, kind, name, edit);
     await scrub.pass();
     assertEquals((await damaged.list()).map(({ place }) => place.name), ["large", "parts"]);
     for (const { problem } of await damaged.list()) assertMatch(problem, message);
@@ -180,7 +180,7 @@ for (const [what, { kind, edit, message }] of Object.entries(DAMAGES)) {
 
 testOnAll("The scrub finds a small file with other bytes and reports it once", async (bench) => {
   await put(bench, "small", bytes(100));
-  await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
+  await damageBytes(bench, "content", "small", flipBit);
   const { scrub, damaged, messages } = scrubOf(bench);
   await scrub.pass();
   const [damage] = await damaged.list();
@@ -189,7 +189,7 @@ testOnAll("The scrub finds a small file with other bytes and reports it once", a
   const reports = messages.filter((text) => text.includes("is damaged"));
   assertEquals(reports.length, 1, "Known damage is not reported again");
   // The bytes are right again without a write.
-  await damageEntry(bench, ["content", "p", "d", "small"], flipBit);
+  await damageBytes(bench, "content", "small", flipBit);
   await scrub.pass();
   assertEquals(await damaged.list(), []);
 });

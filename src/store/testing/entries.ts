@@ -5,9 +5,15 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { Database } from "../engine/database.ts";
+import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { Garbage } from "../engine/records.ts";
-import { DRIVE } from "./bodies.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  type Garbage,
+  type ManifestPage,
+} from "../engine/records.ts";
+import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
 /**
@@ -23,8 +29,7 @@ export async function keyKinds({ db }: TestStore): Promise<Record<string, number
     // The expiry of an entry that is counted itself.
     if (kind === "garbage" && (value as Garbage).kind === "entry") continue;
     if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
-    const version = key.slice(1, 5).join("\0");
-    if (kind === "chunk" || kind === "checksums") versions[kind].add(version);
+    if (kind === "chunk" || kind === "checksums") versions[kind].add(String(key[1]));
     if (kind === "checksums") continue;
     const shape = kind === "usage" ? `usage ${String(last)}` : String(kind);
     kinds[shape] = (kinds[shape] ?? 0) + 1;
@@ -82,6 +87,27 @@ export async function countReads({ db }: TestStore, work: () => Promise<unknown>
     Object.assign(reader, { get, getMany, list });
   }
   return count;
+}
+
+/** Returns the versions that the bytes of a file are stored under: one for each part of a file with a manifest. */
+export async function bytesVersions({ db }: TestStore, name: string): Promise<string[]> {
+  const { value } = await db.reader.get<FileRecord>(keys.file(place(name)));
+  assert(value !== null, `There is no file ${name}`);
+  const version = bytesVersion(value);
+  if (value.layout.kind !== "manifest") return [version];
+  const pages = db.reader.list<ManifestPage>({ prefix: prefixes.manifest(version) });
+  return (await Array.fromAsync(pages)).flatMap((page) => page.value.versions);
+}
+
+/** Changes the last entry of a kind among the bytes of a file. Deletes it if `edit` returns `undefined`. */
+export async function damageBytes(
+  bench: TestStore,
+  kind: "content" | "chunk" | "checksums",
+  name: string,
+  edit: (value: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined,
+): Promise<void> {
+  const version = (await bytesVersions(bench, name)).at(-1) ?? "";
+  await damageEntry(bench, [kind, version], edit);
 }
 
 /** Changes the entry with a key, or else the last one with that prefix. Deletes it if `edit` returns `undefined`. */

@@ -1,85 +1,100 @@
 import { PROJECT_ID } from "../../support/server.ts";
 import { DRIVE } from "../../support/store/stocked_store.ts";
-import { changeFirst, deleteFirst, type Edit, firstOf } from "./edit_store.ts";
+import {
+  altered,
+  type BytesKind,
+  bytesVersion,
+  changeFirst,
+  type Damage,
+  damageBytes,
+  deleteFirst,
+  type Edit,
+  firstOf,
+  removed,
+} from "./edit_store.ts";
 
-type Bytes = Uint8Array<ArrayBuffer>;
-const PLACE = [PROJECT_ID, DRIVE];
+const PLACE = [PROJECT_ID, DRIVE] as const;
+
+/** An edit that damages the first entry with bytes of a file or of an open upload. */
+function damaging(kind: BytesKind, name: string, damage: Damage): Edit {
+  return (kv) => damageBytes(kv, kind, [...PLACE, name], damage);
+}
+
+/** A version that nothing uses, another one for each letter. */
+function unused(letter: string): string {
+  return `01${letter.repeat(24)}`;
+}
 
 /** Damage that cannot be repaired, and its report. */
 export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string; kind: string }> = {
   "a missing content": {
-    damage: (kv) => deleteFirst(kv, "content", ...PLACE, "small"),
+    damage: damaging("content", "small", removed),
     says: /"small".*its content is missing/,
     name: "small",
     kind: "file",
   },
   "a shortened content": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], (it) => it.slice(1)),
+    damage: damaging("content", "small", (it) => it.slice(1)),
     says: /"small".*2999 bytes instead of 3000/,
     name: "small",
     kind: "file",
   },
   "an altered content": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["content", ...PLACE, "small"], altered),
+    damage: damaging("content", "small", altered),
     says: /"small".*SHA-256/,
     name: "small",
     kind: "file",
   },
   "a missing chunk": {
-    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "large"),
+    damage: damaging("chunk", "large", removed),
     says: /"large".*chunk 0 of 11 is missing/,
     name: "large",
     kind: "file",
   },
   "a shortened chunk": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], (it) => it.slice(1)),
+    damage: damaging("chunk", "large", (it) => it.slice(1)),
     says: /"large".*chunk 0 of 11 has 65535 bytes/,
     name: "large",
     kind: "file",
   },
   "an altered chunk": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "large"], altered),
+    damage: damaging("chunk", "large", altered),
     says: /"large".*chunk 0 of 11 does not match its checksum/,
     name: "large",
     kind: "file",
   },
   "an altered chunk of a part of a file": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "parts"], altered),
+    damage: damaging("chunk", "parts", altered),
     says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
     name: "parts",
     kind: "file",
   },
   "missing checksums": {
-    damage: (kv) => deleteFirst(kv, "checksums", ...PLACE, "large"),
+    damage: damaging("checksums", "large", removed),
     says: /"large".*page 0 of its checksums is missing or incomplete/,
     name: "large",
     kind: "file",
   },
   "altered checksums": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["checksums", ...PLACE, "parts"], altered),
+    damage: damaging("checksums", "parts", altered),
     says: /"parts".*of its part 1, chunk 0 of 77 does not match its checksum/,
     name: "parts",
     kind: "file",
   },
   "an altered digest of a part": {
-    damage: (kv) =>
-      changeFirst<Bytes>(
-        kv,
-        ["checksums", ...PLACE, "parts"],
-        (it) => it.with(-1, ~(it.at(-1) ?? 0)),
-      ),
+    damage: damaging("checksums", "parts", (it) => it.with(-1, ~(it.at(-1) ?? 0))),
     says: /"parts".*of its part 1, .*SHA-256/,
     name: "parts",
     kind: "file",
   },
   "a missing chunk of a part of a file": {
-    damage: (kv) => deleteFirst(kv, "chunk", ...PLACE, "parts"),
+    damage: damaging("chunk", "parts", removed),
     says: /"parts".*of its part 1, chunk 0 of 77 is missing/,
     name: "parts",
     kind: "file",
   },
   "an altered chunk of a part of an open upload": {
-    damage: (kv) => changeFirst<Bytes>(kv, ["chunk", ...PLACE, "open"], altered),
+    damage: damaging("chunk", "open", altered),
     says: /Part 1 of the open upload .*"open".*chunk 0 of 11 does not match its checksum/,
     name: "open",
     kind: "part",
@@ -91,47 +106,49 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   "chunks without an owner": {
     damage: async (kv) => {
       for (let i = 0; i < 3; i++) {
-        await kv.set(
-          ["chunk", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", i],
-          new Uint8Array(9),
-        );
+        await kv.set(["chunk", unused("A"), i], new Uint8Array(9));
       }
     },
     says: /3 chunks of version 01AAA/,
   },
   "a chunk after the last one of a file": {
     damage: async (kv) => {
-      const { key } = await firstOf(kv, "chunk", ...PLACE, "large");
-      await kv.set([...key.slice(0, -1), 11], new Uint8Array(9));
+      await kv.set(["chunk", await bytesVersion(kv, [...PLACE, "large"]), 11], new Uint8Array(9));
     },
     says: /1 chunks of version .* are unused/,
   },
   "checksums without an owner": {
     damage: async (kv) => {
-      const key = ["checksums", ...PLACE, "large", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0];
-      await kv.set(key, new Uint8Array(36));
+      await kv.set(["checksums", unused("B"), 0], new Uint8Array(36));
     },
-    says: /1 pages of checksums of version 01AAA/,
+    says: /1 pages of checksums of version 01BBB/,
   },
   "a content without an owner": {
-    damage: async (kv) => void await kv.set(["content", ...PLACE, "large"], new Uint8Array(9)),
-    says: /content stored for "large" .* is unused/,
+    damage: async (kv) => void await kv.set(["content", unused("C")], new Uint8Array(9)),
+    says: /content of version 01CCC\S+ is unused/,
+  },
+  "a content of a file in chunks": {
+    damage: async (kv) => {
+      const version = await bytesVersion(kv, [...PLACE, "large"]);
+      await kv.set(["content", version], new Uint8Array(9));
+    },
+    says: /content of version \S+ is unused/,
   },
   "a list of parts without an owner": {
     damage: async (kv) => {
-      const value = { versions: ["01BBBBBBBBBBBBBBBBBBBBBBBB"], sizes: [9] };
-      await kv.set(["manifest", ...PLACE, "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA", 0], value);
-      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
+      const value = { versions: [unused("E")], sizes: [9] };
+      await kv.set(["manifest", unused("D"), 0], value);
+      await kv.set(["chunk", unused("E"), 0], new Uint8Array(9));
     },
-    says: /list of parts 01AAA/,
+    says: /list of parts 01DDD/,
   },
   "parts without an upload": {
     damage: async (kv) => {
-      const value = { version: "01BBBBBBBBBBBBBBBBBBBBBBBB", size: 9, sha256: "" };
-      await kv.set(["part", ...PLACE, "01AAAAAAAAAAAAAAAAAAAAAAAA", 1], value);
-      await kv.set(["chunk", ...PLACE, "gone", "01BBBBBBBBBBBBBBBBBBBBBBBB", 0], new Uint8Array(9));
+      const value = { version: unused("G"), size: 9, sha256: "" };
+      await kv.set(["part", ...PLACE, unused("F"), 1], value);
+      await kv.set(["chunk", unused("G"), 0], new Uint8Array(9));
     },
-    says: /1 parts, but no upload 01AAA/,
+    says: /1 parts, but no upload 01FFF/,
   },
   "an upload without a deadline": {
     damage: async (kv) => {
@@ -143,7 +160,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   },
   "written bytes without a lease": {
     damage: async (kv) => {
-      const version = "01AAAAAAAAAAAAAAAAAAAAAAAA";
+      const version = unused("H");
       const value = { project: PROJECT_ID, drive: DRIVE, name: "x", version, chunks: 1 };
       await kv.set(["pending", version], value);
     },
@@ -151,11 +168,41 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   },
   "a removal of chunks that a file needs": {
     damage: async (kv) => {
-      const [, project, drive, name, version] = (await firstOf(kv, "chunk", ...PLACE, "large")).key;
-      const value = { kind: "chunks", project, drive, name, version, chunks: 11, file: version };
-      await kv.set(["garbage", Date.now() + 600_000, "01AAAAAAAAAAAAAAAAAAAAAAAA"], value);
+      const version = await bytesVersion(kv, [...PLACE, "large"]);
+      await throwAway(kv, "large", { kind: "chunks", version, chunks: 11 });
     },
     says: /"large".*scheduled for deletion/,
+  },
+  "a removal of a list of parts that a file needs": {
+    damage: async (kv) => {
+      const version = await bytesVersion(kv, [...PLACE, "parts"]);
+      await throwAway(kv, "parts", { kind: "manifest", version });
+    },
+    says: /"parts".*\(manifest\) is in use but scheduled for deletion/,
+  },
+  "a wrong count of the files that share bytes": {
+    damage: async (kv) => {
+      await shareFile(kv, "small");
+      await setReferences(kv, await bytesVersion(kv, [...PLACE, "small"]), 5n);
+    },
+    says: /bytes of version \S+ are counted as used 5 times, but 1 files use them/,
+  },
+  "a missing count of the files that share bytes": {
+    damage: (kv) => shareFile(kv, "large"),
+    says: /bytes of version \S+ are counted as used \S+ times, but 1 files use them/,
+  },
+  "a count of files of which there is none": {
+    damage: (kv) => setReferences(kv, unused("J"), 2n),
+    says: /count of the files that use version 01JJJ\S+, but none does/,
+  },
+  "a file that shares its bytes without the mark": {
+    damage: async (kv) => {
+      const version = await bytesVersion(kv, [...PLACE, "parts"]);
+      const layout = { kind: "manifest", parts: 2 };
+      await throwAway(kv, "copy", { kind: "reference", version, size: 10_000_001, layout });
+      await setReferences(kv, version, 2n);
+    },
+    says: /The file "parts" .* shares its bytes with another, but is not marked so/,
   },
   "a wrong counter of files": {
     damage: async (kv) => void await kv.atomic().sum(["usage", ...PLACE, "files"], 7n).commit(),
@@ -247,6 +294,24 @@ async function limitProject(kv: Deno.Kv): Promise<void> {
   await changeFirst<object>(kv, ["project", PROJECT_ID], (it) => ({ ...it, maxBytes: 20_000_000 }));
 }
 
-function altered(bytes: Bytes): Bytes {
-  return bytes.map((byte, i) => i === 0 ? byte ^ 1 : byte);
+/** Marks a file as one that shares its bytes. */
+async function shareFile(kv: Deno.Kv, name: string): Promise<void> {
+  await changeFirst<object>(kv, ["file", ...PLACE, name], (it) => ({ ...it, shared: true }));
+}
+
+async function setReferences(kv: Deno.Kv, version: string, count: bigint): Promise<void> {
+  await kv.set(["references", version], new Deno.KvU64(count));
+}
+
+/** What an entry of that list names. */
+interface Waste {
+  kind: string;
+  version: string;
+  [field: string]: unknown;
+}
+
+/** Adds an entry to the list of what is to be deleted, to be dealt with in ten minutes. */
+async function throwAway(kv: Deno.Kv, name: string, what: Waste): Promise<void> {
+  const value = { project: PROJECT_ID, drive: DRIVE, name, ...what };
+  await kv.set(["garbage", Date.now() + 600_000, unused(what.kind.slice(0, 1))], value);
 }

@@ -9,16 +9,32 @@ export interface Entry {
 /** All entries of a store, by the first part of their key. */
 export type Entries = Map<string, Entry[]>;
 
-/** The fields of a file's record that the audits need. */
-export interface FileValue {
-  version: string;
+/** How bytes are stored. */
+export interface StoredValue {
   size: number;
-  sha256?: string;
   layout: {
     kind: "inline" | "chunks" | "manifest";
-    version?: string;
     parts?: number;
   };
+}
+
+/** The fields of a file's record that the audits need. */
+export interface FileValue extends StoredValue {
+  version: string;
+  sha256?: string;
+  /** The version of the bytes, if they are not those of the record's own. */
+  bytes?: string;
+  shared?: boolean;
+}
+
+/** Returns the version that the bytes of a file lie under. */
+export function bytesVersion({ bytes, version }: FileValue): string {
+  return bytes ?? version;
+}
+
+/** Returns the version in the key of an entry that holds or lists bytes. */
+export function versionOf({ key }: Entry): string {
+  return String(key[1]);
 }
 
 /** Reads all entries of the store in a data folder. No server may have it open. */

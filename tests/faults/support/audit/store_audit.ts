@@ -4,39 +4,26 @@ import { sweepStore } from "../crash.ts";
 import { ACCOUNT_KINDS, accountProblems } from "./account_audit.ts";
 import {
   all,
+  bytesVersion,
   type Entries,
   type Entry,
   type FileValue,
   readEntries,
   rest,
   textOfKey,
+  versionOf,
 } from "./entries.ts";
 import { integrityProblems } from "./integrity_audit.ts";
+import {
+  type GarbageValue,
+  type Owned,
+  ownedIn,
+  type PageValue,
+  type PartValue,
+  type SessionValue,
+} from "./owned.ts";
 
-/** The fields of records that the audit needs. */
-interface PartValue {
-  version: string;
-  size: number;
-}
-interface PageValue {
-  versions: string[];
-  sizes: number[];
-}
-interface SessionValue {
-  name: string;
-  expires: number;
-  number?: number;
-}
-interface GarbageValue {
-  kind: "chunks" | "manifest" | "upload" | "parts" | "entry";
-  project: string;
-  drive: string;
-  name: string;
-  version: string;
-  file: string;
-  id: string;
-}
-
+/** The fields of a project that the audit needs. */
 interface ProjectValue {
   maxBytes?: number;
   removing?: string[];
@@ -61,22 +48,12 @@ const KINDS = new Set([
   "parts_revision",
   "pending",
   "quota",
+  "references",
   "scrub",
   "undigested",
   "upload",
   "usage",
 ]);
-
-/** The entries that have an owner. "passing" ones are about to be removed or published. */
-class Owned {
-  /** Versions that must have all of their chunks, with the sum of their bytes. */
-  readonly needed = new Map<string, number>();
-  /** Versions that may have chunks. */
-  readonly passing = new Set<string>();
-  readonly manifests = new Set<string>();
-  readonly passingManifests = new Set<string>();
-  readonly passingUploads = new Set<string>();
-}
 
 /**
  * Fails unless every entry of a store has an owner, and every owner has all of its entries.
@@ -86,16 +63,14 @@ class Owned {
  */
 export async function auditStore(data: string, isSwept: boolean): Promise<void> {
   const entries = await readEntries(data);
-  const owned = new Owned();
-  ownByFiles(entries, owned);
-  ownByUploads(entries, owned);
-  ownByJournals(entries, owned);
+  const owned = ownedIn(entries);
   const problems = [
     ...[...entries.keys()].filter((kind) => !KINDS.has(kind)).map((kind) => `a ${kind}`),
     ...chunkProblems(entries, owned),
     ...checksumProblems(entries, owned),
     ...manifestProblems(entries, owned),
-    ...contentProblems(entries),
+    ...contentProblems(entries, owned),
+    ...referenceProblems(entries, owned),
     ...uploadProblems(entries, owned),
     ...usageProblems(entries),
     ...quotaProblems(entries),
@@ -107,61 +82,11 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
   assertEquals(problems, [], `The store has ${problems.length} wrong entries`);
 }
 
-function ownByFiles(entries: Entries, owned: Owned): void {
-  for (const file of all(entries, "file")) {
-    const { version, size, layout } = file.value as FileValue;
-    const place = file.key.slice(1);
-    if (layout.kind === "chunks") owned.needed.set(textOfKey(...place, layout.version ?? ""), size);
-    if (layout.kind === "manifest") owned.manifests.add(textOfKey(...place, version));
-  }
-  for (const page of all(entries, "manifest")) {
-    const isOwned = owned.manifests.has(rest(page, -1));
-    const { versions, sizes } = page.value as PageValue;
-    for (const [i, version] of versions.entries()) {
-      const id = textOfKey(...page.key.slice(1, -2), version);
-      if (isOwned) owned.needed.set(id, sizes[i] ?? 0);
-      else owned.passing.add(id);
-    }
-  }
-}
-
-function ownByUploads(entries: Entries, owned: Owned): void {
-  const names = new Map(
-    all(entries, "upload").map((open) => [rest(open), (open.value as SessionValue).name]),
-  );
-  for (const part of all(entries, "part")) {
-    const name = names.get(rest(part, -1));
-    if (name === undefined) continue;
-    const { version, size } = part.value as PartValue;
-    owned.needed.set(textOfKey(...part.key.slice(1, 3), name, version), size);
-  }
-}
-
-function ownByJournals(entries: Entries, owned: Owned): void {
-  for (const { value } of all(entries, "pending")) {
-    const { project, drive, name, version } = value as GarbageValue;
-    owned.passing.add(textOfKey(project, drive, name, version));
-  }
-  for (const { value } of all(entries, "garbage")) {
-    const { kind, project, drive, name, version, file, id } = value as GarbageValue;
-    const place = [project, drive, name];
-    if (kind === "chunks") owned.passing.add(textOfKey(...place, version));
-    if (kind === "manifest") owned.passingManifests.add(textOfKey(...place, file));
-    if (kind !== "upload" && kind !== "parts") continue;
-    const upload = textOfKey(project, drive, id);
-    owned.passingUploads.add(upload);
-    for (const part of all(entries, "part")) {
-      if (rest(part, -1) !== upload) continue;
-      owned.passing.add(textOfKey(...place, (part.value as PartValue).version));
-    }
-  }
-}
-
 /** Finds chunks without an owner, missing chunks, and chunks with a wrong length. */
 function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
   const found = new Map<string, number[]>();
   for (const chunk of all(entries, "chunk")) {
-    const version = rest(chunk, -1);
+    const version = versionOf(chunk);
     const lengths = found.get(version) ?? [];
     lengths[Number(chunk.key.at(-1))] = Number(chunk.value);
     found.set(version, lengths);
@@ -183,7 +108,7 @@ function* chunkProblems(entries: Entries, { needed, passing }: Owned): Generator
 function* checksumProblems(entries: Entries, { needed, passing }: Owned): Generator<string> {
   const missing = new Map(needed);
   for (const page of all(entries, "checksums")) {
-    const version = rest(page, -1);
+    const version = versionOf(page);
     const size = missing.get(version);
     missing.delete(version);
     if (size === undefined && !passing.has(version)) {
@@ -197,15 +122,16 @@ function* checksumProblems(entries: Entries, { needed, passing }: Owned): Genera
 
 function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
   for (const page of all(entries, "manifest")) {
-    const version = rest(page, -1);
+    const version = versionOf(page);
     const isOwned = owned.manifests.has(version) || owned.passingManifests.has(version);
     if (!isOwned) yield `The manifest page ${rest(page)} has no owner`;
   }
   for (const file of all(entries, "file")) {
-    const { version, size, layout } = file.value as FileValue;
+    const record = file.value as FileValue;
+    const { size, layout } = record;
     if (layout.kind !== "manifest") continue;
     const pages = all(entries, "manifest")
-      .filter((page) => rest(page, -1) === textOfKey(...file.key.slice(1), version))
+      .filter((page) => versionOf(page) === bytesVersion(record))
       .map(({ value }) => value as PageValue);
     const sizes = pages.flatMap((page) => page.sizes);
     const isWhole = sizes.length === layout.parts && sizes.reduce((a, b) => a + b, 0) === size;
@@ -214,16 +140,34 @@ function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
 }
 
 /** Finds inline files without their content, and content without an inline file. */
-function* contentProblems(entries: Entries): Generator<string> {
-  const contents = new Map(all(entries, "content").map((one) => [rest(one), one.value]));
-  for (const file of all(entries, "file")) {
-    const { size, layout } = file.value as FileValue;
-    const length = contents.get(rest(file));
-    contents.delete(rest(file));
-    const wanted = layout.kind === "inline" ? size : undefined;
-    if (length !== wanted) yield `${rest(file)} of ${size} has a content of ${length}`;
+function* contentProblems(entries: Entries, { contents }: Owned): Generator<string> {
+  const missing = new Map(contents);
+  for (const content of all(entries, "content")) {
+    const version = versionOf(content);
+    const size = missing.get(version);
+    missing.delete(version);
+    if (size === undefined) yield `The content ${version} has no owner`;
+    else if (content.value !== size) yield `The content ${version} has ${content.value} of ${size}`;
   }
-  for (const key of contents.keys()) yield `The content ${key} has no owner`;
+  for (const [version, size] of missing) yield `The content ${version} of ${size} is missing`;
+}
+
+/** Finds bytes that several records use without saying so, and wrong counts of those that do. */
+function* referenceProblems(entries: Entries, { users }: Owned): Generator<string> {
+  const counts = new Map(
+    all(entries, "references").map((entry) => [
+      versionOf(entry),
+      (entry.value as { value: bigint }).value,
+    ]),
+  );
+  for (const [version, { count, marked }] of users) {
+    if (count === 1 && marked === 0) continue;
+    const counted = counts.get(version);
+    counts.delete(version);
+    if (marked < count) yield `${count} records share ${version}, but ${marked} say so`;
+    if (counted !== BigInt(count)) yield `${version} counts ${counted} users instead of ${count}`;
+  }
+  for (const [version, count] of counts) yield `${version} counts ${count} users, but has none`;
 }
 
 /** Finds parts and counters without an upload that is open or being removed. */
@@ -313,13 +257,12 @@ function* quotaProblems(entries: Entries): Generator<string> {
 }
 
 /** Finds owned entries that a journal would remove, and running writes without both of their entries. */
-function* journalProblems(entries: Entries, { needed, manifests }: Owned): Generator<string> {
+function* journalProblems(entries: Entries, { users }: Owned): Generator<string> {
   for (const { value } of [...all(entries, "pending"), ...all(entries, "garbage")]) {
-    const { kind, project, drive, name, version, file } = value as GarbageValue;
-    const isNeeded = kind === "manifest"
-      ? manifests.has(textOfKey(project, drive, name, file))
-      : needed.has(textOfKey(project, drive, name, version));
-    if (isNeeded) yield `An owned entry is to be removed: ${JSON.stringify(value)}`;
+    const { kind, version } = value as GarbageValue;
+    // A reference is a user itself.
+    const isOwned = kind !== "reference" && users.has(version);
+    if (isOwned) yield `An owned entry is to be removed: ${JSON.stringify(value)}`;
   }
   const leases = new Set(all(entries, "lease").map((lease) => rest(lease)));
   const writes = new Set(all(entries, "pending").map((write) => rest(write)));
