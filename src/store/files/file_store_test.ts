@@ -8,7 +8,7 @@ import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { ANYWAY, broken, bytes, inPieces, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage, deleteEntry, setEntry } from "../testing/entries.ts";
-import { put, read } from "../testing/files.ts";
+import { put, read, recordOf } from "../testing/files.ts";
 import {
   otherProcess,
   sweepElsewhere,
@@ -325,8 +325,43 @@ testOnAll(
   },
 );
 
+/** Runs a function before the first read of a content. */
+function beforeContent({ db: { reads } }: TestStore, happens: () => Promise<unknown>): void {
+  const { get } = reads;
+  reads.get = async (wanted, ...rest) => {
+    if (wanted[0]?.[0] === "content") {
+      reads.get = get;
+      await happens();
+    }
+    return await get.call(reads, wanted, ...rest) as never;
+  };
+}
+
+for (const [what, after] of [["a small", 20], ["a large", 3 * CHUNK_SIZE]] as const) {
+  testOnAll(
+    `A small file that ${what} one replaces between the reads of its record and content is the new one`,
+    async (bench) => {
+      await put(bench, "a", bytes(10));
+      beforeContent(bench, () => put(otherProcess(bench), "a", bytes(after, 2)));
+      const file = await bench.store.files.open(place("a"));
+      assertEquals(file?.record, await recordOf(bench, "a"));
+      file?.close();
+      assertEquals(await read(bench, "a"), bytes(after, 2));
+    },
+  );
+}
+
+testOnAll(
+  "A small file that is deleted between the reads of its record and content is absent",
+  async (bench) => {
+    await put(bench, "a", bytes(10));
+    beforeContent(bench, () => otherProcess(bench).store.files.delete(place("a")));
+    assertEquals(await bench.store.files.open(place("a")), undefined);
+  },
+);
+
 async function chunkVersion(kv: KvReader): Promise<string> {
-  for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[4]);
+  for await (const { key } of kv.list({ prefix: ["chunk"] }, { limit: 1 })) return String(key[1]);
   throw new Error("There is no chunk");
 }
 
