@@ -2,10 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
-import { Operation } from "../engine/operation.ts";
+import type { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Garbage } from "../engine/records.ts";
-import { countUsage } from "../quotas/usage.ts";
 import { bytes, place } from "../testing/bodies.ts";
+import { copy } from "../testing/copies.ts";
 import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";
 import { put, read, recordOf, upload } from "../testing/files.ts";
 import {
@@ -15,19 +15,7 @@ import {
   testOnAll,
   type TestStore,
 } from "../testing/stores.ts";
-import { dropReference, type ReleasedReference, shareBytes } from "./shared_bytes.ts";
-import { newVersion } from "./versions.ts";
-
-/** Makes a file a copy of another that shares its bytes, in one operation. */
-async function copy({ db }: Pick<TestStore, "db">, from: string, to: string): Promise<void> {
-  const { key, value, versionstamp } = await db.reader.get<FileRecord>(keys.file(place(from)));
-  assert(value !== null);
-  const operation = new Operation().check(key, versionstamp);
-  const record = { ...value, version: newVersion(), ...shareBytes(operation, key, value) };
-  operation.check(keys.file(place(to)), null).set(keys.file(place(to)), record);
-  countUsage(operation, place(to), null, record);
-  assert((await db.commit(operation)).ok);
-}
+import { dropReference, type ReleasedReference } from "./shared_bytes.ts";
 
 /** How many users of the bytes of a version are counted; `undefined` without an entry. */
 async function usersOf({ db }: TestStore, version: string): Promise<bigint | undefined> {

@@ -17,7 +17,7 @@ import type { VersionOwners } from "./ownership.ts";
 import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
-/** Yields wrong counts, counts of bytes that nothing uses, and files whose bytes are shared although they lack the mark. */
+/** Yields wrong counts, counts of bytes that are not shared, and files whose bytes are shared although they lack the mark. */
 export function* referenceProblems(snapshot: Snapshot, owners: VersionOwners): Generator<Problem> {
   let hasUnmarked = false;
   for (const { version, users, marked } of owners.shared()) {
@@ -28,7 +28,8 @@ export function* referenceProblems(snapshot: Snapshot, owners: VersionOwners): G
     if (counted !== BigInt(users)) yield wrongCount(snapshot, version, entry, BigInt(users));
   }
   for (const entry of snapshot.list<unknown>(prefixes.all("references"))) {
-    if (owners.of(String(entry.key[1])) === undefined) yield unusedCount(entry);
+    const { users, marked } = owners.of(String(entry.key[1])) ?? { users: 0, marked: 0 };
+    if (users < 2 && marked === 0) yield unusedCount(entry);
   }
   if (hasUnmarked) yield* unmarkedFiles(snapshot, owners);
 }
@@ -40,12 +41,15 @@ function wrongCount(
   users: bigint,
 ): Problem {
   const key = keys.references(version);
+  const counted = counterValue(entry);
+  const text = counted === undefined
+    ? "have an invalid count"
+    : `are counted as used ${counted} times`;
   const correction = new Operation().check(key, entry?.versionstamp ?? null);
   correctCounter(correction, snapshot, key, users);
   return {
     kind: "references",
-    message: `The bytes of version ${version} are counted as used ${counterValue(entry)} times, ` +
-      `but ${users} files use them`,
+    message: `The bytes of version ${version} ${text}, but ${users} files use them`,
     repair: repairWith(correction, "The count was corrected"),
   };
 }
@@ -53,7 +57,7 @@ function wrongCount(
 function unusedCount(entry: SnapshotEntry): Problem {
   return {
     kind: "references",
-    message: `There is a count of the files that use version ${entry.key[1]}, but none does`,
+    message: `There is a count of the files that share version ${entry.key[1]}, but none does`,
     repair: repairWith(deleteUnchanged(entry), "The count was removed"),
   };
 }

@@ -193,7 +193,7 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
   },
   "a count of files of which there is none": {
     damage: (kv) => setReferences(kv, unused("J"), 2n),
-    says: /count of the files that use version 01JJJ\S+, but none does/,
+    says: /count of the files that share version 01JJJ\S+, but none does/,
   },
   "a file that shares its bytes without the mark": {
     damage: async (kv) => {
