@@ -52,8 +52,8 @@ testOnAll(
     await sweepLater(bench);
     await putAt(bench, place, bytes(20));
     assertEquals(await drives("p"), [
-      { name: "one", files: 1, bytes: 20, openBytes: 0 },
-      { name: "two", files: 1, bytes: 10, openBytes: 0 },
+      { name: "one", files: 1, bytes: 20, openBytes: 0, trashFiles: 0, trashBytes: 0 },
+      { name: "two", files: 1, bytes: 10, openBytes: 0, trashFiles: 0, trashBytes: 0 },
     ]);
     assertEquals((await files.stat(place))?.size, 20);
   },
@@ -189,6 +189,8 @@ testOnAll("Another process can write to another drive while one is deleted", asy
     files: 21,
     bytes: 200,
     openBytes: 0,
+    trashFiles: 0,
+    trashBytes: 0,
   }]);
 });
 

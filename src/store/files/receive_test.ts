@@ -13,7 +13,7 @@ import { Sweeper } from "../maintenance/sweeper.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { deleteEntry } from "../testing/entries.ts";
 import { upload } from "../testing/files.ts";
-import { testOnAll } from "../testing/stores.ts";
+import { enders, testOnAll } from "../testing/stores.ts";
 import { until, withClock } from "../testing/time.ts";
 import { bulkCommitsPerUpload, ChunkWriter, DiscardedBytes } from "./receive.ts";
 import { newVersion, OpenVersions } from "./versions.ts";
@@ -70,7 +70,7 @@ async function writeAll(writer: ChunkWriter, count: number): Promise<void> {
 }
 
 async function sweep(db: Database): Promise<void> {
-  await new Sweeper(db, new OpenVersions(), () => {}, () => Promise.resolve(true)).sweep();
+  await new Sweeper(db, new OpenVersions(), () => {}, enders()).sweep();
 }
 
 /** Sweeps in another process, as if some time had passed. */
@@ -79,7 +79,7 @@ async function sweepElsewhere({ reader, commits }: Database, ahead: number): Pro
     new Database(reader, commits),
     new OpenVersions(),
     () => {},
-    () => Promise.resolve(true),
+    enders(),
   ).sweep(
     Date.now() + ahead,
   );

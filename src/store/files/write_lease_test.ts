@@ -7,6 +7,7 @@ import { Operation } from "../engine/operation.ts";
 import type { Garbage, PendingWrite, Place } from "../engine/records.ts";
 import { SWEEP_INTERVAL } from "../maintenance/clocks.ts";
 import { Sweeper } from "../maintenance/sweeper.ts";
+import { enders } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { OpenVersions } from "./versions.ts";
 import { LEASE_RENEWAL, WRITE_LEASE_TIME, WriteLease } from "./write_lease.ts";
@@ -111,7 +112,7 @@ function sweeperElsewhere(db: Database): Sweeper {
     new Database(db.reader, db.commits),
     new OpenVersions(),
     () => {},
-    () => Promise.resolve(true),
+    enders(),
   );
 }
 
@@ -120,7 +121,7 @@ Deno.test("In its own process a lease is valid while its bytes are written, even
     await withClock(async (forward) => {
       const lease = await WriteLease.begin(db, PLACE, "v1", 1);
       await sweepFor(
-        new Sweeper(db, new OpenVersions(), () => {}, () => Promise.resolve(true)),
+        new Sweeper(db, new OpenVersions(), () => {}, enders()),
         forward,
         10 * WRITE_LEASE_TIME,
       );

@@ -13,7 +13,7 @@ import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { assertKeys, keyKinds } from "../testing/entries.ts";
 import { put, read, upload } from "../testing/files.ts";
-import { sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
+import { enders, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
@@ -40,7 +40,7 @@ testOnAll("An entry that cannot be deleted does not hold up the others", async (
   await put(bench, "b", bytes(3 * CHUNK_SIZE));
   await bench.store.files.delete(place("b"));
   const end = () => Promise.reject(new TypeError("database disk image is malformed"));
-  const collector = new GarbageCollector(bench.db, new OpenVersions(), end, {});
+  const collector = new GarbageCollector(bench.db, new OpenVersions(), enders(end), {});
   await assertRejects(() => collector.run(2 * DEFAULT_UPLOAD_TTL), TypeError, "malformed");
   assertEquals((await keyKinds(bench)).chunk, 2, "The chunks of the deleted file are left");
   await bench.store.sweeper.sweep(Date.now() + 2 * DEFAULT_UPLOAD_TTL);
@@ -188,7 +188,7 @@ testOnAll(
         return Promise.resolve(true);
       };
       const disk = new DiskSpace(() => Promise.resolve(0), 0);
-      const collector = new GarbageCollector(bench.db, new OpenVersions(), end, { disk });
+      const collector = new GarbageCollector(bench.db, new OpenVersions(), enders(end), { disk });
       await collector.run();
       assertEquals([ended, (await keyKinds(bench)).chunk], [[], 1]);
       forward(GARBAGE_GRACE);

@@ -7,6 +7,8 @@ import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import { GARBAGE_GRACE } from "../files/garbage.ts";
 import { OpenVersions } from "../files/versions.ts";
 import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
+import type { EndUpload } from "../uploads/session.ts";
+import type { Enders } from "../maintenance/garbage_collector.ts";
 import { DamagedFiles } from "../maintenance/damaged_files.ts";
 import { Scrub } from "../maintenance/scrub.ts";
 import { Reachability } from "../remote/reachability.ts";
@@ -133,6 +135,12 @@ export const BACKENDS: readonly Backend[] = [
   },
   ...(SHARED === undefined ? [] : [remote]),
 ];
+
+/** What a collector asks of others, for tests without a trash. By default every upload ends. */
+export function enders(endUpload: EndUpload = () => Promise.resolve(true)): Enders {
+  const trash = { delete: () => Promise.resolve(false), empty: () => Promise.resolve(0) };
+  return { endUpload, trash };
+}
 
 /** Sweeps as if all present deadlines had passed. */
 export async function sweepLater({ store }: TestStore): Promise<void> {
