@@ -27,9 +27,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "store/reads": ["store/disk", "rules"],
   "store/engine": ["store/reads", "store/disk", "rules"],
   "store/quotas": ["store/engine", "store/reads", "store/disk", "rules"],
-  "store/files": ["store/quotas", "store/engine", "store/reads", "store/disk", "rules"],
+  "store/bytes": ["store/quotas", "store/engine", "store/reads", "store/disk", "rules"],
+  "store/files": [
+    "store/bytes",
+    "store/quotas",
+    "store/engine",
+    "store/reads",
+    "store/disk",
+    "rules",
+  ],
   "store/uploads": [
     "store/files",
+    "store/bytes",
     "store/quotas",
     "store/engine",
     "store/reads",
@@ -38,6 +47,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "store/accounts": [
     "store/files",
+    "store/bytes",
     "store/quotas",
     "store/engine",
     "store/reads",
@@ -48,6 +58,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store/accounts",
     "store/uploads",
     "store/files",
+    "store/bytes",
     "store/quotas",
     "store/engine",
     "store/reads",
@@ -57,6 +68,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "store/verify": [
     "store/accounts",
     "store/files",
+    "store/bytes",
     "store/engine",
     "store/reads",
     "store/disk",

@@ -9,8 +9,8 @@
 
 import { join } from "@std/path";
 import { openDatabase } from "../src/store/engine/database_file.ts";
-import { GARBAGE_GRACE } from "../src/store/files/garbage.ts";
-import { WRITE_LEASE_TIME } from "../src/store/files/write_lease.ts";
+import { GARBAGE_GRACE } from "../src/store/bytes/garbage.ts";
+import { WRITE_LEASE_TIME } from "../src/store/bytes/write_lease.ts";
 import { Store } from "../src/store/store.ts";
 
 const USAGE = "Name the data folder: deno run -A scripts/sweep_store.ts DATA_FOLDER";

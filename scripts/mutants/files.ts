@@ -2,7 +2,7 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 
 /** Changes of the files of the store. */
 export const FILES_MUTANTS: readonly Mutant[] = [
-  ...mutantsOf("src/store/files/checksums.ts", ["src/store/files/checksums_test.ts"], [
+  ...mutantsOf("src/store/bytes/checksums.ts", ["src/store/bytes/checksums_test.ts"], [
     {
       find: "CHECKSUM_BYTES, true) === crc32(chunk);",
       replace: "CHECKSUM_BYTES, true) === crc32(chunk) || index >= 0;",
@@ -18,7 +18,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     { find: "return left > CHECKSUMS_PER_PAGE", replace: "return left >= CHECKSUMS_PER_PAGE" },
     { find: "if (this.#next < this.#count) return this.#missing();", replace: "" },
   ]),
-  ...mutantsOf("src/store/files/chunks.ts", ["src/store/files/chunks_test.ts"], [
+  ...mutantsOf("src/store/bytes/chunks.ts", ["src/store/bytes/chunks_test.ts"], [
     {
       find: "Math.min(piece.byteLength, CHUNK_SIZE - this.#size)",
       replace: "Math.min(piece.byteLength, CHUNK_SIZE - this.#size + 1)",
@@ -63,7 +63,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     },
     { find: "if (isClosed) close();", replace: "void isClosed;" },
   ]),
-  ...mutantsOf("src/store/files/receive.ts", ["src/store/files/receive_test.ts"], [
+  ...mutantsOf("src/store/bytes/receive.ts", ["src/store/bytes/receive_test.ts"], [
     {
       find: "await accept(received);",
       replace: "Promise.resolve(accept(received)).catch(() => {});",
@@ -96,7 +96,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       tests: ["tests/api/files/list_directories_test.ts"],
     },
   ]),
-  ...mutantsOf("src/store/files/read_range.ts", ["src/store/files/read_range_test.ts"], [
+  ...mutantsOf("src/store/bytes/read_range.ts", ["src/store/bytes/read_range_test.ts"], [
     {
       find: "if (yielded !== range.end - range.start)",
       replace: "if (yielded > range.end - range.start)",
@@ -116,11 +116,11 @@ export const FILES_MUTANTS: readonly Mutant[] = [
     },
     { find: "if (batch.length !== to - from)", replace: "if (batch.length > to - from)" },
   ]),
-  ...mutantsOf("src/store/files/manifest.ts", ["src/store/files/manifest_test.ts"], [
+  ...mutantsOf("src/store/bytes/manifest.ts", ["src/store/bytes/manifest_test.ts"], [
     { find: "if (start + size > from)", replace: "if (start + size >= from)" },
     { find: "start += totalSize(page);", replace: "start += totalSize(page) + 1;" },
   ]),
-  ...mutantsOf("src/store/files/write_lease.ts", ["src/store/files/write_lease_test.ts"], [
+  ...mutantsOf("src/store/bytes/write_lease.ts", ["src/store/bytes/write_lease_test.ts"], [
     { find: ".check(keys.pending(version), null)\n", replace: " \n" },
     {
       find: "return operation.check(this.#key, this.#versionstamp);",
@@ -146,7 +146,7 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       },
     ],
   ),
-  ...mutantsOf("src/store/files/versions.ts", ["src/store/files/versions_test.ts"], [
+  ...mutantsOf("src/store/bytes/versions.ts", ["src/store/bytes/versions_test.ts"], [
     { find: "if (!isHeld) return;", replace: "void isHeld;" },
     { find: "if (left === 0)", replace: "if (left >= 0)" },
   ]),

@@ -22,12 +22,12 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     {
       find: "!this.#db.writing.has(String(key.at(-1)))",
       replace: "this.#db.writing.size >= 0 || !this.#db.writing.has(String(key.at(-1)))",
-      tests: ["src/store/files/write_lease_test.ts"],
+      tests: ["src/store/bytes/write_lease_test.ts"],
     },
     {
       find: ".check(write.key, write.versionstamp)\n",
       replace: "\n",
-      tests: ["src/store/files/write_lease_test.ts"],
+      tests: ["src/store/bytes/write_lease_test.ts"],
       why:
         "A write that is published or abandoned loses its lease in the same operation, and the lease is checked too.",
     },
@@ -42,7 +42,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/uploads/upload_races_test.ts", "src/store/uploads/upload_store_test.ts"],
     },
   ]),
-  ...mutantsOf("src/store/maintenance/clocks.ts", ["src/store/files/write_lease_test.ts"], [
+  ...mutantsOf("src/store/maintenance/clocks.ts", ["src/store/bytes/write_lease_test.ts"], [
     { find: "silence >= WRITE_LEASE_TIME ||", replace: "silence >= WRITE_LEASE_TIME / 2 ||" },
     { find: "(before === undefined && value < longEnded)", replace: "value < longEnded" },
     { find: "Math.min(elapsed, 2 * SWEEP_INTERVAL)", replace: "elapsed" },
@@ -55,7 +55,7 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       ],
     },
   ]),
-  ...mutantsOf("src/store/files/garbage.ts", [
+  ...mutantsOf("src/store/bytes/garbage.ts", [
     "src/store/maintenance/garbage_collector_test.ts",
     "src/store/files/file_store_test.ts",
   ], [

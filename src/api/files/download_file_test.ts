@@ -11,8 +11,8 @@ import {
   type FileRecord,
   type Place,
 } from "../../store/engine/records.ts";
-import { GARBAGE_GRACE } from "../../store/files/garbage.ts";
-import { READ_BATCH } from "../../store/files/read_ahead.ts";
+import { GARBAGE_GRACE } from "../../store/bytes/garbage.ts";
+import { READ_BATCH } from "../../store/bytes/read_ahead.ts";
 import { Store } from "../../store/store.ts";
 import { driveCall, testDeps } from "../test_support.ts";
 import { download } from "./download_file.ts";

@@ -10,7 +10,7 @@ import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import type { TrashItem } from "../../store/files/trash.ts";
-import { VERSION_LENGTH } from "../../store/files/versions.ts";
+import { VERSION_LENGTH } from "../../store/bytes/versions.ts";
 import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 

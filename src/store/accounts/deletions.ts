@@ -21,7 +21,7 @@ import type {
   UploadSession,
 } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
-import { addGarbage } from "../files/garbage.ts";
+import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */

@@ -12,7 +12,7 @@ import type {
 } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
-import { setExpiring } from "../files/garbage.ts";
+import { setExpiring } from "../bytes/garbage.ts";
 import type { AppStore } from "./apps.ts";
 import type { ProjectKeyStore } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";

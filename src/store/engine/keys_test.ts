@@ -7,7 +7,7 @@ import {
   MAX_KEY_NAME,
   MAX_PROJECT_ID,
 } from "../../rules/names.ts";
-import { newVersion } from "../files/versions.ts";
+import { newVersion } from "../bytes/versions.ts";
 import { withKv } from "../testing/stores.ts";
 import { encodedLength, type KeyRange, keys, prefixes, ranges } from "./keys.ts";
 import type { Place } from "./records.ts";

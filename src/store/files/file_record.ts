@@ -6,7 +6,7 @@
 import type { Validators } from "../../rules/preconditions.ts";
 import { DAY, SECOND } from "../../rules/units.ts";
 import { type FileRecord, type Place, placeId } from "../engine/records.ts";
-import { newVersion } from "./versions.ts";
+import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
 export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "bytes" | "sha256">;

@@ -33,15 +33,15 @@ import {
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { contentProblem } from "./checksums.ts";
+import { contentProblem } from "../bytes/checksums.ts";
 import { Copies } from "./copies.ts";
 import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./file_record.ts";
-import { type ReadAhead, ReadAheads } from "./read_ahead.ts";
-import { readRange } from "./read_range.ts";
-import { abandon, type BodyReceiver, type Received } from "./receive.ts";
+import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
+import { readRange } from "../bytes/read_range.ts";
+import { abandon, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { retire } from "./trash.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
-import type { OpenVersions } from "./versions.ts";
+import type { OpenVersions } from "../bytes/versions.ts";
 
 /** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;

@@ -14,8 +14,8 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { bytesVersion, type FileRecord, type Garbage, type Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
-import { chunkCount } from "./chunks.ts";
-import { addGarbage, GARBAGE_GRACE } from "./garbage.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 
 /** What a record says about its bytes. */
 type StoredBytes = Pick<FileRecord, "version" | "size" | "layout" | "bytes" | "shared">;

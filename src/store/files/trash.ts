@@ -15,8 +15,8 @@ import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../en
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
-import { isVersion, newVersion } from "./versions.ts";
-import { addGarbage } from "./garbage.ts";
+import { isVersion, newVersion } from "../bytes/versions.ts";
+import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "./shared_bytes.ts";
 
 /** Items that one page of the trash looks at, at most: with a prefix, few of them may be shown. */

@@ -16,8 +16,8 @@
  * @module
  */
 import { DAY, SECOND } from "../../rules/units.ts";
-import { GARBAGE_GRACE } from "../files/garbage.ts";
-import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
+import { GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
 
 /**
  * The interval between two runs of the garbage collector, in milliseconds. With `GARBAGE_GRACE` it leaves 15 s for the run

@@ -16,9 +16,9 @@ import {
   digest,
   OTHER_BYTES,
   VersionCheck,
-} from "../files/checksums.ts";
-import { chunkCount } from "../files/chunks.ts";
-import type { OpenVersions } from "../files/versions.ts";
+} from "../bytes/checksums.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import type { OpenVersions } from "../bytes/versions.ts";
 
 /** Chunks that are read at a time: half a MiB, so that requests wait for the disk a millisecond and not longer. */
 const BATCH = 8;

@@ -7,12 +7,12 @@ import { holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "../engine/records.ts";
 import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter.ts";
-import { chunkCount } from "../files/chunks.ts";
-import { addGarbage, GARBAGE_GRACE } from "../files/garbage.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 import { dropReference } from "../files/shared_bytes.ts";
 import type { Trash } from "../files/trash.ts";
-import { type OpenVersions, versionKeys } from "../files/versions.ts";
-import { chunksOf } from "../files/write_lease.ts";
+import { type OpenVersions, versionKeys } from "../bytes/versions.ts";
+import { chunksOf } from "../bytes/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import { SilentLeases, TrustedClock } from "./clocks.ts";
 

@@ -5,7 +5,7 @@ import { StoreDamaged } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { type FileRecord, fileText, type Place, type ScrubRecord } from "../engine/records.ts";
-import type { OpenVersions } from "../files/versions.ts";
+import type { OpenVersions } from "../bytes/versions.ts";
 import { listUsage } from "../quotas/usage.ts";
 import { type DamagedFiles, placeOf } from "./damaged_files.ts";
 import { type CheckOutcome, FileCheck } from "./file_check.ts";

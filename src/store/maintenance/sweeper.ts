@@ -3,7 +3,7 @@ import { DELETION_INTERVAL, type Deletions } from "../accounts/deletions.ts";
 import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { NO_METER, type StoreMeter } from "../engine/store_meter.ts";
-import type { OpenVersions } from "../files/versions.ts";
+import type { OpenVersions } from "../bytes/versions.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import { type Enders, GarbageCollector } from "./garbage_collector.ts";

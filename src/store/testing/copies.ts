@@ -3,7 +3,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { shareBytes } from "../files/shared_bytes.ts";
-import { newVersion } from "../files/versions.ts";
+import { newVersion } from "../bytes/versions.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";

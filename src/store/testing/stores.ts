@@ -4,9 +4,9 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
-import { GARBAGE_GRACE } from "../files/garbage.ts";
-import { OpenVersions } from "../files/versions.ts";
-import { WRITE_LEASE_TIME } from "../files/write_lease.ts";
+import { GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { OpenVersions } from "../bytes/versions.ts";
+import { WRITE_LEASE_TIME } from "../bytes/write_lease.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import type { Enders } from "../maintenance/garbage_collector.ts";
 import { DamagedFiles } from "../maintenance/damaged_files.ts";

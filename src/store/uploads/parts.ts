@@ -9,11 +9,11 @@ import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
-import { ChecksumWriter, digest } from "../files/checksums.ts";
-import { chunkCount } from "../files/chunks.ts";
+import { ChecksumWriter, digest } from "../bytes/checksums.ts";
+import { chunkCount } from "../bytes/chunks.ts";
 import type { Draft } from "../files/file_record.ts";
-import { addGarbage } from "../files/garbage.ts";
-import { totalSize } from "../files/manifest.ts";
+import { addGarbage } from "../bytes/garbage.ts";
+import { totalSize } from "../bytes/manifest.ts";
 
 /** The record of a part with its number. */
 export type NumberedPart = PartRecord & PartSize;

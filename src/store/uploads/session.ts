@@ -10,8 +10,8 @@ import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { Garbage, Place, UploadSession } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
-import { addGarbage, setExpiring } from "../files/garbage.ts";
-import { isVersion, VERSION_LENGTH } from "../files/versions.ts";
+import { addGarbage, setExpiring } from "../bytes/garbage.ts";
+import { isVersion, VERSION_LENGTH } from "../bytes/versions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 
 /**

@@ -7,7 +7,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { KvReader } from "../reads/read_queue.ts";
 import { CHUNK_SIZE, type PartRecord } from "../engine/records.ts";
-import { newVersion } from "../files/versions.ts";
+import { newVersion } from "../bytes/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { broken, bytes, place } from "../testing/bodies.ts";
 import { assertKeys, assertUsage, keyKinds } from "../testing/entries.ts";

@@ -8,7 +8,7 @@ import { identityOf, keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { setProjectRecord } from "../engine/project_cache.ts";
 import type { ProjectRecord, QuotaRecord } from "../engine/records.ts";
-import { setExpiring } from "../files/garbage.ts";
+import { setExpiring } from "../bytes/garbage.ts";
 import type { FileCount } from "./files.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";

@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { keys, prefixes } from "../engine/keys.ts";
 import { bytesVersion, type FileRecord, fileText, type ManifestPage } from "../engine/records.ts";
-import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../files/checksums.ts";
-import { chunkCount } from "../files/chunks.ts";
+import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
+import { chunkCount } from "../bytes/chunks.ts";
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 

@@ -11,10 +11,10 @@ import {
   type PendingWrite,
   type UploadSession,
 } from "../engine/records.ts";
-import { checksumPages } from "../files/checksums.ts";
-import { chunkCount } from "../files/chunks.ts";
-import { addGarbage } from "../files/garbage.ts";
-import { chunksOf } from "../files/write_lease.ts";
+import { checksumPages } from "../bytes/checksums.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import { addGarbage } from "../bytes/garbage.ts";
+import { chunksOf } from "../bytes/write_lease.ts";
 import { garbageIdOf, OrphanCandidates, type VersionOwners } from "./ownership.ts";
 import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
