@@ -81,7 +81,8 @@ Deno.test("A limit is set with the project, changed, and lifted.", async () => {
   const change = ["project", "change", "small", "--max-bytes"];
   const { created: _, ...changed } = await commands.json<NewProject>(...change, "2KiB");
   const drives = [{ drive_name: "drive", files: 1, bytes: 1500 }];
-  const usage = { files: 1, bytes: 1500, open_upload_bytes: 0 };
+  const trash = { trash_days: 0, trash_files: 0, trash_bytes: 0 };
+  const usage = { files: 1, bytes: 1500, open_upload_bytes: 0, ...trash };
   const holds = { project_id: "small", name: null, ...usage, drives };
   assertEquals(changed as unknown, { ...holds, max_bytes: 2048, host_suffix: null });
   assertEquals([await put("b", 548), await put("c", 1)], [201, 507]);

@@ -22,13 +22,11 @@ export interface ProjectJson {
   max_bytes: number | null;
   /** The domain below which its owner may choose host names for applications; `null` for none. */
   host_suffix: string | null;
-  /** How many days the trash keeps files; 0 if there is none. */
-  trash_days: number;
 }
 
 /** A project as JSON. */
 export function projectJson(
-  { project, name, created, maxBytes, hostSuffix, trashDays }: ProjectInfo,
+  { project, name, created, maxBytes, hostSuffix }: ProjectInfo,
 ): ProjectJson {
   return {
     project_id: project,
@@ -36,7 +34,6 @@ export function projectJson(
     created: isoSeconds(created),
     max_bytes: maxBytes ?? null,
     host_suffix: hostSuffix ?? null,
-    trash_days: trashDays ?? 0,
   };
 }
 
@@ -52,16 +49,22 @@ export function driveJson({ name, files, bytes }: DriveUsage): DriveJson {
   return { drive_name: name, files, bytes };
 }
 
-/** The usage of all drives of a project together. */
-export function usageOf(
-  drives: readonly DriveUsage[],
-): {
+/** A project with the usage of its drives together. */
+export interface ProjectUsageJson extends ProjectJson {
+  /** How many days the trash keeps files; 0 if there is none. */
+  trash_days: number;
   files: number;
   bytes: number;
   open_upload_bytes: number;
   trash_files: number;
   trash_bytes: number;
-} {
+}
+
+/** A project and the usage of its drives as JSON. */
+export function projectUsageJson(
+  info: ProjectInfo,
+  drives: readonly DriveUsage[],
+): ProjectUsageJson {
   const sum = { files: 0, bytes: 0, open_upload_bytes: 0, trash_files: 0, trash_bytes: 0 };
   for (const { files, bytes, openBytes, trashFiles, trashBytes } of drives) {
     sum.files += files;
@@ -70,7 +73,7 @@ export function usageOf(
     sum.trash_files += trashFiles;
     sum.trash_bytes += trashBytes;
   }
-  return sum;
+  return { ...projectJson(info), trash_days: info.trashDays ?? 0, ...sum };
 }
 
 /** The size of the disk that all projects share, and its free space, in bytes; `null` if not known. */

@@ -18,7 +18,7 @@ import {
   NO_PROJECT,
   projectEndpoint,
 } from "./admin_call.ts";
-import { diskJson, driveJson, projectJson, usageOf } from "./json.ts";
+import { diskJson, driveJson, projectUsageJson } from "./json.ts";
 
 /** The longest time that the trash keeps files, in days (sharing contract). */
 const MAX_TRASH_DAYS = 365;
@@ -37,11 +37,11 @@ export const projectFields = {
   created: schema("Second"),
   max_bytes: orNull(schema("ByteLimit")),
   host_suffix: orNull(schema("HostSuffix")),
-  trash_days: trashDays,
 };
 
 /** The schemas of the usage of a project's drives. */
 export const usageFields = {
+  trash_days: trashDays,
   files: count("The number of files in all drives.", 12),
   bytes: count("Their total size.", 1_048_576),
   open_upload_bytes: count(
@@ -177,8 +177,7 @@ async function projectDetails(
 ): Promise<Response> {
   const drives = await store.drives(info.project);
   return json(200, {
-    ...projectJson(info),
-    ...usageOf(drives),
+    ...projectUsageJson(info, drives),
     drives: drives.map(driveJson),
     ...(isAdministrator ? { disk: diskJson(await volume()) } : {}),
   });

@@ -14,7 +14,7 @@ import {
   integrityJson,
   MAX_LISTED_DAMAGES,
   projectJson,
-  usageOf,
+  projectUsageJson,
 } from "./json.ts";
 import { projectFields, usageFields } from "./project.ts";
 
@@ -75,7 +75,7 @@ export const listProjects = administratorEndpoint({
   const integrity = integrityJson(await store.integrity());
   const projects = [];
   for (const info of await store.projects.list()) {
-    projects.push({ ...projectJson(info), ...usageOf(await store.drives(info.project)) });
+    projects.push(projectUsageJson(info, await store.drives(info.project)));
   }
   const disk = diskJson(await volume());
   const optional = backups === undefined ? {} : { backups: backupsJson(backups()) };

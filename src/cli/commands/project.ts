@@ -1,4 +1,4 @@
-import { driveJson, projectJson, usageOf } from "../../api/admin/json.ts";
+import { driveJson, projectJson, projectUsageJson } from "../../api/admin/json.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { keyNameProblem } from "../../rules/names.ts";
 import { keyPrefix, type ProjectKey } from "../../rules/secrets.ts";
@@ -102,18 +102,19 @@ async function changeProject(call: StoreCall): Promise<void> {
     if (info === undefined) throw noSuchProject(project);
     return { info, drives: await store.drives(project) };
   });
-  const sum = usageOf(drives);
-  const { bytes, open_upload_bytes } = sum;
+  const json = projectUsageJson(info, drives);
+  const { bytes, open_upload_bytes, trash_bytes } = json;
   const limit = info.maxBytes === undefined
     ? ", without a limit"
     : ` of ${exactSize(info.maxBytes)}`;
   const { hostSuffix } = info;
-  call.print({ ...projectJson(info), ...sum, drives: drives.map(driveJson) }, [
+  call.print({ ...json, drives: drives.map(driveJson) }, [
     `The project ${project} holds ${exactSize(bytes)}${limit}.`,
     ...(open_upload_bytes > 0
       ? [`Its open uploads hold ${exactSize(open_upload_bytes)} more.`]
       : []),
-    ...(bytes + open_upload_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
+    ...(trash_bytes > 0 ? [`Its trash holds ${exactSize(trash_bytes)} more.`] : []),
+    ...(bytes + open_upload_bytes + trash_bytes > (info.maxBytes ?? Infinity) ? [OVER_LIMIT] : []),
     ...(hostSuffix === undefined ? [] : [`Its owner may choose host names below ${hostSuffix}.`]),
   ]);
 }
@@ -165,7 +166,7 @@ async function listProjects(call: StoreCall): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
     return await Array.fromAsync(infos, async (info) => {
-      return { ...projectJson(info), ...usageOf(await store.drives(info.project)) };
+      return projectUsageJson(info, await store.drives(info.project));
     });
   });
   const rows = projects.map(({ project_id, name, files, bytes, max_bytes, created }) => {
@@ -180,9 +181,10 @@ async function deleteProject(call: StoreCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
   await call.withStore(async (store) => {
-    await requireProject(store, project);
+    const info = await requireProject(store, project);
     const drives = await store.drives(project);
-    const content = `${plural(drives.length, "drive")}, ${plural(usageOf(drives).files, "file")}`;
+    const { files } = projectUsageJson(info, drives);
+    const content = `${plural(drives.length, "drive")}, ${plural(files, "file")}`;
     call.confirm(`Delete the project ${project} with its ${content}?`);
     if (!await store.projects.delete(project)) throw noSuchProject(project);
   });

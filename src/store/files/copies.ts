@@ -13,8 +13,13 @@ import type { FileRecord, Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { copiedRecord, movedRecord, type RecentDeletions, validators } from "./file_record.ts";
-import type { WriteCondition } from "./file_store.ts";
+import {
+  copiedRecord,
+  movedRecord,
+  type RecentDeletions,
+  validators,
+  type WriteCondition,
+} from "./file_record.ts";
 import { shareBytes } from "./shared_bytes.ts";
 import { retire } from "./trash.ts";
 

@@ -11,6 +11,9 @@ import { newVersion } from "../bytes/versions.ts";
 /** The content of a new version, before it is published. */
 export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "bytes" | "sha256">;
 
+/** Returns whether a write may replace the current version; `undefined` stands for no file. */
+export type WriteCondition = (current: Validators | undefined) => boolean;
+
 /** Returns what conditional requests compare. */
 export function validators(record: FileRecord): Validators {
   const { version, modified, sameSecond } = record;

@@ -15,7 +15,6 @@
  */
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { KeyedMutex } from "../../rules/concurrency.ts";
-import type { Validators } from "../../rules/preconditions.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -35,16 +34,20 @@ import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { contentProblem } from "../bytes/checksums.ts";
 import { Copies } from "./copies.ts";
-import { type Draft, NewNames, newRecord, RecentDeletions, validators } from "./file_record.ts";
+import {
+  type Draft,
+  NewNames,
+  newRecord,
+  RecentDeletions,
+  validators,
+  type WriteCondition,
+} from "./file_record.ts";
 import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import { abandon, type BodyReceiver, type Received } from "../bytes/receive.ts";
 import { retire } from "./trash.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
-
-/** Returns whether a write may replace the current version; `undefined` stands for no file. */
-export type WriteCondition = (current: Validators | undefined) => boolean;
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
 export type Published = FileRecord | "refused" | "stale";

@@ -132,7 +132,8 @@ test("A body beyond 64 KiB is 413.", async ({ server }) => {
 
 test("Projects are listed with what they hold.", async ({ server }) => {
   const project = await Project.make(server, { name: "Mine" });
-  const usage = { files: 0, bytes: 0, open_upload_bytes: 0 };
+  const trash = { trash_days: 0, trash_files: 0, trash_bytes: 0 };
+  const usage = { files: 0, bytes: 0, open_upload_bytes: 0, ...trash };
   const nothing = { max_bytes: null, host_suffix: null, ...usage };
   const empty = { project_id: project.id, name: "Mine", ...nothing };
   const listed = await find(server, project.id);
