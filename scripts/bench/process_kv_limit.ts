@@ -28,6 +28,9 @@ export interface KvLimitInput {
 
 const WARM_UP = 0.3;
 
+/** Chunks of one version: those of the largest body. */
+const CHUNKS = 160;
+
 if (import.meta.main) {
   const input: KvLimitInput = JSON.parse(Deno.args[0] ?? "");
   if (input.pagesOf !== undefined) copyPages(input.pagesOf, input.path);
@@ -74,18 +77,23 @@ function putter(kv: Deno.Kv, { kind, size, together, run }: KvLimitInput): () =>
   return async () => {
     const operation = kv.atomic();
     for (let i = 0; i < together; i++, n++) {
-      if (kind === "files") putFile(operation, `run-${run}-${n}`, bytes);
-      else operation.set(["chunk", "bench", "files", `run-${run}`, version(n / 160), n], bytes);
+      if (kind === "files") putFile(operation, `run-${run}-${n}`, versionOf(run, n), bytes);
+      else operation.set(["chunk", versionOf(run, n / CHUNKS), n % CHUNKS], bytes);
     }
     await operation.commit();
   };
 }
 
 /** A small file as the server keeps it: a record that tells of it, and its bytes. */
-function putFile(operation: Deno.AtomicOperation, name: string, bytes: Uint8Array): void {
+function putFile(
+  operation: Deno.AtomicOperation,
+  name: string,
+  version: string,
+  bytes: Uint8Array,
+): void {
   const now = Date.now();
   operation.set(["file", "bench", "files", name], {
-    version: version(now),
+    version,
     size: bytes.byteLength,
     sha256: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
     type: "application/octet-stream",
@@ -93,9 +101,10 @@ function putFile(operation: Deno.AtomicOperation, name: string, bytes: Uint8Arra
     created: now,
     modified: now,
   });
-  operation.set(["content", "bench", "files", name], bytes);
+  operation.set(["content", version], bytes);
 }
 
-function version(n: number): string {
-  return String(Math.floor(n)).padStart(26, "0");
+/** A version of a run, as long as those of the server and in the same order. */
+function versionOf(run: number, n: number): string {
+  return String(run).padStart(10, "0") + String(Math.floor(n)).padStart(16, "0");
 }

@@ -37,6 +37,12 @@ interface Entry {
   version: number;
 }
 
+/** Characters of a version. */
+const VERSION_LENGTH = 26;
+
+/** The version in a serialized record: the name of the field, then the type and the length of its text. */
+const VERSION_FIELD = /version"\x1a([0-9A-Z]{26})/;
+
 /** The encoding of `Deno.KvU64`: eight bytes, the lowest first. */
 const COUNTER = 2;
 
@@ -46,7 +52,14 @@ if (import.meta.main) {
   Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(files)));
 }
 
-/** Copies all entries that have the name of the first file in their key, and corrects the counters. */
+/** The bytes of a text, and where it begins in the key and in the value of an entry; negative if it does not occur. */
+interface Occurrence {
+  text: Uint8Array;
+  inKey: number;
+  inValue: number;
+}
+
+/** Copies the record and the bytes of the first file under other names and versions, and corrects the counters. */
 export function multiply(sqlite: DatabaseSync, files: number): void {
   if (files > MAX_FILES) throw new RangeError(`${files} files are more than ${MAX_FILES}`);
   // A crash leaves nothing that is needed: the whole store is temporary.
@@ -54,17 +67,28 @@ export function multiply(sqlite: DatabaseSync, files: number): void {
   const entries = sqlite.prepare("SELECT k, v, v_encoding, version FROM kv")
     .all() as unknown as Entry[];
   const insert = sqlite.prepare("INSERT INTO kv (k, v, v_encoding, version) VALUES (?, ?, ?, ?)");
-  const copied = entries.flatMap((entry) => {
-    const at = positionOf(entry.k, nameOf(FIRST));
-    return at < 0 ? [] : [{ ...entry, at }];
+  const name = new Uint8Array(nameOf(FIRST).length);
+  const fileVersion = new Uint8Array(VERSION_LENGTH);
+  const texts = [[nameOf(FIRST), name], [firstVersion(entries), fileVersion]] as const;
+  const copied = entries.flatMap(({ k, v, v_encoding, version }) => {
+    const places = texts.map(([first, text]): Occurrence => ({
+      text,
+      inKey: positionOf(k, first),
+      inValue: positionOf(v, first),
+    }));
+    const isOfFile = places.some(({ inKey }) => inKey >= 0);
+    return isOfFile ? [{ k, v, v_encoding, version, places }] : [];
   });
   sqlite.exec("BEGIN");
-  const name = new Uint8Array(nameOf(FIRST).length);
   const encoder = new TextEncoder();
   for (let number = FIRST + 1; number < FIRST + files; number++) {
     encoder.encodeInto(nameOf(number), name);
-    for (const { k, v, v_encoding, version, at } of copied) {
-      k.set(name, at);
+    encoder.encodeInto(versionOf(number), fileVersion);
+    for (const { k, v, v_encoding, version, places } of copied) {
+      for (const { text, inKey, inValue } of places) {
+        if (inKey >= 0) k.set(text, inKey);
+        if (inValue >= 0) v.set(text, inValue);
+      }
       insert.run(k, v, v_encoding, version);
     }
   }
@@ -87,12 +111,30 @@ function positionOf(bytes: Uint8Array, text: string): number {
   return new TextDecoder("latin1").decode(bytes).indexOf(text);
 }
 
-/** The bytes of the first file's name, and of all values under it: its record and its content. */
+/** The version of the first file, which its bytes lie under, from the serialized record. */
+function firstVersion(entries: readonly Pick<Entry, "k" | "v">[]): string {
+  for (const { k, v } of entries) {
+    if (positionOf(k, nameOf(FIRST)) < 0) continue;
+    const [, version] = VERSION_FIELD.exec(new TextDecoder("latin1").decode(v)) ?? [];
+    if (version !== undefined) return version;
+  }
+  throw new Error("The store has no record of the first file");
+}
+
+/** A version for the copy with a number. Versions of the server are later. */
+function versionOf(number: number): string {
+  return String(number).padStart(VERSION_LENGTH, "0");
+}
+
+/** The bytes of the first file's name, and of its record and its content. */
 export function rawSize(path: string): number {
   return withSqlite(path, (sqlite) => {
+    const name = new TextEncoder().encode(nameOf(FIRST));
+    const named = sqlite.prepare("SELECT k, v FROM kv WHERE instr(k, ?)").all(name);
+    const version = new TextEncoder().encode(firstVersion(named as unknown as Entry[]));
     const { size } = sqlite
-      .prepare("SELECT sum(length(v)) AS size FROM kv WHERE instr(k, ?)")
-      .get(new TextEncoder().encode(nameOf(FIRST))) ?? {};
+      .prepare("SELECT sum(length(v)) AS size FROM kv WHERE instr(k, ?) OR instr(k, ?)")
+      .get(name, version) ?? {};
     return nameOf(FIRST).length + Number(size);
   });
 }

@@ -45,8 +45,8 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/store/engine/keys.ts", ["src/store/engine/keys_test.ts"], [
     { find: 'end: ["garbage", now + 1]', replace: 'end: ["garbage", now]' },
     {
-      find: "end: keys.manifestPage(place, version, to + 1)",
-      replace: "end: keys.manifestPage(place, version, to)",
+      find: "end: keys.manifestPage(version, to + 1)",
+      replace: "end: keys.manifestPage(version, to)",
     },
     { find: "return part.length + 2;", replace: "return part.length + 1;" },
   ]),

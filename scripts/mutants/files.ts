@@ -54,14 +54,45 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       tests: ["src/store/engine/project_cache_test.ts"],
     },
     {
-      find: "discardContent(operation, place, current.value, undefined);",
-      replace: 'discardContent(operation, place, current.value, { kind: "inline" });',
+      find: 'retire(operation, project, place, current.value, "deleted");',
+      replace: "0;",
+    },
+    {
+      find: ': retire(operation, project, place, current.value, "replaced");',
+      replace: ": 0;",
+    },
+    {
+      find:
+        "if (now === null || bytesVersion(now) !== bytesVersion(record)) return await this.#find(place);",
+      replace: "void now;",
     },
     {
       find: "isClosed = true;\n      releaseVersion();",
       replace: "if (isClosed) releaseVersion();\n      isClosed = true;",
     },
     { find: "if (isClosed) close();", replace: "void isClosed;" },
+  ]),
+  ...mutantsOf("src/store/files/shared_bytes.ts", ["src/store/files/shared_bytes_test.ts"], [
+    {
+      find: "operation.set(key, { ...source, shared: true } satisfies FileRecord);",
+      replace: "void key;",
+    },
+    { find: "source.shared === undefined ? 2 : 1", replace: "1" },
+    {
+      find: "if (record.shared !== undefined) {",
+      replace: 'if (record.shared !== undefined && project === "") {',
+    },
+    { find: "const due = Date.now() + GARBAGE_GRACE;", replace: "const due = Date.now();" },
+    { find: ".check(key, versionstamp)\n", replace: "\n" },
+    { find: ".check(references.key, references.versionstamp)\n", replace: "\n" },
+    { find: "?? 0n) > 1n)", replace: "?? 0n) > 0n)" },
+    { find: "operation.delete(references.key);", replace: "" },
+    { find: "operation.delete(keys.content(version));", replace: "" },
+    {
+      find: "if (record.sha256 === undefined) operation.delete(keys.undigested(place));",
+      replace: "",
+      tests: ["src/store/maintenance/scrub_test.ts", "src/store/files/shared_bytes_test.ts"],
+    },
   ]),
   ...mutantsOf("src/store/bytes/receive.ts", ["src/store/bytes/receive_test.ts"], [
     {

@@ -7,9 +7,10 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     "src/store/maintenance/sweeper_test.ts",
   ], [
     {
-      find: "return !this.#openVersions.has(value.file);",
-      replace: 'return value.file !== "" || !this.#openVersions.has(value.file);',
+      find: "this.#openVersions.has(value.version)) return false;",
+      replace: 'this.#openVersions.has(value.version) && value.name === "") return false;',
       tests: [
+        "src/store/files/shared_bytes_test.ts",
         "src/store/files/file_store_test.ts",
         "src/store/maintenance/garbage_collector_test.ts",
       ],
@@ -55,12 +56,6 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
       ],
     },
   ]),
-  ...mutantsOf("src/store/bytes/garbage.ts", [
-    "src/store/maintenance/garbage_collector_test.ts",
-    "src/store/files/file_store_test.ts",
-  ], [
-    { find: "const due = Date.now() + GARBAGE_GRACE;", replace: "const due = Date.now();" },
-  ]),
   ...mutantsOf("src/store/backup/backup.ts", ["tests/store/backup_damage_test.ts"], [
     { find: "if (damage.length > 0) {", replace: "if (damage.length > 100) {" },
     {
@@ -96,13 +91,42 @@ export const MAINTENANCE_MUTANTS: readonly Mutant[] = [
     },
   ]),
   ...mutantsOf("src/store/verify/ownership.ts", ["tests/store/verify_slow_test.ts"], [
-    { find: "sizes.set(value.version, value.size);", replace: "void value;" },
+    {
+      find: 'this.#addOwner(value.version, value.size, "chunks");',
+      replace: "void value;",
+    },
+    {
+      find: 'if (value.kind !== "reference") continue;',
+      replace: 'if (value.kind !== "reference" || value.name !== "") continue;',
+      tests: ["src/store/verify/references_test.ts"],
+    },
+    {
+      find: "return owner?.kind === kind ? owner.size : undefined;",
+      replace: 'return kind !== "inline" || owner?.kind === kind ? owner?.size : undefined;',
+    },
+    {
+      find: "marked = marked + excluded.marked",
+      replace: "marked = excluded.marked",
+      tests: ["src/store/verify/references_test.ts"],
+    },
     {
       find:
         "return this.hasProject(project) || this.#snapshot.has(keys.driveDeletion(project, drive));",
       replace:
         "return this.hasProject(project) && this.#snapshot.has(keys.driveDeletion(project, drive));",
       tests: ["src/store/verify/ownership_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/store/verify/references.ts", ["src/store/verify/references_test.ts"], [
+    { find: "hasUnmarked ||= marked < users;", replace: "hasUnmarked ||= marked > users;" },
+    { find: "if (users < 2 && marked === 0) yield", replace: "if (users === 0) yield" },
+    {
+      find: "(owners.of(bytesVersion(record))?.users ?? 0) > 1;",
+      replace: "(owners.of(bytesVersion(record))?.users ?? 0) > 2;",
+    },
+    {
+      find: "new Operation().check(key, entry?.versionstamp ?? null);",
+      replace: "new Operation();",
     },
   ]),
   ...mutantsOf("src/store/disk/disk_space.ts", ["src/store/disk/disk_space_test.ts"], [
