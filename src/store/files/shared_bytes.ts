@@ -47,24 +47,32 @@ export function shareBytes(
  */
 export function releaseBytes(operation: Operation, place: Place, record: StoredBytes): void {
   const { project, drive, name } = place;
-  const version = bytesVersion(record);
   const { layout, size } = record;
-  const garbage = { project, drive, name, version };
   const due = Date.now() + GARBAGE_GRACE;
   if (record.shared !== undefined) {
-    addGarbage(operation, { kind: "reference", ...garbage, size, layout }, due);
+    const garbage = { project, drive, name, version: bytesVersion(record), size, layout };
+    addGarbage(operation, { kind: "reference", ...garbage }, due);
     return;
   }
+  const garbage = bytesGarbage(place, record);
+  if (garbage !== undefined) addGarbage(operation, garbage, due);
+  else operation.delete(keys.content(bytesVersion(record)));
+}
+
+/** Returns the garbage that the bytes of a record become; `undefined` for a content. */
+function bytesGarbage(
+  { project, drive, name }: Place,
+  record: StoredBytes,
+): Garbage | undefined {
+  const { layout, size } = record;
+  const garbage = { project, drive, name, version: bytesVersion(record) };
   switch (layout.kind) {
     case "inline":
-      operation.delete(keys.content(version));
-      break;
+      return undefined;
     case "chunks":
-      addGarbage(operation, { kind: "chunks", ...garbage, chunks: chunkCount(size) }, due);
-      break;
+      return { kind: "chunks", ...garbage, chunks: chunkCount(size) };
     case "manifest":
-      addGarbage(operation, { kind: "manifest", ...garbage }, due);
-      break;
+      return { kind: "manifest", ...garbage };
   }
 }
 
@@ -74,11 +82,14 @@ export function discardVersion(operation: Operation, place: Place, record: FileR
   releaseBytes(operation, place, record);
 }
 
-/** Subtracts a released reference from the count, and releases the bytes if it was the last one. */
+/**
+ * Subtracts a released reference from the count. If it was the last one, its journal entry becomes that of the bytes,
+ * which is returned. They may be deleted at once: their readers had the time of the reference's entry.
+ */
 export async function dropReference(
   db: Database,
   { key, value, versionstamp }: ReleasedReference,
-): Promise<void> {
+): Promise<Garbage | undefined> {
   const { version, size, layout } = value;
   for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
     const [entry, references] = await db.reads.get<[Garbage, Deno.KvU64]>([
@@ -86,19 +97,17 @@ export async function dropReference(
       keys.references(version),
     ]);
     // Another process was faster.
-    if (entry.versionstamp !== versionstamp) return;
+    if (entry.versionstamp !== versionstamp) return undefined;
     const operation = new Operation()
       .check(key, versionstamp)
-      .check(references.key, references.versionstamp)
-      .delete(key);
-    if ((references.value?.value ?? 0n) > 1n) operation.sum(references.key, -1);
-    else {
-      operation.delete(references.key);
-      releaseBytes(operation, value, { version, size, layout });
-    }
-    if ((await db.commit(operation)).ok) return;
+      .check(references.key, references.versionstamp);
+    const isLast = (references.value?.value ?? 0n) <= 1n;
+    const garbage = isLast ? bytesGarbage(value, { version, size, layout }) : undefined;
+    if (!isLast) operation.delete(key).sum(references.key, -1);
+    else operation.delete(references.key);
+    if (garbage !== undefined) operation.set(key, garbage);
+    else if (isLast) operation.delete(key).delete(keys.content(version));
+    if ((await db.commit(operation)).ok) return garbage;
   }
-  throw new StoreUnavailable(
-    "The bytes of a copy could not be released: their users kept changing",
-  );
+  throw new StoreUnavailable("The bytes of a copy could not be released: their users kept changing");
 }

@@ -120,7 +120,7 @@ testOnAll("Turning the trash off empties it, and what is deleted later is gone",
   await bench.store.projects.update("p", { trashDays: 0 });
   await withTrash(bench);
   await bench.store.files.delete(place("c"));
-  for (let i = 0; i < 2; i++) await sweepLater(bench);
+  await sweepLater(bench);
   assertEquals((await items(bench)).map(({ name }) => name), ["c"], "It was deleted afterwards");
   assertEquals(await counters(bench), [0, 0, 1, CHUNK_SIZE + 1]);
 });
@@ -165,7 +165,7 @@ testOnAll("Two processes restore and delete one item: one of them succeeds", asy
       other.store.trash.delete(DRIVE, id),
     ]);
     assertEquals(deleted, restored === "absent");
-    for (let i = 0; i < 2; i++) await sweepLater(bench);
+    await sweepLater(bench);
     assertEquals(
       await read(bench, "a"),
       restored === "restored" ? bytes(CHUNK_SIZE * 2) : undefined,
@@ -187,7 +187,7 @@ testOnAll(
     for (const name of ["a", "b"]) await bench.store.files.delete(place(name));
     const [b, a] = await items(bench);
     await bench.store.trash.delete(DRIVE, a?.id ?? "");
-    for (let i = 0; i < 2; i++) await sweepLater(bench);
+    await sweepLater(bench);
     await bench.store.trash.restore(DRIVE, b?.id ?? "", { overwrite: false });
     assertEquals(await read(bench, "b"), content);
   },
@@ -198,6 +198,6 @@ testOnAll("A deleted drive takes its trash along", async (bench) => {
   await put(bench, "a", bytes(CHUNK_SIZE * 2));
   await bench.store.files.delete(place("a"));
   await bench.store.projects.deleteDrive("p", "d");
-  for (let i = 0; i < 2; i++) await sweepLater(bench);
+  await sweepLater(bench);
   await assertKeys(bench, {});
 });

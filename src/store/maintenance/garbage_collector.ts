@@ -104,7 +104,7 @@ export class GarbageCollector {
         try {
           const claim = claims[i];
           if (claim?.status === "rejected") throw claim.reason;
-          if (claim?.value) await this.#delete(entry, batch);
+          if (claim?.value !== undefined) await this.#delete(entry.key, claim.value, batch);
         } catch (error) {
           const concernsAll = error instanceof StoreUnavailable || error instanceof StoreFull;
           if (concernsAll || failures.push(error) > MAX_FAILURES) throw error;
@@ -121,7 +121,7 @@ export class GarbageCollector {
     this.#isStopped = true;
   }
 
-  async #delete({ key, value }: GarbageEntry, batch: DeleteBatch): Promise<void> {
+  async #delete(key: Deno.KvKey, value: Garbage, batch: DeleteBatch): Promise<void> {
     for await (const each of this.#keysOf(value)) {
       if (this.#isStopped) return;
       await batch.add(each);
@@ -163,18 +163,22 @@ export class GarbageCollector {
     yield page;
   }
 
-  /** Returns whether an entry is to be deleted now. An upload is ended first, so that no part can follow. */
-  async #claim({ key, value, versionstamp }: GarbageEntry, now: number): Promise<boolean> {
-    if ("version" in value && this.#openVersions.has(value.version)) return false;
+  /**
+   * Returns what is to be deleted now of an entry, or `undefined` for nothing. An upload is ended first, so that no part
+   * can follow.
+   */
+  async #claim(entry: GarbageEntry, now: number): Promise<Garbage | undefined> {
+    const { key, value, versionstamp } = entry;
+    if ("version" in value && this.#openVersions.has(value.version)) return undefined;
     if (value.kind === "reference") {
-      await dropReference(this.#db, { key, value, versionstamp });
+      const left = await dropReference(this.#db, { key, value, versionstamp });
       this.#meter.swept(value.kind);
-      return false;
+      return left;
     }
-    if ("version" in value) return true;
+    if ("version" in value) return value;
     // On a short disk the list reaches into the future, but only bytes may go before their time.
-    if (value.kind !== "parts" && Number(key[1]) > now) return false;
-    return await this.#end({ key, value, versionstamp });
+    if (value.kind !== "parts" && Number(key[1]) > now) return undefined;
+    return await this.#end(entry) ? value : undefined;
   }
 
   /** Ends what an entry stands for. Returns whether the entry is to be deleted. */

@@ -1,6 +1,16 @@
 import { KIB, MIB, MIN_PART, PIECE } from "../../../support/bytes.ts";
 import type { Random } from "../random.ts";
-import { get, type Guard, list, ONLY_NEW, onlyOver, put, remove, UNGUARDED } from "./file_steps.ts";
+import {
+  get,
+  type Guard,
+  list,
+  ONLY_NEW,
+  onlyOver,
+  put,
+  relocate,
+  remove,
+  UNGUARDED,
+} from "./file_steps.ts";
 import { abort, complete, look, sendPart, start } from "./upload_steps.ts";
 import { type FileRef, type Step, UPLOADS_PER_NAME, type World } from "./world.ts";
 
@@ -17,6 +27,8 @@ type StepKind =
   | "get"
   | "remove"
   | "removeMany"
+  | "copy"
+  | "move"
   | "list"
   | "look"
   | "start"
@@ -33,6 +45,8 @@ export const TRAFFIC: Mix = {
     get: 26,
     remove: 5,
     removeMany: 2,
+    copy: 8,
+    move: 8,
     list: 3,
     look: 2,
     start: 5,
@@ -90,11 +104,22 @@ export class Client {
         const others = refs.filter((one) => one !== ref && this.random.fraction() < 0.2);
         return remove(this.world, [ref, ...others]);
       }
+      case "copy":
+      case "move":
+        return this.#relocate(kind, ref);
       case "list":
         return list(this.world, ref.drive);
       default:
         return this.#uploadStep(kind, ref);
     }
+  }
+
+  #relocate(kind: "copy" | "move", from: FileRef): Step {
+    const to = this.random.pick(this.world.refsOf(from.drive));
+    const tag = this.world.lastTag(from);
+    // Only of a write in one request is it known which bytes it has.
+    if (to === from || !tag.source.startsWith("put-")) return this.#get(from);
+    return relocate(this.world, kind, [from, to], tag);
   }
 
   #get(ref: FileRef): Step {

@@ -203,6 +203,46 @@ export function remove(world: World, refs: readonly FileRef[]): Step {
   };
 }
 
+/** Copies or moves a version that one request wrote, if the source has it, over any target. */
+export function relocate(
+  world: World,
+  kind: "copy" | "move",
+  [from, to]: readonly [FileRef, FileRef],
+  tag: Tag,
+): Step {
+  const body = world.source(tag.source).sent[0]?.[0] ?? "";
+  const request = `${kind} ${tag.source} from ${from.name} to ${to.name}`;
+  const version: Version = { source: tag.source, bodies: [body] };
+  if (kind === "copy") world.noteCopy(tag.source);
+  const isThere: Fits = (file) => file?.source === tag.source;
+  const unchanged: Outcome = { text: "unchanged", effect: (state) => state, pure: true };
+  const done = (ref: FileRef): Outcome => {
+    if (ref === to) return { text: "target", effect: (state) => withFile(state, version) };
+    if (kind === "copy") return { text: "copied", effect: onlyIf(isThere), pure: true };
+    const effect: Effect = (state) =>
+      isThere(state.file) ? withFile(state, undefined) : undefined;
+    return { text: "moved", effect };
+  };
+  return {
+    request,
+    refs: [from, to],
+    send: (drive) =>
+      drive.send("POST", `/files/${kind}`, {
+        body: JSON.stringify({ from: from.name, to: to.name, overwrite: true }),
+        headers: { "If-Match": `"${tag.etag}"` },
+      }),
+    outcomeOf(answer, ref): Outcome {
+      const { status } = answer;
+      if (status === (kind === "copy" ? 201 : 200)) return done(ref);
+      if (status !== 404 && status !== 412) throw unexpected(answer, request);
+      if (ref === to) return unchanged;
+      const fits: Fits = status === 404 ? (file) => file === undefined : (file) => !isThere(file);
+      return { text: String(status), effect: onlyIf(fits), pure: true };
+    },
+    lost: done,
+  };
+}
+
 /** Lists a drive with details, which shows the state of all its names. */
 export function list(world: World, drive: string): Step {
   const request = `list ${drive}`;

@@ -68,6 +68,7 @@ export async function assertCounts(world: World): Promise<void> {
 /** Responses that every run must contain. */
 const EXPECTED = [
   ...["put 201", "put 412", "get 200", "get 206", "get 304", "get 404", "get 416", "delete 200"],
+  ...["copy 201", "copy 412", "move 200", "move 412"],
   ...["start 202", "part 200", "part 404", "part 409", "look 200", "list 200"],
   ...["complete 200", "complete 400", "complete 404", "complete 412", "abort 200"],
 ];
@@ -89,7 +90,7 @@ export const LIMITED: ServerOptions = {
 /** Less than the 30 names and their uploads may use. */
 const MAX_BYTES = 15_000_000;
 /** Rejections because of the quota and of the limit of open uploads. */
-export const LIMITS = new Set(["put 507", "part 507", "complete 507", "start 409"]);
+export const LIMITS = new Set(["put 507", "part 507", "complete 507", "copy 507", "start 409"]);
 
 /** Sets a quota on the project of the servers. */
 export async function limitProject([server]: readonly TestServer[]): Promise<void> {

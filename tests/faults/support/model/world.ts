@@ -63,6 +63,8 @@ export class World {
   readonly #sources = new Map<string, Source>();
   readonly #uploads = new Map<string, KnownUpload[]>();
   readonly #tags = new Map<string, string>();
+  /** Writes that were copied: each copy has a tag of its own. */
+  readonly #copied = new Set<string>();
   readonly #lastTags = new Map<string, Tag>();
   readonly #histories = new Map<string, History>();
 
@@ -90,9 +92,14 @@ export class World {
     return source;
   }
 
+  noteCopy(source: string): void {
+    this.#copied.add(source);
+  }
+
   /** @throws {Error} if the tag belonged to another version, or the version had another tag. */
   noteTag(ref: FileRef, etag: string, source: string): void {
-    for (const [a, b] of [[etag, source], [source, etag]] as const) {
+    const pairs = [[etag, source], [source, etag]] as const;
+    for (const [a, b] of this.#copied.has(source) ? pairs.slice(0, 1) : pairs) {
       const known = this.#tags.get(a);
       if (known !== undefined && known !== b) {
         throw new Error(`${a} was ${known} before and is ${b} now`);
