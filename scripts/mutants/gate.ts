@@ -96,7 +96,7 @@ export const GATE_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/gate/forwarded_headers.ts", ["src/gate/forwarded_headers_test.ts"], [
     {
-      find: "if (trusted === undefined || !trusted.has(peer.address)) return peer;",
+      find: "if (trusted === undefined || !trusted.has(address)) return peer;",
       replace: "if (trusted === undefined) return peer;",
     },
     { find: '"x-api-key",\n]);', replace: "]);" },

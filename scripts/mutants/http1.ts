@@ -37,7 +37,10 @@ export const HTTP1_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/http1/message_head.ts", ["src/http1/message_head_test.ts"], [
     { find: "if (reader.isFull) throw headTooLong();", replace: "" },
-    { find: "if (lines.length > MAX_HEADERS + 1)", replace: "if (lines.length > MAX_HEADERS + 2)" },
+    {
+      find: "parseHeaders(text, end + 2, MAX_HEADERS);",
+      replace: "parseHeaders(text, end + 2, MAX_HEADERS + 1);",
+    },
     {
       find:
         'if (before !== CR) throw new MalformedMessage("a line of its head does not end with CR LF");',
