@@ -24,12 +24,26 @@ export interface SessionValue {
   number?: number;
 }
 export interface GarbageValue {
-  kind: "chunks" | "manifest" | "reference" | "upload" | "parts" | "entry";
+  kind:
+    | "chunks"
+    | "manifest"
+    | "reference"
+    | "upload"
+    | "parts"
+    | "trash"
+    | "whole_trash"
+    | "entry";
   project: string;
   drive: string;
   name: string;
   version: string;
   id: string;
+}
+
+/** An item of the trash. */
+export interface TrashValue {
+  expires: number;
+  record: FileValue;
 }
 
 /** The versions and uploads that have an owner. "passing" ones are about to be removed or published. */
@@ -82,10 +96,9 @@ export function ownedIn(entries: Entries): Owned {
   return owned;
 }
 
-/** Files own their bytes, and so does the journal entry of a file that shared them until it is counted. */
+/** Files own their bytes, in the trash too, and so does the journal entry of a file that shared them until it is counted. */
 function ownByFiles(entries: Entries, owned: Owned): void {
-  for (const file of all(entries, "file")) {
-    const record = file.value as FileValue;
+  for (const record of recordsIn(entries)) {
     owned.addBytes(bytesVersion(record), record, record.shared === true);
   }
   for (const { value } of all(entries, "garbage")) {
@@ -100,6 +113,12 @@ function ownByFiles(entries: Entries, owned: Owned): void {
       else owned.passing.add(version);
     }
   }
+}
+
+/** Returns the records of all files, and of those in the trash. */
+export function recordsIn(entries: Entries): FileValue[] {
+  const files = all(entries, "file").map(({ value }) => value as FileValue);
+  return [...files, ...all(entries, "trash").map(({ value }) => (value as TrashValue).record)];
 }
 
 function ownByUploads(entries: Entries, owned: Owned): void {

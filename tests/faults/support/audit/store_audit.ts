@@ -20,7 +20,9 @@ import {
   ownedIn,
   type PageValue,
   type PartValue,
+  recordsIn,
   type SessionValue,
+  type TrashValue,
 } from "./owned.ts";
 
 /** The fields of a project that the audit needs. */
@@ -50,6 +52,7 @@ const KINDS = new Set([
   "quota",
   "references",
   "scrub",
+  "trash",
   "undigested",
   "upload",
   "usage",
@@ -72,6 +75,7 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...contentProblems(entries, owned),
     ...referenceProblems(entries, owned),
     ...uploadProblems(entries, owned),
+    ...trashProblems(entries),
     ...usageProblems(entries),
     ...quotaProblems(entries),
     ...accountProblems(entries),
@@ -126,16 +130,15 @@ function* manifestProblems(entries: Entries, owned: Owned): Generator<string> {
     const isOwned = owned.manifests.has(version) || owned.passingManifests.has(version);
     if (!isOwned) yield `The manifest page ${rest(page)} has no owner`;
   }
-  for (const file of all(entries, "file")) {
-    const record = file.value as FileValue;
-    const { size, layout } = record;
+  for (const record of recordsIn(entries)) {
+    const { version, size, layout } = record;
     if (layout.kind !== "manifest") continue;
     const pages = all(entries, "manifest")
       .filter((page) => versionOf(page) === bytesVersion(record))
       .map(({ value }) => value as PageValue);
     const sizes = pages.flatMap((page) => page.sizes);
     const isWhole = sizes.length === layout.parts && sizes.reduce((a, b) => a + b, 0) === size;
-    if (!isWhole) yield `${rest(file)} of ${size} has parts of ${sizes.join()}`;
+    if (!isWhole) yield `The version ${version} of ${size} has parts of ${sizes.join()}`;
   }
 }
 
@@ -213,6 +216,20 @@ function* numberProblems(entries: Entries): Generator<string> {
   for (const key of held.keys()) yield `The number ${key} has no open upload`;
 }
 
+/** Finds items of the trash that the journal does not delete at their deadline. */
+function* trashProblems(entries: Entries): Generator<string> {
+  const deadlines = new Set(
+    all(entries, "garbage").filter(({ value }) => (value as GarbageValue).kind === "trash")
+      .map(({ key }) => rest({ key, value: undefined })),
+  );
+  for (const { key, value } of all(entries, "trash")) {
+    const deadline = textOfKey((value as TrashValue).expires, String(key.at(-1)));
+    if (!deadlines.has(deadline)) {
+      yield `The item ${textOfKey(...key)} of the trash has no deadline`;
+    }
+  }
+}
+
 function* usageProblems(entries: Entries): Generator<string> {
   const counts = new Map<string, bigint>();
   const add = (drive: Entry["key"], counter: string, by: number): void => {
@@ -222,6 +239,10 @@ function* usageProblems(entries: Entries): Generator<string> {
   for (const { key, value } of all(entries, "file")) {
     add(key.slice(1, 3), "files", 1);
     add(key.slice(1, 3), "bytes", (value as FileValue).size);
+  }
+  for (const { key, value } of all(entries, "trash")) {
+    add(key.slice(1, 3), "trash_files", 1);
+    add(key.slice(1, 3), "trash_bytes", (value as TrashValue).record.size);
   }
   const open = new Set(all(entries, "upload").map((upload) => rest(upload)));
   for (const part of all(entries, "part")) {
@@ -245,7 +266,7 @@ function* quotaProblems(entries: Entries): Generator<string> {
   for (const { key: [, project], value } of all(entries, "quota")) {
     const owner = projects.get(project);
     const sum = all(entries, "usage")
-      .filter(({ key }) => key[1] === project && key[3] !== "files")
+      .filter(({ key }) => key[1] === project && String(key[3]).endsWith("bytes"))
       .filter(({ key }) => !owner?.removing?.includes(String(key[2])))
       .reduce((bytes, usage) => bytes + Number((usage.value as { value: bigint }).value), 0);
     const { bytes } = value as { bytes: number };
@@ -271,14 +292,17 @@ function* journalProblems(entries: Entries, { users }: Owned): Generator<string>
   }
 }
 
-/** Finds entries that a sweep after all deadlines must remove. Deadlines of open uploads stay. */
+/** Finds entries that a sweep must remove. Deadlines of open uploads and of the trash stay. */
 function* leftovers(entries: Entries): Generator<string> {
   const open = new Map(
     all(entries, "upload").map((upload) => [rest(upload), (upload.value as SessionValue).expires]),
   );
+  const trash = new Set(all(entries, "trash").map((item) => rest(item)));
   for (const { key, value } of all(entries, "garbage")) {
     const { kind, project, drive, id } = value as GarbageValue;
-    const isDeadline = kind === "upload" && open.get(textOfKey(project, drive, id)) === key[1];
+    const isDeadline = kind === "upload"
+      ? open.get(textOfKey(project, drive, id)) === key[1]
+      : kind === "trash" && trash.has(textOfKey(project, drive, id));
     // The deadline of an entry, which may be deleted already.
     if (kind === "entry") continue;
     if (!isDeadline) yield `Garbage of the kind ${kind} is left: ${textOfKey(...key.slice(1))}`;
