@@ -33,15 +33,18 @@ export interface Ownership {
 
 const COLUMNS = "size, kind, users, marked";
 
-/** What uses each version, in a temporary database on the disk, as a store may have more versions than memory. */
+/**
+ * What uses each version, in a temporary table on the disk, as a store may have more versions than memory. (Deno opens no
+ * temporary database, whose path is empty, without all permissions.)
+ */
 export class VersionOwners implements Disposable {
-  readonly #sqlite = new DatabaseSync("");
+  readonly #sqlite = new DatabaseSync(":memory:");
   readonly #find: StatementSync;
   readonly #add: StatementSync;
 
   constructor(snapshot: Snapshot) {
     this.#sqlite.exec(
-      "CREATE TABLE owner (version TEXT PRIMARY KEY, size INT, kind TEXT, users INT, marked INT)" +
+      "PRAGMA temp_store = FILE; CREATE TEMP TABLE owner (version TEXT PRIMARY KEY, size INT, kind TEXT, users INT, marked INT)" +
         " WITHOUT ROWID; BEGIN",
     );
     this.#find = this.#sqlite.prepare(`SELECT ${COLUMNS} FROM owner WHERE version = ?`);
