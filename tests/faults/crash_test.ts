@@ -37,6 +37,8 @@ Deno.test("After a kill under load every write is stored completely or not store
     await killUnderLoad(world, folder.path, {
       seed: seed + round,
       after: random.below(MAX_LOAD_TIME),
+      // Turning the trash off empties it in the background.
+      hasTrash: round % 4 < 2,
     });
     if (round % AUDIT_EVERY !== 0) continue;
     await auditStore(folder.path, false);
@@ -54,10 +56,10 @@ Deno.test("After a kill under load every write is stored completely or not store
 async function killUnderLoad(
   world: World,
   data: string,
-  { seed, after }: { seed: number; after: number },
+  { seed, after, hasTrash }: { seed: number; after: number; hasTrash: boolean },
 ): Promise<void> {
   await using server = await TestServer.start({ ...LIMITED, data });
-  await limitProject([server]);
+  await limitProject([server], { hasTrash });
   await check(world, server);
   const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => !world.isKilled);
   const kill = delay(after).then(async () => {

@@ -27,23 +27,37 @@ export function typeOf({ id }: Source): string {
   return `application/x-${id}`;
 }
 
-/** Returns the write that a response shows, and records its entity tag. */
-function writerOf(world: World, ref: FileRef, type: string, etag: string): Source {
+/** Returns how a version is called whose bytes were copied. */
+function copyOf(source: string): string {
+  return `copy of ${source}`;
+}
+
+/** A write that a response shows, and how the version is called. */
+interface Shown {
+  source: Source;
+  version: string;
+}
+
+/** Returns the write that a response shows, and records the entity tag of the original. */
+function writerOf(world: World, ref: FileRef, type: string, quoted: string): Shown {
   const source = world.source(type.replace("application/x-", ""));
-  world.noteTag(ref, etag.replaceAll('"', ""), source.id);
-  return source;
+  const etag = quoted.replaceAll('"', "");
+  if (world.isCopy(source.id, etag)) return { source, version: copyOf(source.id) };
+  world.noteTag(ref, etag, source.id);
+  return { source, version: source.id };
 }
 
 /** Returns the version that a response with bytes shows. @throws {Error} if no client sent these bytes. */
 function versionIn(world: World, ref: FileRef, answer: Answer): { text: string; fits: Fits } {
-  const source = writerOf(world, ref, answer.header("Content-Type"), answer.header("ETag"));
+  const [type, etag] = [answer.header("Content-Type"), answer.header("ETag")];
+  const { source, version } = writerOf(world, ref, type, etag);
   const { start, total } = rangeOf(answer);
   const bodies = bodiesIn(source, answer.bytes, start);
   const found = JSON.stringify(bodies.map((some) => some && [...some].join(" or ")));
   return {
-    text: `${answer.status} ${source.id}, ${total} bytes, from ${start} on: ${found}`,
+    text: `${answer.status} ${version}, ${total} bytes, from ${start} on: ${found}`,
     fits: (file) =>
-      file?.source === source.id && versionSize(file) === total &&
+      file?.source === version && versionSize(file) === total &&
       file.bodies.every((body, i) => bodies[i]?.has(body) ?? true),
   };
 }
@@ -77,8 +91,8 @@ function bodiesIn(source: Source, bytes: Bytes, start: number): (Set<string> | u
 }
 
 /** Returns a check whether a version matches an entry of a list. */
-function isListedAs(source: Source, size: number): Fits {
-  return (file) => file?.source === source.id && versionSize(file) === size;
+function isListedAs({ version }: Shown, size: number): Fits {
+  return (file) => file?.source === version && versionSize(file) === size;
 }
 
 /** A header that makes a write conditional, and its condition. */
@@ -212,13 +226,14 @@ export function relocate(
 ): Step {
   const body = world.source(tag.source).sent[0]?.[0] ?? "";
   const request = `${kind} ${tag.source} from ${from.name} to ${to.name}`;
-  const version: Version = { source: tag.source, bodies: [body] };
-  if (kind === "copy") world.noteCopy(tag.source);
+  const isCopy = kind === "copy";
+  if (isCopy) world.noteCopy(tag);
+  const version: Version = { source: isCopy ? copyOf(tag.source) : tag.source, bodies: [body] };
   const isThere: Fits = (file) => file?.source === tag.source;
   const unchanged: Outcome = { text: "unchanged", effect: (state) => state, pure: true };
   const done = (ref: FileRef): Outcome => {
     if (ref === to) return { text: "target", effect: (state) => withFile(state, version) };
-    if (kind === "copy") return { text: "copied", effect: onlyIf(isThere), pure: true };
+    if (isCopy) return { text: "copied", effect: onlyIf(isThere), pure: true };
     const effect: Effect = (state) =>
       isThere(state.file) ? withFile(state, undefined) : undefined;
     return { text: "moved", effect };
@@ -233,7 +248,7 @@ export function relocate(
       }),
     outcomeOf(answer, ref): Outcome {
       const { status } = answer;
-      if (status === (kind === "copy" ? 201 : 200)) return done(ref);
+      if (status === (isCopy ? 201 : 200)) return done(ref);
       if (status !== 404 && status !== 412) throw unexpected(answer, request);
       if (ref === to) return unchanged;
       const fits: Fits = status === 404 ? (file) => file === undefined : (file) => !isThere(file);
@@ -267,7 +282,7 @@ function listingOutcome(world: World, ref: FileRef, { names, files, paging }: Li
   if (!isWhole) throw new Error(`${ref.drive} lists ${names.join(", ")}`);
   const file = files?.find(({ name }) => name === ref.name);
   if (file === undefined) return { text: "not listed", effect: onlyIf((one) => !one), pure: true };
-  const source = writerOf(world, ref, file.content_type, file.etag);
-  const effect = onlyIf(isListedAs(source, file.size));
-  return { text: `listed as ${source.id}, ${file.size} bytes`, effect, pure: true };
+  const shown = writerOf(world, ref, file.content_type, file.etag);
+  const effect = onlyIf(isListedAs(shown, file.size));
+  return { text: `listed as ${shown.version}, ${file.size} bytes`, effect, pure: true };
 }

@@ -92,10 +92,18 @@ const MAX_BYTES = 15_000_000;
 /** Rejections because of the quota and of the limit of open uploads. */
 export const LIMITS = new Set(["put 507", "part 507", "complete 507", "copy 507", "start 409"]);
 
-/** Sets a quota on the project of the servers. */
-export async function limitProject([server]: readonly TestServer[]): Promise<void> {
+/** Room for the trash, in bytes. */
+const TRASH_BYTES = 50_000_000;
+
+/** Sets a quota on the project of the servers, optionally with a trash. */
+export async function limitProject(
+  [server]: readonly TestServer[],
+  { hasTrash = false }: { hasTrash?: boolean } = {},
+): Promise<void> {
   if (server === undefined) return;
-  const body = { max_bytes: MAX_BYTES };
+  const body = hasTrash
+    ? { max_bytes: MAX_BYTES + TRASH_BYTES, trash_days: 1 }
+    : { max_bytes: MAX_BYTES, trash_days: 0 };
   (await administer(server, "PATCH", `${PROJECTS}/${PROJECT_ID}`, { body })).expect(200);
 }
 

@@ -63,8 +63,8 @@ export class World {
   readonly #sources = new Map<string, Source>();
   readonly #uploads = new Map<string, KnownUpload[]>();
   readonly #tags = new Map<string, string>();
-  /** Writes that were copied: each copy has a tag of its own. */
-  readonly #copied = new Set<string>();
+  /** The tags of versions that were copied. Each copy has a tag of its own. */
+  readonly #copied = new Map<string, string>();
   readonly #lastTags = new Map<string, Tag>();
   readonly #histories = new Map<string, History>();
 
@@ -92,14 +92,19 @@ export class World {
     return source;
   }
 
-  noteCopy(source: string): void {
-    this.#copied.add(source);
+  /** Records that a version is about to be copied. */
+  noteCopy({ source, etag }: Tag): void {
+    this.#copied.set(source, etag);
+  }
+
+  /** Returns whether a tag is that of a copy of a version. */
+  isCopy(source: string, etag: string): boolean {
+    return (this.#copied.get(source) ?? etag) !== etag;
   }
 
   /** @throws {Error} if the tag belonged to another version, or the version had another tag. */
   noteTag(ref: FileRef, etag: string, source: string): void {
-    const pairs = [[etag, source], [source, etag]] as const;
-    for (const [a, b] of this.#copied.has(source) ? pairs.slice(0, 1) : pairs) {
+    for (const [a, b] of [[etag, source], [source, etag]] as const) {
       const known = this.#tags.get(a);
       if (known !== undefined && known !== b) {
         throw new Error(`${a} was ${known} before and is ${b} now`);
