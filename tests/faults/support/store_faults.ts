@@ -244,12 +244,11 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
       await kv.atomic().sum(["usage", ...PLACE, "open_bytes"], 9n).commit();
       await kv.set(["quota", PROJECT_ID], { bytes: 11403010 });
     },
-    says:
-      /counter of open uploads in drive "stock" .* says 700009 bytes, but their parts have 700000/,
+    says: /counter of bytes in open uploads of drive "stock" .* says 700009, but there are 700000/,
   },
   "a missing counter of open uploads": {
     damage: (kv) => deleteFirst(kv, "usage", ...PLACE, "open_bytes"),
-    says: /counter of open uploads in drive "stock" .* says 0 bytes/,
+    says: /counter of bytes in open uploads of drive "stock" .* says 0, but there are 700000/,
   },
   "an open upload without its number": {
     damage: (kv) => deleteFirst(kv, "open_upload", PROJECT_ID),
