@@ -1,6 +1,7 @@
 import { HttpResponse } from "./http/http_response.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
+import { listEvents, listServerEvents } from "./api/admin/events.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
@@ -61,6 +62,8 @@ export const routes: readonly Route[] = [
   route(`${APP}/access`, { GET: apps.showAccess, PUT: apps.switchAccess }),
   route(`${APP}/keys`, { GET: listAppKeys, POST: createAppKey }),
   route(`${APP}/keys/:name`, { DELETE: revokeAppKey }),
+  route(`${PROJECT}/events`, { GET: listEvents }),
+  route("/admin/v1/events", { GET: listServerEvents }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),

@@ -104,7 +104,7 @@ async function signIn(
   const key = fields.get("key")?.trim() ?? "";
   const form = signInFormFor(route, fields.get("next"));
   if (key === "") return signInPage(400, { ...form, problem: "Enter the project key." });
-  const session = await startSession(store, route, key);
+  const session = await startSession(store, route, key, client);
   if (session !== undefined) {
     const maxAge = Math.floor(SESSION_TIME / 1000);
     const isSecure = client.proto === "https";
@@ -124,13 +124,14 @@ async function startSession(
   store: AuthorizationContext["store"],
   { app: { project, app } }: Route,
   key: string,
+  { address }: ClientInfo,
 ): Promise<{ token: string } | undefined> {
   if (key.length > MAX_KEY_HEADER) return undefined;
   const hash = hashSecret(key);
   const owner = await store.keys.find(hash);
   if (owner?.project !== project) return undefined;
   try {
-    return await store.sessions.start(project, app, hash);
+    return await store.sessions.start(project, app, hash, address);
   } catch (error) {
     // The key was revoked in the meantime.
     if (error instanceof NoSuchProject) return undefined;

@@ -125,6 +125,12 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description: "Lists uploads after this id: `paging.last` of the previous page.",
     schema: { type: "string", default: "" },
   },
+  LastEvent: {
+    name: "last",
+    in: "query",
+    description: "Lists events older than this id: `paging.last` of the previous page.",
+    schema: { type: "string", default: "" },
+  },
   Recursive: {
     name: "recursive",
     in: "query",

@@ -3,6 +3,7 @@ import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
 import { Deletions } from "./accounts/deletions.ts";
+import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
 import { ProjectStore } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
@@ -75,6 +76,7 @@ export class Store {
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
+  readonly events: EventLog;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
   readonly scrub: Scrub;
@@ -121,19 +123,22 @@ export class Store {
     });
     this.trash = new Trash(db, projectCache, quotas);
     const enders = { endUpload: end, trash: this.trash };
+    this.events = new EventLog(db);
+    const { events } = this;
     this.sweeper = new Sweeper(db, openVersions, onError, enders, {
       disk,
       compactor,
       deletions,
+      events,
       meter,
     });
     const wake = () => this.sweeper.wake();
-    this.adminToken = new AdminToken(db, revocations);
-    this.projects = new ProjectStore(db, projectCache, revocations, deletions, wake);
-    this.keys = new ProjectKeyStore(db, projectCache, revocations);
-    this.apps = new AppStore(db, projectCache, revocations, deletions, wake);
-    this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations);
-    this.sessions = new SessionStore(db, this.keys, this.apps, revocations);
+    this.adminToken = new AdminToken(db, revocations, events);
+    this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
+    this.keys = new ProjectKeyStore(db, projectCache, revocations, events);
+    this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
+    this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
+    this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);
   }
 
   /**

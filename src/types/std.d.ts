@@ -98,4 +98,5 @@ declare module "@std/path" {
 
 declare module "@std/ulid" {
   export function monotonicUlid(seedTime?: number): string;
+  export function ulid(seedTime?: number): string;
 }

@@ -6,7 +6,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { createHash } from "node:crypto";
-import { Project } from "../support/admin.ts";
+import { type AuditEvent, Project } from "../support/admin.ts";
 import { Answer } from "../support/answer.ts";
 import { Gate } from "../support/gate/gate.ts";
 import { RawClient } from "../support/gate/raw_client.ts";
@@ -95,6 +95,26 @@ Deno.test("The project's key signs in, to the page that was asked for and this a
   const echo = (await gate.get("/page", headers)).expect(200).json as Echo;
   assertEquals(Object.fromEntries(echo.headers)["cookie"], "a=b; c=d");
   (await Answer.of(await gate.fetch("/", { app: "other", headers }))).expect(401);
+});
+
+Deno.test("A sign-in is in the audit log, with the key and the client's address; a refused one is not.", async () => {
+  await using gate = await Gate.shared();
+  await gate.protect("http://127.0.0.1:1");
+  const { project } = gate;
+  const eventsOf = async () =>
+    ((await project.call("GET", "/events")).expect(200).json as { events: AuditEvent[] }).events;
+  const before = await eventsOf();
+  const address = newAddress();
+  (await signIn(gate, { key: `${project.id}_wrong` }, { "X-Forwarded-For": address })).expect(401);
+  assertEquals(await eventsOf(), before);
+  (await signIn(gate, { key: project.key }, { "X-Forwarded-For": address })).expect(303);
+  const [event, ...rest] = await eventsOf();
+  assertEquals(rest, before);
+  const prefix = project.key.slice(project.id.length + 1).slice(0, 8);
+  assertEquals(
+    [event?.event, event?.by, event?.address, event?.target],
+    ["gate.signed_in", prefix, address, "app"],
+  );
 });
 
 Deno.test("Signing out ends the session, and revoking the key ends it too.", async () => {

@@ -30,6 +30,16 @@ export interface NewAppKey {
   created: string;
 }
 
+/** An entry of an audit log. */
+export interface AuditEvent {
+  id: string;
+  at: string;
+  event: string;
+  by: string;
+  address: string;
+  target: string;
+}
+
 /** The credentials of a caller, as headers; by default the administrator's. */
 export type Caller = Record<string, string>;
 

@@ -6,6 +6,7 @@ import { decodeLeniently, decodeSegment, Query } from "../../http/request_target
 import { forAdministrator, forOwner } from "../../openapi/info.ts";
 import type { Access, Failures, OperationDescription } from "../../openapi/operation.ts";
 import { isProjectId } from "../../rules/names.ts";
+import type { Actor } from "../../store/accounts/events.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
@@ -16,8 +17,11 @@ export interface AdminCall {
   context: RequestContext;
   /** Whether the sender is the administrator, not the project's owner. */
   isAdministrator: boolean;
+  /** The sender, as the audit logs name it. */
+  actor: Actor;
   /** The parameters of the path, decoded. */
   params: Record<string, string>;
+  query: Query;
 }
 
 /** The same for a path below a project that exists. */
@@ -122,11 +126,17 @@ async function authenticate(
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
 function adminCallOf(
-  { request, context, params, query }: RoutedRequest,
+  { request, address, context, params, query }: RoutedRequest,
   { isAdministrator }: Caller,
 ): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
-  // These endpoints have no query parameters, but a malformed query is 400 here as well.
-  new Query(query);
-  return { request, context, isAdministrator, params: Object.fromEntries(decoded) };
+  return {
+    request,
+    context,
+    isAdministrator,
+    actor: { by: context.key ?? "", address: address() },
+    params: Object.fromEntries(decoded),
+    // A malformed query is 400 even if the endpoint has no query parameters.
+    query: new Query(query),
+  };
 }

@@ -80,7 +80,7 @@ export const createAppKey = projectEndpoint({
   const made = await store.appKeys.create(call.project, app, {
     name,
     ...(description === undefined ? {} : { description }),
-  });
+  }, call.actor);
   return json(201, { ...appKeyJson(made), api_key: made.text });
 });
 
@@ -101,7 +101,7 @@ export const revokeAppKey = projectEndpoint({
   const app = appNameOf(call);
   const name = call.params["name"] ?? "";
   const isRevoked = keyNameProblem(name) === undefined &&
-    await store.appKeys.revoke(call.project, app, name);
+    await store.appKeys.revoke(call.project, app, name, call.actor);
   if (!isRevoked) throw errors.appKeyNotFound(name);
   return json(200, { name });
 });

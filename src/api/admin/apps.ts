@@ -88,7 +88,8 @@ export const createApp = projectEndpoint({
   const host = hostOf(fields, call, deps) ?? undefined;
   const access = fields.object("access", ["enabled"])?.flag("enabled");
   const isOwnersHost = !call.isAdministrator;
-  const app = await store.apps.create(call.project, name, { upstream, host, isOwnersHost, access });
+  const settings = { upstream, host, isOwnersHost, access };
+  const app = await store.apps.create(call.project, name, settings, call.actor);
   return json(201, appJson(app));
 });
 
@@ -145,7 +146,8 @@ export const changeApp = projectEndpoint({
   const host = hostOf(fields, call, deps);
   const isOwnersHost = !call.isAdministrator;
   if (host === null && isOwnersHost) await requireOwnHost(call, name, deps);
-  const app = await store.apps.update(call.project, name, { upstream, host, isOwnersHost });
+  const changes = { upstream, host, isOwnersHost };
+  const app = await store.apps.update(call.project, name, changes, call.actor);
   if (app === undefined) throw errors.appNotFound(name);
   return json(200, appJson(app));
 });
@@ -161,7 +163,7 @@ export const deleteApp = projectEndpoint({
   schemas: { AppNamed: closed({ name: schema("AppName") }) },
 }, async (call, { store }) => {
   const name = appNameOf(call);
-  if (!await store.apps.delete(call.project, name)) throw errors.appNotFound(name);
+  if (!await store.apps.delete(call.project, name, call.actor)) throw errors.appNotFound(name);
   return json(200, { name });
 });
 
@@ -194,7 +196,8 @@ export const switchAccess = projectEndpoint({
 }, async (call, { store, idleTimeout }) => {
   const name = appNameOf(call);
   const fields = await Fields.read(call, idleTimeout, ["enabled"]);
-  const app = await store.apps.update(call.project, name, { access: fields.flag("enabled") });
+  const changes = { access: fields.flag("enabled") };
+  const app = await store.apps.update(call.project, name, changes, call.actor);
   if (app === undefined) throw errors.appNotFound(name);
   return json(200, { enabled: app.access });
 });

@@ -114,7 +114,7 @@ export const changeProject = projectEndpoint({
     hostSuffix,
     trashDays: fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS),
   };
-  const info = await deps.store.projects.update(call.project, changes);
+  const info = await deps.store.projects.update(call.project, changes, call.actor);
   if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);
 });
@@ -136,9 +136,9 @@ export const deleteProject = administratorEndpoint({
   success: { 202: jsonResponse("The project was deleted.", "ProjectNamed") },
   failures: { ...changeFailures, NotFound: NO_PROJECT },
   schemas: { ProjectNamed: closed({ project_id: schema("ProjectId") }) },
-}, async ({ params }, { store }) => {
+}, async ({ params, actor }, { store }) => {
   const project = params["project"] ?? "";
-  const isDeleted = isProjectId(project) && await store.projects.delete(project);
+  const isDeleted = isProjectId(project) && await store.projects.delete(project, actor);
   if (!isDeleted) throw errors.projectNotFound(project);
   return json(202, { project_id: project });
 });
@@ -160,11 +160,11 @@ export const deleteDrive = projectEndpoint({
   schemas: {
     DriveNamed: closed({ project_id: schema("ProjectId"), drive_name: schema("DriveName") }),
   },
-}, async ({ project, params }, { store }) => {
+}, async ({ project, params, actor }, { store }) => {
   const drive = params["drive"] ?? "";
   const problem = driveNameProblem(drive);
   if (problem !== undefined) throw errors.badDriveName(problem);
-  const isDeleted = await store.projects.deleteDrive(project, drive);
+  const isDeleted = await store.projects.deleteDrive(project, drive, actor);
   if (!isDeleted) throw errors.driveNotFound(drive);
   return json(202, { project_id: project, drive_name: drive });
 });

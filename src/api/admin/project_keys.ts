@@ -56,7 +56,7 @@ export const createProjectKey = projectEndpoint({
 }, async (call, { store, idleTimeout }) => {
   const fields = await Fields.read(call, idleTimeout, ["name"]);
   const keyName = fields.optionalText("name", keyNameProblem);
-  const made = await store.keys.create(call.project, keyName);
+  const made = await store.keys.create(call.project, keyName, call.actor);
   if (made === undefined) throw new NoSuchProject(call.project);
   const { key, prefix, name, created } = made;
   return json(201, {
@@ -77,9 +77,10 @@ export const revokeProjectKey = projectEndpoint({
   success: { 200: jsonResponse("The key was revoked.", "KeyNamed") },
   failures: { ...changeFailures, NotFound: "The key or the project does not exist." },
   schemas: { KeyNamed: closed({ prefix: schema("KeyPrefix") }) },
-}, async ({ project, params }, { store }) => {
+}, async ({ project, params, actor }, { store }) => {
   const prefix = params["prefix"] ?? "";
-  const isRevoked = prefix.length === KEY_PREFIX_LENGTH && await store.keys.revoke(project, prefix);
+  const isRevoked = prefix.length === KEY_PREFIX_LENGTH &&
+    await store.keys.revoke(project, prefix, actor);
   if (!isRevoked) throw errors.projectKeyNotFound(prefix);
   return json(200, { prefix });
 });

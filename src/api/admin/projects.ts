@@ -131,7 +131,7 @@ export const createProject = administratorEndpoint({
   const name = fields.optionalText("name", keyNameProblem);
   const id = fields.optionalText("project_id", projectIdProblem);
   const maxBytes = fields.sizeOrNull("max_bytes") ?? undefined;
-  const { info, key } = await store.projects.create(id, name, maxBytes);
+  const { info, key } = await store.projects.create(id, name, maxBytes, call.actor);
   return json(201, { ...projectJson(info), project_key: key.text, prefix: keyPrefix(key) });
 });
 

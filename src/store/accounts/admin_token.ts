@@ -5,17 +5,23 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
+import { COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
+
+/** The target of an event about the token. */
+const ADMINISTRATOR = "admin";
 
 /** The administrator's token. Only its SHA-256 is stored, in hexadecimal. */
 export class AdminToken {
   readonly #db: Database;
   readonly #revocations: Revocations;
+  readonly #events: EventLog;
   readonly #cache: TtlCache<string>;
 
-  constructor(db: Database, revocations: Revocations) {
+  constructor(db: Database, revocations: Revocations, events: EventLog) {
     this.#db = db;
     this.#revocations = revocations;
+    this.#events = events;
     this.#cache = new TtlCache(() => this.#read());
   }
 
@@ -51,6 +57,13 @@ export class AdminToken {
       const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
       if (!mayReplace(value)) return { result: false };
       const operation = new Operation().check(key, versionstamp).set(key, hash);
+      // A server that is started with a token sets it each time.
+      if (value !== hash) {
+        this.#events.record(operation, COMMAND_LINE, {
+          event: "admin_token.renewed",
+          target: ADMINISTRATOR,
+        });
+      }
       return { operation, result: true };
     });
     if (!isChanged) return false;

@@ -9,6 +9,7 @@ import type { AppKeyRecord, AppRecord, ProjectRecord } from "../engine/records.t
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import type { AppStore } from "./apps.ts";
+import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** A key of an application without its secret. */
@@ -36,6 +37,7 @@ export class AppKeyStore {
   readonly #projects: ProjectCache;
   readonly #apps: AppStore;
   readonly #revocations: Revocations;
+  readonly #events: EventLog;
   readonly #cache: TtlCache<CachedAppKey>;
 
   constructor(
@@ -43,11 +45,13 @@ export class AppKeyStore {
     projects: ProjectCache,
     apps: AppStore,
     revocations: Revocations,
+    events: EventLog,
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#apps = apps;
     this.#revocations = revocations;
+    this.#events = events;
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -62,6 +66,7 @@ export class AppKeyStore {
     project: string,
     app: string,
     { name, description }: { name: string; description?: string | undefined },
+    actor: Actor = COMMAND_LINE,
   ): Promise<AppKeyInfo & { text: string }> {
     return await transact(this.#db, async () => {
       const [owner, current, named] = await this.#db.reader.getMany<
@@ -86,6 +91,8 @@ export class AppKeyStore {
         .set(named.key, hash)
         .set(index, hash)
         .set(keys.appKey(hash), { project, app, ...info } satisfies AppKeyRecord);
+      const target = `${app}/${prefix}`;
+      this.#events.record(operation, actor, { event: "app_key.created", project, target });
       return { operation, result: { ...info, text } };
     });
   }
@@ -101,19 +108,28 @@ export class AppKeyStore {
   }
 
   /** Revokes a key. Returns whether there was one with this name. */
-  async revoke(project: string, app: string, name: string): Promise<boolean> {
+  async revoke(
+    project: string,
+    app: string,
+    name: string,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<boolean> {
     const hash = await transact(this.#db, async () => {
-      const [current, named] = await this.#db.reader.getMany<[AppRecord, string]>([
-        keys.app(project, app),
-        keys.appKeyName(project, app, name),
-      ]);
-      if (current.value === null || named.value === null) return { result: undefined };
+      const [owner, current, named] = await this.#db.reader.getMany<
+        [ProjectRecord, AppRecord, string]
+      >([keys.project(project), keys.app(project, app), keys.appKeyName(project, app, name)]);
+      if (owner.value === null || current.value === null || named.value === null) {
+        return { result: undefined };
+      }
       const { value } = await this.#db.reader.get<AppKeyRecord>(keys.appKey(named.value));
       if (value === null) return undefined;
-      const operation = new Operation().check(named.key, named.versionstamp)
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(named.key, named.versionstamp)
         .delete(named.key)
         .delete(keys.appKeyPrefix(project, app, value.prefix))
         .delete(keys.appKey(named.value));
+      const target = `${app}/${value.prefix}`;
+      this.#events.record(operation, actor, { event: "app_key.revoked", project, target });
       return { operation, result: named.value };
     });
     if (hash === undefined) return false;

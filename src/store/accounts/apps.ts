@@ -5,10 +5,17 @@ import { AlreadyExists, BeingDeleted, NoSuchProject } from "../engine/errors.ts"
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Owned, ProjectCache } from "../engine/project_cache.ts";
-import type { AppHostRecord, AppRecord, DeletionMarker, ProjectRecord } from "../engine/records.ts";
+import type {
+  AppHostRecord,
+  AppRecord,
+  DeletionMarker,
+  EventName,
+  ProjectRecord,
+} from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import type { Deletions } from "./deletions.ts";
+import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** An application. `host` is present only while it counts. */
@@ -45,6 +52,7 @@ export class AppStore {
   readonly #projects: ProjectCache;
   readonly #revocations: Revocations;
   readonly #deletions: Deletions;
+  readonly #events: EventLog;
   readonly #wake: () => void;
   readonly #apps: TtlCache<CachedApp>;
   readonly #hosts: TtlCache<AppHostRecord>;
@@ -55,12 +63,14 @@ export class AppStore {
     projects: ProjectCache,
     revocations: Revocations,
     deletions: Deletions,
+    events: EventLog,
     wake: () => void,
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
     this.#deletions = deletions;
+    this.#events = events;
     this.#wake = wake;
     this.#apps = new TtlCache((id) => this.#readApp(id), { cachesAbsence: true });
     this.#hosts = new TtlCache((host) => this.#readHost(host), { cachesAbsence: true });
@@ -73,7 +83,12 @@ export class AppStore {
    * @throws {AlreadyExists} if the project has one with this name, or another application has the host.
    * @throws {BeingDeleted} while the keys of an earlier application with this name are being deleted.
    */
-  async create(project: string, app: string, settings: NewApp): Promise<AppInfo> {
+  async create(
+    project: string,
+    app: string,
+    settings: NewApp,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<AppInfo> {
     const { info, former } = await transact(this.#db, async () => {
       const [owner, current, deletion] = await this.#db.reader.getMany<
         [ProjectRecord, AppRecord, DeletionMarker]
@@ -86,6 +101,10 @@ export class AppStore {
         .check(current.key, null)
         .check(deletion.key, null)
         .set(current.key, record);
+      this.#events.record(operation, actor, { event: "app.created", project, target: app });
+      if (record.access) {
+        this.#events.record(operation, actor, { event: "access.enabled", project, target: app });
+      }
       const former = await this.#claimHost(operation, project, app, record.host);
       return { operation, result: { info: infoOf(project, app, record, owner.value), former } };
     });
@@ -134,7 +153,12 @@ export class AppStore {
    *
    * @throws {AlreadyExists} if another application has the host.
    */
-  async update(project: string, app: string, changes: AppChanges): Promise<AppInfo | undefined> {
+  async update(
+    project: string,
+    app: string,
+    changes: AppChanges,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<AppInfo | undefined> {
     const change = await transact(this.#db, async () => {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
@@ -142,6 +166,9 @@ export class AppStore {
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(current.key, current.versionstamp)
         .set(current.key, record);
+      for (const event of changeEvents(current.value, record)) {
+        this.#events.record(operation, actor, { event, project, target: app });
+      }
       const before: AppInfo = { project, app, ...current.value };
       let former: AppInfo | undefined;
       if (record.host !== before.host) {
@@ -159,7 +186,7 @@ export class AppStore {
   }
 
   /** Deletes an application and its keys. Returns whether there was one with this name. */
-  async delete(project: string, app: string): Promise<boolean> {
+  async delete(project: string, app: string, actor: Actor = COMMAND_LINE): Promise<boolean> {
     const deleted = await transact(this.#db, async () => {
       const [owner, current] = await this.#readBoth(project, app);
       if (owner.value === null || current.value === null) return { result: undefined };
@@ -168,6 +195,7 @@ export class AppStore {
         .check(current.key, current.versionstamp)
         .delete(current.key)
         .set(keys.appDeletion(project, app), marker);
+      this.#events.record(operation, actor, { event: "app.deleted", project, target: app });
       const { host } = current.value;
       if (host !== undefined) operation.delete(keys.appHost(host));
       return { operation, result: { project, app, ...current.value } };
@@ -265,6 +293,12 @@ function changed(
     if (isOwnersHost) after.isOwnersHost = true;
   }
   return after;
+}
+
+/** Yields the events of a change; none if it changes nothing. */
+function* changeEvents(before: AppRecord, after: AppRecord): Generator<EventName> {
+  if (after.upstream !== before.upstream || after.host !== before.host) yield "app.changed";
+  if (after.access !== before.access) yield after.access ? "access.enabled" : "access.disabled";
 }
 
 function infoOf(

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AlreadyExists, NoSuchProject } from "../engine/errors.ts";
 import { KEY_CACHE_TTL } from "../engine/ttl_cache.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
+import { countReads, dataWith } from "../testing/entries.ts";
 import { otherProcess, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import type { AppInfo } from "./apps.ts";
@@ -125,7 +125,7 @@ testOnAll("Deleting an application deletes its host and keys at once", async (be
   assertEquals(await apps.delete("p", "web"), true);
   assertEquals([await apps.find("p", "web"), await apps.findByHost(HOST)], [undefined, undefined]);
   assertEquals([await apps.delete("p", "web"), await apps.delete("q", "web2")], [false, false]);
-  assertEquals(await entriesWith(bench, '"web"'), []);
+  assertEquals(await dataWith(bench, '"web"'), []);
   assertEquals((await appKeys.list("p", "web2")).length, 40);
   await apps.create("p", "web", { host: HOST });
   assertEquals(await appKeys.list("p", "web"), []);

@@ -227,6 +227,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.openUploads(project));
+  yield* deleteAll(list, prefixes.events(project));
 }
 
 /** Yields the files, trash and uploads of one drive or of all, then the counters, which deleting a file would change. */

@@ -7,7 +7,7 @@ import type { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { bytes } from "../testing/bodies.ts";
-import { entriesWith } from "../testing/entries.ts";
+import { dataWith } from "../testing/entries.ts";
 import { putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { DELETION_BATCH } from "./deletions.ts";
@@ -86,12 +86,12 @@ testOnAll(
   async (bench) => {
     for (const project of [GONE, KEPT]) await fillProject(bench, project);
     await sweepLater(bench);
-    const before = await entriesWith(bench, KEPT);
-    assert((await entriesWith(bench, GONE)).length > 100);
+    const before = await dataWith(bench, KEPT);
+    assert((await dataWith(bench, GONE)).length > 100);
     await bench.store.projects.delete(GONE);
     await sweepLater(bench);
-    assertEquals(await entriesWith(bench, GONE), []);
-    assertEquals(await entriesWith(bench, KEPT), before);
+    assertEquals(await dataWith(bench, GONE), []);
+    assertEquals(await dataWith(bench, KEPT), before);
   },
 );
 
@@ -100,7 +100,7 @@ testOnAll(
   async (bench) => {
     await fillProject(bench, GONE);
     await fillProject(bench, KEPT);
-    const kept = await entriesWith(bench, KEPT);
+    const kept = await dataWith(bench, KEPT);
     await bench.store.projects.delete(GONE);
     let interruptions = 0;
     for (; await countDeletions(bench) > 0; interruptions++) {
@@ -110,24 +110,24 @@ testOnAll(
       assert(interruptions < 100, "It makes no progress");
     }
     assert(interruptions > 3, String(interruptions));
-    assertEquals(await entriesWith(bench, KEPT), kept);
+    assertEquals(await dataWith(bench, KEPT), kept);
     await sweepLater(bench);
-    assertEquals(await entriesWith(bench, GONE), []);
+    assertEquals(await dataWith(bench, GONE), []);
   },
 );
 
 testOnAll("A deletion that was interrupted is finished by the next sweep", async (bench) => {
   await fillProject(bench, KEPT);
-  const files = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
+  const files = (await dataWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
   for (let commits = 0; commits < 12; commits += 2) {
     await fillDrive(bench, "p", "d");
     await bench.store.projects.deleteDrive("p", "d");
     await sweepInterrupted(bench, commits);
     await sweepLater(otherProcess(bench));
-    assertEquals(await entriesWith(bench, '"d"'), []);
+    assertEquals(await dataWith(bench, '"d"'), []);
     assertEquals(await bench.store.drives("p"), []);
   }
-  const after = (await entriesWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
+  const after = (await dataWith(bench, KEPT)).filter((entry) => entry.includes('"file"'));
   assertEquals(after, files);
 });
 
@@ -139,8 +139,8 @@ testOnAll("Concurrent sweeps of several processes delete each entry once", async
   await other.store.projects.deleteDrive("p", "d");
   await Promise.all([bench, other, bench, other].map(sweepLater));
   await sweepLater(bench);
-  assertEquals(await entriesWith(bench, GONE), []);
-  assertEquals(await entriesWith(bench, '"d"'), []);
+  assertEquals(await dataWith(bench, GONE), []);
+  assertEquals(await dataWith(bench, '"d"'), []);
   assertEquals(await bench.store.projects.deleteDrive("p", "d"), false);
 });
 
@@ -165,7 +165,7 @@ testOnAll("A large deletion does not delay a small one", async (bench) => {
   const sweep = assertRejects(() => store.sweeper.sweep(), Error, "Killed");
   await store.projects.deleteDrive("p", "as small");
   await sweep;
-  assertEquals(await entriesWith(bench, '"as small"'), []);
+  assertEquals(await dataWith(bench, '"as small"'), []);
   assertEquals(await countDeletions(bench), 1);
 });
 
@@ -190,7 +190,7 @@ testOnAll(
     assertEquals(new Uint8Array(received), data);
     file.close();
     await sweepLater(bench);
-    assertEquals(await entriesWith(bench, '"d"'), []);
+    assertEquals(await dataWith(bench, '"d"'), []);
   },
 );
 
@@ -201,7 +201,7 @@ testOnAll(
     await putAt(bench, place, bytes(3 * CHUNK_SIZE));
     await bench.store.projects.deleteDrive("p", "d");
     await bench.store.sweeper.sweep();
-    assertEquals((await entriesWith(bench, '"d"')).length, 1);
+    assertEquals((await dataWith(bench, '"d"')).length, 1);
     for (const [kind, count] of [["garbage", 1], ["checksums", 1], ["chunk", 3]] as const) {
       const left = await Array.fromAsync(bench.db.reader.list({ prefix: [kind] }));
       assertEquals(left.length, count, kind);
@@ -223,7 +223,7 @@ testOnAll("Deleting a project reads no chunk", async (bench) => {
   await sweepLater(bench);
   for (const kind of ["chunk", "content"]) assertEquals(prefixesRead.has(kind), false);
   assertEquals(prefixesRead.has("file"), true);
-  assertEquals(await entriesWith(bench, '"d"'), []);
+  assertEquals(await dataWith(bench, '"d"'), []);
 });
 
 testOnAll("A deletion is finished in the background without delay", async (bench) => {

@@ -13,6 +13,7 @@ import { readMany } from "../reads/read_queue.ts";
 import type { ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
+import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** A project key without its secret. */
@@ -42,12 +43,19 @@ export class ProjectKeyStore {
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #revocations: Revocations;
+  readonly #events: EventLog;
   readonly #cache: TtlCache<CachedKey>;
 
-  constructor(db: Database, projects: ProjectCache, revocations: Revocations) {
+  constructor(
+    db: Database,
+    projects: ProjectCache,
+    revocations: Revocations,
+    events: EventLog,
+  ) {
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
+    this.#events = events;
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -74,6 +82,7 @@ export class ProjectKeyStore {
   async create(
     project: string,
     name?: string,
+    actor: Actor = COMMAND_LINE,
   ): Promise<KeyInfo & { key: ProjectKey } | undefined> {
     return await transact(this.#db, async () => {
       const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
@@ -86,6 +95,8 @@ export class ProjectKeyStore {
       };
       const operation = new Operation().check(owner.key, owner.versionstamp);
       addProjectKey(operation, hashSecret(key.text), { project, ...info });
+      const event = { event: "key.created", project, target: info.prefix } as const;
+      this.#events.record(operation, actor, event);
       return { operation, result: { key, ...info } };
     });
   }
@@ -102,16 +113,22 @@ export class ProjectKeyStore {
   }
 
   /** Revokes a key. Returns whether there was one with this prefix. */
-  async revoke(project: string, prefix: string): Promise<boolean> {
+  async revoke(
+    project: string,
+    prefix: string,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<boolean> {
     const hash = await transact(this.#db, async () => {
       const [owner, index] = await this.#db.reader.getMany<[ProjectRecord, string]>([
         keys.project(project),
         keys.projectKeyPrefix(project, prefix),
       ]);
       if (owner.value === null || index.value === null) return { result: undefined };
-      const operation = new Operation().check(index.key, index.versionstamp)
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(index.key, index.versionstamp)
         .delete(index.key)
         .delete(keys.projectKey(index.value));
+      this.#events.record(operation, actor, { event: "key.revoked", project, target: prefix });
       return { operation, result: index.value };
     });
     if (hash === undefined) return false;

@@ -8,6 +8,7 @@ import type { DeletionMarker, ProjectKeyRecord, ProjectRecord } from "../engine/
 import { transact } from "../engine/transact.ts";
 import { emptyInBackground } from "../files/trash.ts";
 import type { Deletions } from "./deletions.ts";
+import { type Actor, COMMAND_LINE, type EventLog, type NewEvent } from "./events.ts";
 import { addProjectKey, freePrefix } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -44,6 +45,7 @@ export class ProjectStore {
   readonly #cache: ProjectCache;
   readonly #revocations: Revocations;
   readonly #deletions: Deletions;
+  readonly #events: EventLog;
   readonly #wake: () => void;
 
   /** @param wake Wakes the sweeper, which finishes deletions and empties the trash. */
@@ -52,12 +54,14 @@ export class ProjectStore {
     cache: ProjectCache,
     revocations: Revocations,
     deletions: Deletions,
+    events: EventLog,
     wake: () => void,
   ) {
     this.#db = db;
     this.#cache = cache;
     this.#revocations = revocations;
     this.#deletions = deletions;
+    this.#events = events;
     this.#wake = wake;
   }
 
@@ -85,10 +89,15 @@ export class ProjectStore {
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(deletion.key, null)
         .check(stored.key, stored.versionstamp);
-      if (owner.value === null) operation.set(owner.key, { created } satisfies ProjectRecord);
+      if (owner.value === null) {
+        operation.set(owner.key, { created } satisfies ProjectRecord);
+        this.#events.record(operation, COMMAND_LINE, { event: "project.created", project });
+      }
       if (stored.value === null) {
         const prefix = await freePrefix(this.#db, project, hash, keyPrefix(key));
         addProjectKey(operation, hash, { project, created, prefix });
+        const event = { event: "key.created", project, target: prefix } as const;
+        this.#events.record(operation, COMMAND_LINE, event);
       }
       return { operation, result: undefined };
     });
@@ -107,6 +116,7 @@ export class ProjectStore {
     project: string | undefined,
     name: string | undefined,
     maxBytes?: number,
+    actor: Actor = COMMAND_LINE,
   ): Promise<{ info: ProjectInfo; key: ProjectKey }> {
     const made = await transact(this.#db, async () => {
       const key = newProjectKey(project);
@@ -127,11 +137,10 @@ export class ProjectStore {
       const operation = new Operation().check(owner.key, null)
         .check(deletion.key, null)
         .set(owner.key, record);
-      addProjectKey(operation, hashSecret(key.text), {
-        project: id,
-        created,
-        prefix: keyPrefix(key),
-      });
+      const prefix = keyPrefix(key);
+      addProjectKey(operation, hashSecret(key.text), { project: id, created, prefix });
+      this.#events.record(operation, actor, { event: "project.created", project: id });
+      this.#events.record(operation, actor, { event: "key.created", project: id, target: prefix });
       return { operation, result: { info: infoOf(id, record), key } };
     });
     this.#cache.forget(made.info.project);
@@ -166,7 +175,11 @@ export class ProjectStore {
    * A quota below the present use keeps the files and refuses growth. A host that the owner chose below the earlier
    * suffix no longer counts: see `AppStore`.
    */
-  async update(project: string, changes: ProjectChanges): Promise<ProjectInfo | undefined> {
+  async update(
+    project: string,
+    changes: ProjectChanges,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<ProjectInfo | undefined> {
     const info = await transact(this.#db, async () => {
       const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: undefined };
@@ -175,6 +188,9 @@ export class ProjectStore {
       setProjectRecord(operation, project, record);
       if (owner.value.trashDays !== undefined && record.trashDays === undefined) {
         emptyInBackground(operation, project);
+      }
+      for (const event of changeEvents(owner.value, record)) {
+        this.#events.record(operation, actor, { ...event, project });
       }
       return { operation, result: infoOf(project, record) };
     });
@@ -188,7 +204,7 @@ export class ProjectStore {
    * Deletes a project: every caller is refused from now on, and all that belongs to it is deleted in the background.
    * Returns whether there was one with this id.
    */
-  async delete(project: string): Promise<boolean> {
+  async delete(project: string, actor: Actor = COMMAND_LINE): Promise<boolean> {
     const isDeleted = await transact(this.#db, async () => {
       const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
       if (owner.value === null) return { result: false };
@@ -197,6 +213,7 @@ export class ProjectStore {
         .delete(owner.key)
         .delete(keys.quota(project))
         .set(keys.projectDeletion(project), marker);
+      this.#events.record(operation, actor, { event: "project.deleted", project });
       return { operation, result: true };
     });
     if (isDeleted) this.#notifyDeletion(project);
@@ -208,7 +225,11 @@ export class ProjectStore {
    *
    * @throws {BeingDeleted} if `MAX_DELETING_DRIVES` other drives are being deleted.
    */
-  async deleteDrive(project: string, drive: string): Promise<boolean> {
+  async deleteDrive(
+    project: string,
+    drive: string,
+    actor: Actor = COMMAND_LINE,
+  ): Promise<boolean> {
     const isFound = await transact(this.#db, async () => {
       const [owner, files] = await this.#db.reader.getMany<[ProjectRecord, Deno.KvU64]>([
         keys.project(project),
@@ -225,6 +246,7 @@ export class ProjectStore {
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .set(keys.driveDeletion(project, drive), marker);
       setProjectRecord(operation, project, record);
+      this.#events.record(operation, actor, { event: "drive.deleted", project, target: drive });
       return { operation, result: true };
     });
     if (isFound) this.#notifyDeletion(project);
@@ -250,6 +272,19 @@ function changed(
   if (trashDays === 0) delete after.trashDays;
   else if (trashDays !== undefined) after.trashDays = trashDays;
   return after;
+}
+
+/** Yields an event for each setting that differs, with its name and new value as the API writes them. */
+function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<NewEvent> {
+  if (after.maxBytes !== before.maxBytes) {
+    yield { event: "quota.changed", target: `max_bytes=${after.maxBytes ?? null}` };
+  }
+  if (after.trashDays !== before.trashDays) {
+    yield { event: "trash.changed", target: `trash_days=${after.trashDays ?? 0}` };
+  }
+  if (after.hostSuffix !== before.hostSuffix) {
+    yield { event: "host_suffix.changed", target: `host_suffix=${after.hostSuffix ?? null}` };
+  }
 }
 
 function infoOf(

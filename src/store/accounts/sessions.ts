@@ -14,6 +14,7 @@ import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
 import { setExpiring } from "../bytes/garbage.ts";
 import type { AppStore } from "./apps.ts";
+import type { EventLog } from "./events.ts";
 import type { ProjectKeyStore } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -26,6 +27,7 @@ export class SessionStore {
   readonly #projectKeys: ProjectKeyStore;
   readonly #apps: AppStore;
   readonly #revocations: Revocations;
+  readonly #events: EventLog;
   readonly #cache: TtlCache<SessionRecord>;
 
   constructor(
@@ -33,11 +35,13 @@ export class SessionStore {
     projectKeys: ProjectKeyStore,
     apps: AppStore,
     revocations: Revocations,
+    events: EventLog,
   ) {
     this.#db = db;
     this.#projectKeys = projectKeys;
     this.#apps = apps;
     this.#revocations = revocations;
+    this.#events = events;
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
@@ -45,6 +49,7 @@ export class SessionStore {
    * Starts a session. Returns its token, which cannot be read again, and its end in milliseconds since 1970.
    *
    * @param projectKey The SHA-256 of the project key that starts it, in hexadecimal.
+   * @param address The client's address.
    * @throws {NoSuchProject} if that key does not open the project.
    * @throws {NoSuchApp}
    */
@@ -52,6 +57,7 @@ export class SessionStore {
     project: string,
     app: string,
     projectKey: string,
+    address = "",
   ): Promise<{ token: string; expires: number }> {
     return await transact(this.#db, async () => {
       const [owner, key, current] = await this.#db.reader.getMany<
@@ -68,6 +74,8 @@ export class SessionStore {
       const id = hashSecret(token);
       const session = { key: keys.session(id), value: record, deadline: expires, id };
       setExpiring(operation, { project }, session);
+      const actor = { by: key.value.prefix, address };
+      this.#events.record(operation, actor, { event: "gate.signed_in", project, target: app });
       return { operation, result: { token, expires } };
     });
   }

@@ -171,6 +171,12 @@ export const keys = {
 
   adminToken: (): Deno.KvKey => ["admin_token"],
 
+  /** An event in the audit log of a project; ids are in the order of time. */
+  event: (project: string, id: string): Deno.KvKey => ["event", project, id],
+
+  /** An event in the audit log of the server. */
+  serverEvent: (id: string): Deno.KvKey => ["server_event", id],
+
   /** Set for a while after the counters of a drive were corrected, so that this happens only once at a time. */
   recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
 
@@ -194,6 +200,7 @@ export const prefixes = {
     ...app,
   ],
   sessions: (): Deno.KvKey => ["session"],
+  events: (project: string): Deno.KvKey => ["event", project],
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
   /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
@@ -259,6 +266,18 @@ export const ranges = {
   manifestTo: (version: string, to: number): KeyRange => ({
     start: keys.manifestPage(version, 0),
     end: keys.manifestPage(version, to + 1),
+  }),
+
+  /** The events of a project with ids below `before`, or all of them. */
+  events: (project: string, before?: string): KeyRange => ({
+    start: prefixes.events(project),
+    end: ["event", project, before ?? AFTER_STRINGS],
+  }),
+
+  /** The events of the server with ids below `before`, or all of them. */
+  serverEvents: (before?: string): KeyRange => ({
+    start: ["server_event"],
+    end: ["server_event", before ?? AFTER_STRINGS],
   }),
 
   /** The garbage that is due at a time, in milliseconds since 1970. */

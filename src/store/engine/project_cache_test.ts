@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Store } from "../store.ts";
 import { ANYWAY, bytes } from "../testing/bodies.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
+import { countReads, dataWith } from "../testing/entries.ts";
 import { putAt, upload } from "../testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { BeingDeleted, NoSuchProject, UploadRefused } from "./errors.ts";
@@ -137,7 +137,7 @@ for (const { name, run } of DELETIONS) {
         if (!name.includes("creates another")) await assertRefused(write, wanted);
       }
       await sweepLater(bench);
-      assertEquals(await entriesWith(bench, '"d"'), []);
+      assertEquals(await dataWith(bench, '"d"'), []);
     },
   );
 }
@@ -161,13 +161,14 @@ testOnAll(
   "An upload cannot be completed into a drive or project that is being deleted",
   async (bench) => {
     const place = { project: "p", drive: "d", name: "a" };
-    for (const method of ["deleteDrive", "delete"] as const) {
+    const { projects } = bench.store;
+    for (const remove of [() => projects.deleteDrive("p", "d"), () => projects.delete("p")]) {
       const writer = otherProcess(bench);
       const id = await upload(writer, place, [10]);
-      await bench.store.projects[method]("p", "d");
+      await remove();
       await assertRejects(() => writer.store.uploads.complete(place, id, () => true));
       await sweepLater(bench);
-      assertEquals(await entriesWith(bench, '"d"'), []);
+      assertEquals(await dataWith(bench, '"d"'), []);
     }
   },
 );

@@ -1,5 +1,6 @@
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { DELETION_INTERVAL, type Deletions } from "../accounts/deletions.ts";
+import { EVENT_SWEEP_INTERVAL, type EventLog } from "../accounts/events.ts";
 import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { NO_METER, type StoreMeter } from "../engine/store_meter.ts";
@@ -9,18 +10,20 @@ import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
 import { type Enders, GarbageCollector } from "./garbage_collector.ts";
 
 /**
- * The background work on the store: it finishes deletions, collects garbage and compacts the file. Each has a loop of its
- * own, so that none waits for another.
+ * The background work on the store: it finishes deletions, collects garbage, removes old events and compacts the file.
+ * Each has a loop of its own, so that none waits for another.
  */
 export class Sweeper {
   readonly #meter: StoreMeter;
   readonly #disk: DiskSpace | undefined;
   readonly #compactor: Compactor | undefined;
   readonly #deletions: Deletions | undefined;
+  readonly #events: EventLog | undefined;
   readonly #collector: GarbageCollector;
   readonly #deleting: BackgroundLoop;
   readonly #collecting: BackgroundLoop;
   readonly #compacting: BackgroundLoop;
+  readonly #trimming: BackgroundLoop;
 
   /**
    * @param onError Called with what ended a run. The next run continues there.
@@ -30,16 +33,18 @@ export class Sweeper {
     openVersions: OpenVersions,
     onError: (error: unknown) => void,
     enders: Enders,
-    { disk, compactor, deletions, meter = NO_METER }: {
+    { disk, compactor, deletions, events, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
       deletions?: Deletions;
+      events?: EventLog;
       meter?: StoreMeter | undefined;
     } = {},
   ) {
     this.#meter = meter;
     this.#disk = disk;
     this.#deletions = deletions;
+    this.#events = events;
     this.#compactor = compactor;
     this.#collector = new GarbageCollector(db, openVersions, enders, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
@@ -49,6 +54,7 @@ export class Sweeper {
     this.#deleting = loop(() => this.#delete(), isShared ? SWEEP_INTERVAL : DELETION_INTERVAL);
     this.#collecting = loop(() => this.#collect(), SWEEP_INTERVAL);
     this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
+    this.#trimming = loop(() => this.#trim(), EVENT_SWEEP_INTERVAL);
   }
 
   /** Starts the loops, which run until `stop`. */
@@ -56,6 +62,7 @@ export class Sweeper {
     this.#deleting.start();
     this.#collecting.start();
     if (this.#compactor !== undefined) this.#compacting.start();
+    if (this.#events !== undefined) this.#trimming.start();
   }
 
   /** Makes the deletions and the garbage collection run as soon as possible, if they were started. */
@@ -70,14 +77,20 @@ export class Sweeper {
     this.#compactor?.stop();
     this.#deletions?.stop();
     this.#collector.stop();
-    await Promise.all([this.#deleting.stop(), this.#collecting.stop(), this.#compacting.stop()]);
+    this.#events?.stop();
+    const loops = [this.#deleting, this.#collecting, this.#compacting, this.#trimming];
+    await Promise.all(loops.map((loop) => loop.stop()));
   }
 
-  /** Finishes all deletions, then collects all garbage that is due at a time, in milliseconds since 1970. */
+  /**
+   * Finishes all deletions, then collects all garbage that is due at a time, in milliseconds since 1970, and removes
+   * events that are old by then.
+   */
   async sweep(now = Date.now()): Promise<void> {
     const ahead = Math.max(0, now - Date.now());
     await this.#deletions?.runAll();
     await this.#collector.run(ahead);
+    await this.#events?.sweep(now);
   }
 
   async #delete(): Promise<void> {
@@ -99,6 +112,10 @@ export class Sweeper {
 
   async #compact(): Promise<void> {
     await this.#compactor?.run({ isShort: await this.#isShort() });
+  }
+
+  async #trim(): Promise<void> {
+    await this.#events?.sweep();
   }
 
   async #isShort(): Promise<boolean> {

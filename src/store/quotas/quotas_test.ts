@@ -6,7 +6,7 @@ import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { countReads, entriesWith } from "../testing/entries.ts";
+import { countReads, dataWith } from "../testing/entries.ts";
 import { put, putAt, upload } from "../testing/files.ts";
 import { assertQuotaExceeded, quotaEntry, setQuota, sumOf, usedBytes } from "../testing/quotas.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
@@ -267,7 +267,7 @@ testOnAll("A project that is deleted and created again has no quota", async (ben
   await sweepLater(bench);
   await bench.store.projects.create(project, undefined);
   await put(bench, "a", bytes(2000));
-  assertEquals(await entriesWith(bench, "quota"), []);
+  assertEquals(await dataWith(bench, "quota"), []);
   assertEquals(await bench.store.projects.update("none", { maxBytes: 1 }), undefined);
 });
 
@@ -291,7 +291,7 @@ testOnAll("A project without a quota costs the same reads when others have one",
   await bench.store.projects.create("other", undefined, 1000);
   await putAt(bench, { ...place("a"), project: "other" }, bytes(500));
   assertEquals(await countReads(bench, writes), before);
-  assertEquals(await entriesWith(bench, "quota"), ['[ [ "quota", "other" ], { bytes: 500 } ]']);
+  assertEquals(await dataWith(bench, "quota"), ['[ [ "quota", "other" ], { bytes: 500 } ]']);
 });
 
 testOnAll("A body that is announced as too large is refused before it is read", async (bench) => {

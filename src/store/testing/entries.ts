@@ -16,16 +16,18 @@ import {
 import { DRIVE, place } from "./bodies.ts";
 import type { TestStore } from "./stores.ts";
 
+const UNCOUNTED = new Set(["project", "commit", "event", "server_event"]);
+
 /**
- * Returns how many entries of each kind the store has. Not counted are projects, entries that expire by themselves, and
- * counters of open uploads that are 0.
+ * Returns how many entries of each kind the store has. Not counted are projects, events, entries that expire by
+ * themselves, and counters of open uploads that are 0.
  */
 export async function keyKinds({ db }: TestStore): Promise<Record<string, number>> {
   const kinds: Record<string, number> = {};
   const versions = { chunk: new Set<string>(), checksums: new Set<string>() };
   for await (const { key, value } of db.reader.list({ prefix: [] })) {
     const [kind, , , last] = key;
-    if (kind === "project" || kind === "commit") continue;
+    if (UNCOUNTED.has(String(kind))) continue;
     // The expiry of an entry that is counted itself.
     if (kind === "garbage" && (value as Garbage).kind === "entry") continue;
     if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
@@ -70,6 +72,12 @@ export async function entriesWith({ db }: TestStore, text: string): Promise<stri
     if (shown.includes(text)) found.push(shown);
   }
   return found;
+}
+
+/** The same without the audit logs, which name what is gone. */
+export async function dataWith(bench: TestStore, text: string): Promise<string[]> {
+  const found = await entriesWith(bench, text);
+  return found.filter((entry) => !/^\[ \[ "(server_)?event"/.test(entry));
 }
 
 /** Returns how many reads of the store some work takes. */

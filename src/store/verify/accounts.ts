@@ -1,5 +1,5 @@
 /**
- * Projects, applications and their keys, and the indexes by which keys and host names are found.
+ * Projects, applications, their keys and audit logs, and the indexes by which keys, host names and old events are found.
  *
  * @module
  */
@@ -9,10 +9,12 @@ import type {
   AppHostRecord,
   AppKeyRecord,
   AppRecord,
+  EventRecord,
   ProjectKeyRecord,
+  ServerEventRecord,
 } from "../engine/records.ts";
 import type { PendingDeletions } from "./ownership.ts";
-import { deleteUnchanged, type Problem, repairWith } from "./problem.ts";
+import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
 
 /** Yields data, keys and applications of owners that do not exist, and entries of indexes that are missing or wrong. */
@@ -26,6 +28,7 @@ export function* accountProblems(
   yield* appKeyProblems(snapshot, deletions);
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
+  yield* eventProblems(snapshot, deletions);
 }
 
 /** The kinds of entries that have their project as the second part of their key. */
@@ -119,6 +122,41 @@ function* hostProblems(snapshot: Snapshot, deletions: PendingDeletions): Generat
     const owner = snapshot.get<AppRecord>(keys.app(project, app))?.value;
     if (owner?.host === entry.key[1]) continue;
     yield wrongInIndex(entry, `the host name ${entry.key[1]}`, project);
+  }
+}
+
+/** Yields logs of projects that do not exist, and events that would not be found when they are old. */
+function* eventProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const [, id] of snapshot.heads(prefixes.all("event"), 2)) {
+    const project = String(id);
+    if (deletions.hasProject(project)) continue;
+    if (snapshot.has(keys.project(project))) yield* eventIndexProblems(snapshot, project);
+    else yield orphanEvents(snapshot, project);
+  }
+}
+
+function orphanEvents(snapshot: Snapshot, project: string): Problem {
+  const begin = () => new Operation().check(keys.project(project), null);
+  // The snapshot is gone when the repair begins. A log has a bounded number of events.
+  const events = [...snapshot.keys(prefixes.events(project))];
+  const operations = () => deleteInBatches(events, begin);
+  return {
+    kind: "orphan",
+    message: `There are events of project ${project}, which does not exist`,
+    project,
+    repair: { done: "They were removed", operations },
+  };
+}
+
+function* eventIndexProblems(snapshot: Snapshot, project: string): Generator<Problem> {
+  for (const { key, value, versionstamp } of snapshot.list<EventRecord>(prefixes.events(project))) {
+    const id = String(key.at(-1));
+    const indexKey = keys.serverEvent(id);
+    if (snapshot.has(indexKey)) continue;
+    const operation = new Operation().check(key, versionstamp).check(indexKey, null)
+      .set(indexKey, { ...value, project } satisfies ServerEventRecord);
+    const message = `The event ${id} of project ${project} is missing from the server's log`;
+    yield indexProblem(message, operation, "It was added", project);
   }
 }
 

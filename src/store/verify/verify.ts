@@ -16,18 +16,10 @@ const MAX_PROBLEMS = 10_000;
 /** Every kind of entry that a store can have. */
 const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
-  ...["checksums", "chunk", "completed_upload", "content", "damage", "file", "garbage", "lease"],
-  ...["manifest", "open_upload", "part"],
-  ...[
-    "parts_revision",
-    "pending",
-    "project",
-    "project_key",
-    "project_key_prefix",
-    "quota",
-    "references",
-  ],
-  ...["recounted", "removal", "scrub", "session", "trash", "undigested", "upload", "usage"],
+  ...["checksums", "chunk", "completed_upload", "content", "damage", "event", "file"],
+  ...["garbage", "lease", "manifest", "open_upload", "part", "parts_revision", "pending"],
+  ...["project", "project_key", "project_key_prefix", "quota", "recounted", "references"],
+  ...["removal", "scrub", "server_event", "session", "trash", "undigested", "upload", "usage"],
 ]);
 
 /** The kinds of problems that mean lost bytes. */

@@ -57,6 +57,9 @@ const CALLS: Call[] = [
   { method: "GET", path: "/apps/notes/keys", status: 200 },
   { method: "POST", path: "/apps/notes/keys", body: { name: "new" }, status: 201 },
   { method: "DELETE", path: "/apps/notes/keys/ci", status: 200 },
+  { method: "GET", path: "/events", status: 200 },
+  { method: "HEAD", path: "/events", status: 200 },
+  { method: "GET", path: "/admin/v1/events", status: 200, owner: 403 },
 ];
 
 for (const { method, path, body, status, owner = status } of CALLS) {
@@ -121,7 +124,7 @@ async function prepare(server: TestServer): Promise<Scene> {
 
 /** All that a refused call must leave as it was. */
 async function stateOf(project: Project): Promise<unknown> {
-  const paths = ["", "/keys", "/apps", "/apps/notes/access", "/apps/notes/keys"];
+  const paths = ["", "/events", "/keys", "/apps", "/apps/notes/access", "/apps/notes/keys"];
   return await Promise.all(paths.map(async (path) => {
     // The disk changes with everything else that runs on it.
     const { disk: _, ...rest } = (await project.call("GET", path)).json as { disk?: unknown };

@@ -101,8 +101,19 @@ export const DAMAGES: Record<string, { damage: Edit; says: RegExp; name: string;
   },
 };
 
+const EVENT = { at: 0, event: "key.created", by: "admin", address: "", target: "k3JxQ0aB" };
+
 /** Inconsistencies that can be repaired, and their report. */
 export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
+  "events without a project": {
+    damage: async (kv) => void await kv.set(["event", "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA"], EVENT),
+    says: /There are events of project gone, which does not exist/,
+  },
+  "an event that would stay for ever": {
+    damage: async (kv) =>
+      void await kv.set(["event", PROJECT_ID, "01AAAAAAAAAAAAAAAAAAAAAAAA"], EVENT),
+    says: /The event 01AAA\w+ of project test-project is missing from the server's log/,
+  },
   "chunks without an owner": {
     damage: async (kv) => {
       for (let i = 0; i < 3; i++) {

@@ -19,11 +19,13 @@ export const ACCOUNT_KINDS = [
   "app_key",
   "app_key_name",
   "app_key_prefix",
+  "event",
   "project",
   "project_key",
   "project_key_prefix",
   "recounted",
   "removal",
+  "server_event",
   "session",
 ];
 
@@ -33,7 +35,7 @@ export function* accountProblems(entries: Entries): Generator<string> {
   if (all(entries, "removal").length > 0) return;
   const projects = idsOf(entries, "project");
   const apps = idsOf(entries, "app");
-  for (const kind of ["app", "project_key_prefix", "file", "usage", "upload"]) {
+  for (const kind of ["app", "project_key_prefix", "file", "usage", "upload", "event"]) {
     for (const entry of all(entries, kind)) {
       if (!projects.has(rest(entry, 2))) yield `The ${kind} ${rest(entry)} has no project`;
     }
@@ -53,6 +55,10 @@ export function* accountProblems(entries: Entries): Generator<string> {
     return [textOfKey(value.project, value.app, value.prefix), hash];
   });
   yield* hostProblems(entries);
+  const copies = idsOf(entries, "server_event");
+  for (const event of all(entries, "event")) {
+    if (!copies.has(textOfKey(...event.key.slice(2)))) yield `The event ${rest(event)} has no copy`;
+  }
 }
 
 /** Compares an index with its records in both directions. */

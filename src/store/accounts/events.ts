@@ -1,0 +1,221 @@
+/**
+ * The audit logs: who changed what, from which address, and when. Each event is written by the operation that makes the
+ * change, so neither exists without the other.
+ *
+ * The log of the server has a copy of every event of a project. Its keys are in the order of time, which makes it the
+ * index by which old events are found in the logs of the projects.
+ *
+ * @module
+ */
+import { ulid } from "@std/ulid";
+import { DAY, MINUTE } from "../../rules/units.ts";
+import type { Database } from "../engine/database.ts";
+import { keys, ranges } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { EventName, EventRecord, ServerEventRecord } from "../engine/records.ts";
+import { VERSION_LENGTH } from "../bytes/versions.ts";
+
+/** How long events are kept, in milliseconds. */
+export const EVENT_TTL = 90 * DAY;
+
+/**
+ * Events of one name that the log of a project keeps. Each name counts on its own, so that many sign-ins or links, which
+ * need no rights to administer, push no other event out.
+ */
+export const MAX_EVENTS_OF_A_NAME = 5000;
+
+/** How often old and surplus events are removed, in milliseconds. */
+export const EVENT_SWEEP_INTERVAL = MINUTE;
+
+/**
+ * One of so many events makes the next sweep count the events of its project. Counting reads the whole log, so it is
+ * not done for each event; a sweep that follows late removes what it finds.
+ */
+const COUNT_EVERY = 500;
+
+/** Events that one operation deletes, and that are read at a time. */
+const BATCH = 200;
+
+/**
+ * If the system clock is set back by less than this, in milliseconds, new events still get later ids than earlier ones.
+ * Beyond it the ids follow the clock, as events would stay for that much longer.
+ */
+const MAX_AHEAD = DAY;
+
+/** Characters of a ULID that are its time. */
+const TIME_LENGTH = 10;
+
+/** Who makes a change. */
+export interface Actor {
+  /** The prefix of a project key, or `admin`. */
+  by: string;
+  /** The client's address. */
+  address: string;
+}
+
+/** A command on the data folder, or the settings that a server was started with. */
+export const COMMAND_LINE: Actor = { by: "command line", address: "" };
+
+/** An event to record. */
+export interface NewEvent {
+  event: EventName;
+  /** Absent if it is about the server. */
+  project?: string;
+  /** A short text such as a prefix or a name, never a secret. Absent if it is the project itself. */
+  target?: string;
+}
+
+/** An event in a list. `project` is set in the list of the server, for events of projects. */
+export interface ListedEvent extends ServerEventRecord {
+  id: string;
+}
+
+/** A page of a log. */
+export interface EventPage {
+  events: ListedEvent[];
+  /** Whether there are older events. */
+  more: boolean;
+}
+
+/** Which page of a log is read: at most `limit` events, older than the event `last`, or the newest for an empty text. */
+export interface EventQuery {
+  limit: number;
+  last: string;
+}
+
+/** The audit logs of the projects and of the server. */
+export class EventLog {
+  readonly #db: Database;
+  readonly #random: () => number;
+  /** Projects whose events the next sweep counts. */
+  readonly #grown = new Set<string>();
+  /** The time in the last id, in milliseconds since 1970. */
+  #time = 0;
+  #isStopped = false;
+
+  /** @param random Returns a number from 0 to 1, as `Math.random` does. */
+  constructor(db: Database, random: () => number = Math.random) {
+    this.#db = db;
+    this.#random = random;
+  }
+
+  /**
+   * Adds an event to the operation that makes the change. The operation has to check the record of the project, so that
+   * no event follows its deletion.
+   */
+  record(
+    operation: Operation,
+    { by, address }: Actor,
+    { event, project, target }: NewEvent,
+  ): void {
+    const id = this.#newId();
+    const what = target === undefined ? {} : { target };
+    const record: EventRecord = { at: Date.now(), event, by, address, ...what };
+    if (project === undefined) return void operation.set(keys.serverEvent(id), record);
+    const copy: ServerEventRecord = { ...record, project };
+    operation.set(keys.serverEvent(id), copy);
+    // The log of a deleted project is deleted with it.
+    if (event === "project.deleted") return;
+    operation.set(keys.event(project, id), record);
+    if (this.#random() * COUNT_EVERY < 1) this.#grown.add(project);
+  }
+
+  /** Returns a page of a project's log, the newest first. */
+  async list(project: string, query: EventQuery): Promise<EventPage> {
+    return await this.#page(ranges.events(project, boundaryBefore(query)), query);
+  }
+
+  /** Returns a page of the server's log, the newest first. */
+  async listServer(query: EventQuery): Promise<EventPage> {
+    return await this.#page(ranges.serverEvents(boundaryBefore(query)), query);
+  }
+
+  /**
+   * Removes events that are older than `EVENT_TTL`, and the oldest of more than `MAX_EVENTS_OF_A_NAME` in projects whose
+   * logs have grown.
+   *
+   * @param now Milliseconds since 1970.
+   */
+  async sweep(now = Date.now()): Promise<void> {
+    await this.#removeOld(now);
+    for (const project of [...this.#grown]) {
+      if (this.#isStopped) return;
+      await this.trim(project);
+      this.#grown.delete(project);
+    }
+  }
+
+  /** Removes the oldest events of a project if there are more than `MAX_EVENTS_OF_A_NAME` of a name. */
+  async trim(project: string): Promise<void> {
+    const counts = new Map<EventName, number>();
+    let batch = new Operation();
+    let size = 0;
+    const events = this.#db.reader.list<EventRecord>(ranges.events(project), {
+      reverse: true,
+      batchSize: BATCH,
+    });
+    for await (const { key, value: { event } } of events) {
+      if (this.#isStopped) return;
+      const count = (counts.get(event) ?? 0) + 1;
+      counts.set(event, count);
+      if (count <= MAX_EVENTS_OF_A_NAME) continue;
+      batch.delete(key).delete(keys.serverEvent(String(key.at(-1))));
+      if (++size < BATCH) continue;
+      await this.#db.commitBulk(batch, "background");
+      batch = new Operation();
+      size = 0;
+    }
+    if (size > 0) await this.#db.commitBulk(batch, "background");
+  }
+
+  /** Stops a sweep after its current batch. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** The ids begin with the time, so the old events are the first of the server's log. */
+  async #removeOld(now: number): Promise<void> {
+    const old = ranges.serverEvents(ulid(now - EVENT_TTL).slice(0, TIME_LENGTH));
+    while (!this.#isStopped) {
+      const list = this.#db.reader.list<ServerEventRecord>(old, { limit: BATCH, batchSize: BATCH });
+      const batch = new Operation();
+      let size = 0;
+      for await (const { key, value: { project } } of list) {
+        batch.delete(key);
+        if (project !== undefined) batch.delete(keys.event(project, String(key.at(-1))));
+        size++;
+      }
+      if (size > 0) await this.#db.commitBulk(batch, "background");
+      if (size < BATCH) return;
+    }
+  }
+
+  /** Returns an id that sorts after all others of this process. */
+  #newId(): string {
+    const now = Date.now();
+    const isAhead = this.#time >= now && this.#time - now < MAX_AHEAD;
+    this.#time = isAhead ? this.#time + 1 : now;
+    return ulid(this.#time);
+  }
+
+  async #page(range: Deno.KvListSelector, { limit }: EventQuery): Promise<EventPage> {
+    const list = this.#db.reader.list<ServerEventRecord>(range, {
+      reverse: true,
+      limit: limit + 1,
+      batchSize: BATCH,
+    });
+    const events = await Array.fromAsync(list, ({ key, value }) => ({
+      id: String(key.at(-1)),
+      ...value,
+    }));
+    return { events: events.slice(0, limit), more: events.length > limit };
+  }
+}
+
+/**
+ * Returns a boundary that fits into a store key and divides ids as `last` does, which may be any text; `undefined` for
+ * none.
+ */
+function boundaryBefore({ last }: EventQuery): string | undefined {
+  return last === "" ? undefined : [...last].slice(0, VERSION_LENGTH + 1).join("");
+}
