@@ -14,9 +14,11 @@ import { MAX_CONTENT_TYPE, namedContentType } from "../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.ts";
 import { MAX_PAYLOAD } from "../rules/payloads.ts";
 import type { Preconditions } from "../rules/preconditions.ts";
+import { Rights } from "../rules/rights.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "./endpoint.ts";
+import { forbiddenText, requireRights } from "./permissions.ts";
 
 /** A request to a drive or a project's drives, whose sender is authorized. */
 export interface DriveCall {
@@ -28,11 +30,16 @@ export interface DriveCall {
   /** The upload's id; empty if the route has none. */
   id: string;
   query: Query;
+  /**
+   * The rights of the sender, who has the permissions that the operation needs, and access to `drive`. Each name that is
+   * not from `placeOf`, and each other drive, is the handler's to check.
+   */
+  rights: Rights;
   context: RequestContext;
   /**
    * Checks the sender's credentials again. To be called right before the body is stored.
    *
-   * @throws {HttpError} 401 if the key or token was revoked since the request arrived.
+   * @throws {HttpError} 401 if the key or token was revoked or has expired since the request arrived.
    */
   reauthorize: () => Promise<void>;
 }
@@ -45,7 +52,6 @@ const DRIVE_ACCESS: Access = {
   allowsCors: true,
   failures: {
     Unauthorized: "The key is missing or unknown.",
-    Forbidden: "The key is of another project.",
     NotFound: "The project does not exist (only the administrator gets this response).",
     TooManyWrongKeys: "Too many wrong keys came from this network.",
   },
@@ -71,24 +77,32 @@ export function driveEndpoint(
   handle: DriveHandler,
   kind: RequestKind = "other",
 ): Endpoint {
-  return { operation, access: DRIVE_ACCESS, handle: authorized(handle), kind };
+  const failures = { ...DRIVE_ACCESS.failures, Forbidden: forbiddenText(operation.id) };
+  const access = { ...DRIVE_ACCESS, failures };
+  return { operation, access, handle: authorized(operation.id, handle), kind };
 }
 
 /** Checks the key before the parameters, and these before the body ("order of checks"). */
-function authorized(handler: DriveHandler): Handler {
+function authorized(operation: string, handler: DriveHandler): Handler {
   return async (routed, deps) => {
     // A project id that cannot be decoded belongs to no key: that is 403, before its form is checked.
     const project = decodeLeniently(routed.params["project"] ?? "");
-    const { isAdministrator, reauthorize } = await authorize(routed, project, deps);
+    const sender = await authorize(routed, project, deps);
+    requireRights(operation, sender.rights);
     try {
-      return await handler(driveCallOf(routed, project, reauthorize), deps);
+      return await handler(driveCallOf(routed, project, sender), deps);
     } catch (error) {
       // The owner of a project that was just deleted gets the response to an unknown key.
-      throw isAdministrator && error instanceof NoSuchProject
+      throw sender.isAdministrator && error instanceof NoSuchProject
         ? errors.projectNotFound(project)
         : error;
     }
   };
+}
+
+/** The sender of a request, who may use the project. */
+interface Sender extends Pick<DriveCall, "rights" | "reauthorize"> {
+  isAdministrator: boolean;
 }
 
 /**
@@ -101,43 +115,65 @@ async function authorize(
   { request: { headers }, address, context }: RoutedRequest,
   project: string,
   { store, wrongKeys }: Deps,
-): Promise<{ isAdministrator: boolean; reauthorize: DriveCall["reauthorize"] }> {
+): Promise<Sender> {
   const auth = { keys: store.keys, wrongKeys, address, context };
   if (headers.has("x-api-key") || bearerToken(headers) === undefined) {
-    await requireProjectKey(headers, project, auth);
-    const reauthorize = () => reauthenticate(headers, project, auth);
-    return { isAdministrator: false, reauthorize };
+    const rights = await requireProjectKey(headers, project, auth);
+    const reauthorize = () => reauthenticate(headers, project, rights, auth);
+    return { isAdministrator: false, rights, reauthorize };
   }
   await authenticateCaller(headers, store.adminToken, auth);
   const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
   if (!exists) throw errors.projectNotFound(project);
   const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);
-  return { isAdministrator: true, reauthorize };
+  return { isAdministrator: true, rights: Rights.all, reauthorize };
 }
 
 function driveCallOf(
   { request, requestId, context, params, query }: RoutedRequest,
   project: string,
-  reauthorize: DriveCall["reauthorize"],
+  { rights, reauthorize }: Sender,
 ): DriveCall {
-  const drive = params["drive"] === undefined ? "" : driveOf(params["drive"]);
+  const drive = params["drive"] === undefined ? "" : driveOf(params["drive"], rights);
   const id = decodeSegment(params["id"] ?? "");
-  return { request, requestId, context, project, drive, id, query: new Query(query), reauthorize };
+  return {
+    request,
+    requestId,
+    context,
+    project,
+    drive,
+    id,
+    query: new Query(query),
+    rights,
+    reauthorize,
+  };
 }
 
-/** Decodes a drive's name. @throws {HttpError} 400 if it is not a valid one. */
-function driveOf(segment: string): string {
+/**
+ * Decodes a drive's name.
+ *
+ * @throws {HttpError} 400 if it is not a valid one.
+ * @throws {RightMissing} if the key is not for this drive.
+ */
+function driveOf(segment: string, rights: Rights): string {
   const drive = decodeSegment(segment);
   const problem = driveNameProblem(drive);
   if (problem !== undefined) throw errors.badDriveName(problem);
+  rights.requireDrive(drive);
   return drive;
 }
 
-/** The file that the parameter `name` names. @throws {HttpError} 400 if it is missing or not a valid name. */
-export function placeOf({ project, drive, query }: DriveCall): Place {
+/**
+ * The file that the parameter `name` names.
+ *
+ * @throws {HttpError} 400 if it is missing or not a valid name.
+ * @throws {RightMissing} if the key is not for this name.
+ */
+export function placeOf({ project, drive, query, rights }: DriveCall): Place {
   const name = query.required("name");
   const problem = fileNameProblem(name);
   if (problem !== undefined) throw errors.badFileName(problem);
+  rights.requireName(name);
   return { project, drive, name };
 }
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { HttpError } from "../http/http_error.ts";
 import { someContext } from "../http/test_support.ts";
+import { Rights } from "../rules/rights.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import type { Store } from "../store/store.ts";
 import { driveEndpoint } from "./drive_call.ts";
@@ -14,7 +15,9 @@ Deno.test("a token or key that was revoked during a request is refused before th
     adminToken: { hasHash: (hash: string) => Promise.resolve(known(hash, "token")) },
     keys: {
       find: (hash: string) =>
-        Promise.resolve(known(hash, "p_key") ? { project: "p", prefix: "key" } : undefined),
+        Promise.resolve(
+          known(hash, "p_key") ? { project: "p", prefix: "key", rights: Rights.all } : undefined,
+        ),
       isStillValid: (hash: string) => Promise.resolve(known(hash, "p_key")),
     },
     projects: { get: () => Promise.resolve({ id: "p" }) },

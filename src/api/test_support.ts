@@ -6,9 +6,10 @@ import { StaticFiles } from "../http/static_files.ts";
 import { someContext } from "../http/test_support.ts";
 import { RunningUploads, UploadSlots } from "../http/upload_slots.ts";
 import { HostRules } from "../rules/hosts.ts";
+import { Rights } from "../rules/rights.ts";
 import type { Store } from "../store/store.ts";
 import type { DriveCall } from "./drive_call.ts";
-import type { Deps } from "./endpoint.ts";
+import type { Deps, RoutedRequest } from "./endpoint.ts";
 
 /** A server's dependencies on this store, with defaults for everything else. */
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
@@ -37,6 +38,22 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
   };
 }
 
+/** A request whose route is known. @param params The parameters of its path. */
+export function routedRequest(
+  method: string,
+  params: Record<string, string>,
+  headers: Record<string, string>,
+): RoutedRequest {
+  return {
+    request: new Request("http://kv.example/", { method, headers }),
+    requestId: "r1",
+    address: () => "192.0.2.1",
+    params,
+    context: someContext(),
+    query: "",
+  };
+}
+
 /** A request to the drive `d` of the project `p`, whose sender is authorized. */
 export function driveCall(request: Request, own: Partial<DriveCall> = {}): DriveCall {
   return {
@@ -44,6 +61,7 @@ export function driveCall(request: Request, own: Partial<DriveCall> = {}): Drive
     requestId: "r1",
     reauthorize: () => Promise.resolve(),
     context: someContext(),
+    rights: Rights.all,
     project: "p",
     drive: "d",
     id: "",

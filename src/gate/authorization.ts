@@ -133,7 +133,9 @@ export async function authorize(
   const { key, sessions, isOverlong } = credentials();
   if (key?.isProjectKey) {
     const owner = await store.keys.find(key.hash);
-    if (owner?.project === project) return { allowed: true, caller: "owner", key: owner.prefix };
+    if (owner?.project === project && owner.rights.isOwners) {
+      return { allowed: true, caller: "owner", key: owner.prefix };
+    }
   } else if (key !== undefined) {
     const found = await store.appKeys.find(key.hash);
     if (found?.project === project && found.app === app) {

@@ -105,6 +105,7 @@ async function signIn(
   const form = signInFormFor(route, fields.get("next"));
   if (key === "") return signInPage(400, { ...form, problem: "Enter the project key." });
   const session = await startSession(store, route, key, client);
+  if (session === "not the owner's") return signInPage(403, { ...form, problem: NOT_OWNERS });
   if (session !== undefined) {
     const maxAge = Math.floor(SESSION_TIME / 1000);
     const isSecure = client.proto === "https";
@@ -119,17 +120,21 @@ async function signIn(
   return signInPage(429, { ...form, problem }, { "Retry-After": String(wait) });
 }
 
-/** Starts a session if the key belongs to the application's project. */
+const NOT_OWNERS =
+  'This key does not administer the project: enter one that has the permission "admin" and is for all drives and names.';
+
+/** Starts a session if the key belongs to the application's project and is one of its owner. */
 async function startSession(
   store: AuthorizationContext["store"],
   { app: { project, app } }: Route,
   key: string,
   { address }: ClientInfo,
-): Promise<{ token: string } | undefined> {
+): Promise<{ token: string } | "not the owner's" | undefined> {
   if (key.length > MAX_KEY_HEADER) return undefined;
   const hash = hashSecret(key);
   const owner = await store.keys.find(hash);
   if (owner?.project !== project) return undefined;
+  if (!owner.rights.isOwners) return "not the owner's";
   try {
     return await store.sessions.start(project, app, hash, address);
   } catch (error) {

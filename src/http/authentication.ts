@@ -1,12 +1,21 @@
+import { Rights } from "../rules/rights.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { errors, type HttpError } from "./http_error.ts";
 import type { WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
 
+/** A key that the store knows. */
+export interface KnownKey {
+  project: string;
+  /** The beginning of its secret. */
+  prefix: string;
+  rights: Rights;
+}
+
 /** Looks up project keys by their SHA-256. */
 export interface KeyRing {
-  /** The project of a key, and the key's prefix; `undefined` for an unknown key. */
-  find(keyHash: string): Promise<{ project: string; prefix: string } | undefined>;
+  /** What a key opens; `undefined` for an unknown key. */
+  find(keyHash: string): Promise<KnownKey | undefined>;
 }
 
 /** Knows which keys were revoked. */
@@ -31,10 +40,12 @@ export interface AuthContext {
 }
 
 /** A sender with access to everything, or to one project. */
-export type Caller = { isAdministrator: true } | { isAdministrator: false; project: string };
+export type Caller =
+  | { isAdministrator: true; rights: Rights }
+  | { isAdministrator: false; project: string; rights: Rights };
 
 /**
- * Requires a key of the project in `X-Api-Key`.
+ * Requires a key of the project in `X-Api-Key`. Returns its rights.
  *
  * @throws {HttpError} 401 without a known key, 429 after too many unknown ones, 403 with a key of another project.
  */
@@ -42,24 +53,28 @@ export async function requireProjectKey(
   headers: Headers,
   project: string,
   auth: AuthContext,
-): Promise<void> {
-  if (await projectOfKey(headers, auth) !== project) throw errors.wrongProject();
+): Promise<Rights> {
+  const key = await knownKey(headers, auth);
+  if (key.project !== project) throw errors.wrongProject();
+  return key.rights;
 }
 
 /**
  * Checks whether the key of an accepted request is still valid: it may have been revoked while the body was received. Costs
  * no read of the store while the request is young.
  *
- * @throws {HttpError} 401 if the key was revoked.
+ * @throws {HttpError} 401 if the key was revoked or has expired.
  */
 export async function reauthenticate(
   headers: Headers,
   project: string,
+  { expires = Infinity }: Pick<Rights, "expires">,
   { keys, context }: { keys: KeyStatus; context: RequestContext },
 ): Promise<void> {
   const hash = hashSecret(headers.get("x-api-key") ?? "");
   const age = performance.now() - context.began;
-  if (!await keys.isStillValid(hash, project, age)) throw errors.revokedKey();
+  if (await keys.isStillValid(hash, project, age)) return;
+  throw expires <= Date.now() ? errors.expiredKey() : errors.revokedKey();
 }
 
 /**
@@ -77,10 +92,11 @@ export async function authenticateCaller(
     const isKnown = token.length <= MAX_KEY_HEADER && await adminToken.hasHash(hashSecret(token));
     if (!isKnown) throw keyRefusal(errors.unknownToken(), auth);
     auth.context.key = "admin";
-    return { isAdministrator: true };
+    return { isAdministrator: true, rights: Rights.all };
   }
   if ((headers.get("x-api-key") ?? "") === "") throw errors.missingCredentials();
-  return { isAdministrator: false, project: await projectOfKey(headers, auth) };
+  const { project, rights } = await knownKey(headers, auth);
+  return { isAdministrator: false, project, rights };
 }
 
 /** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
@@ -101,16 +117,16 @@ export function keyRefusal(
 }
 
 /**
- * The project of the key in `X-Api-Key`. The lookup is by SHA-256, so that its duration tells a guesser nothing about the
+ * The key in `X-Api-Key`. The lookup is by SHA-256, so that its duration tells a guesser nothing about the
  * key.
  *
  * @throws {HttpError} 401 without a known key, 429 after too many unknown ones.
  */
-async function projectOfKey(headers: Headers, auth: AuthContext): Promise<string> {
+async function knownKey(headers: Headers, auth: AuthContext): Promise<KnownKey> {
   const key = headers.get("x-api-key") ?? "";
   if (key === "") throw errors.missingKey();
   const found = key.length > MAX_KEY_HEADER ? undefined : await auth.keys.find(hashSecret(key));
   if (found === undefined) throw keyRefusal(errors.unknownKey(), auth);
   auth.context.key = found.prefix;
-  return found.project;
+  return found;
 }

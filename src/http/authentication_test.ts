@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { Rights } from "../rules/rights.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import {
   type AuthContext,
@@ -23,7 +24,9 @@ function authContext(
 ): AuthContext {
   const find = (hash: string) => {
     lookups.push(hash);
-    return Promise.resolve(hash === hashSecret(KEY) ? { project: "p", prefix: "sec" } : undefined);
+    return Promise.resolve(
+      hash === hashSecret(KEY) ? { project: "p", prefix: "sec", rights: Rights.all } : undefined,
+    );
   };
   return { keys: { find }, wrongKeys, address: () => "192.0.2.1", context: someContext() };
 }
@@ -32,7 +35,7 @@ function requireKey(
   key: string | undefined,
   auth: AuthContext,
   project = "p",
-): Promise<void> {
+): Promise<Rights> {
   const headers = new Headers(key === undefined ? {} : { "x-api-key": key });
   return requireProjectKey(headers, project, auth);
 }
@@ -113,18 +116,21 @@ Deno.test("a missing key and one of another project do not count as wrong", asyn
 
 Deno.test("the administrator's token is read from Authorization, with a scheme of any case", async () => {
   for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
-    assertEquals(await authenticate({ authorization: scheme + TOKEN }), { isAdministrator: true });
+    assertEquals(await authenticate({ authorization: scheme + TOKEN }), {
+      isAdministrator: true,
+      rights: Rights.all,
+    });
   }
 });
 
 Deno.test("a project key identifies its owner, unless there is a bearer token", async () => {
-  const owner = { isAdministrator: false, project: "p" };
+  const owner = { isAdministrator: false, project: "p", rights: Rights.all };
   assertEquals(await authenticate({ "x-api-key": KEY }), owner);
   for (const none of ["", "Bearer", "Bearer ", `Basic ${TOKEN}`, TOKEN]) {
     assertEquals(await authenticate({ "x-api-key": KEY, authorization: none }), owner, none);
   }
   const both = { "x-api-key": "p_wrong", authorization: `Bearer ${TOKEN}` };
-  assertEquals(await authenticate(both), { isAdministrator: true });
+  assertEquals(await authenticate(both), { isAdministrator: true, rights: Rights.all });
 });
 
 Deno.test("unknown credentials are 401, and the error contains nothing that was sent", async () => {
@@ -172,7 +178,10 @@ Deno.test("a key that was revoked during the request is 401", async () => {
       return Promise.resolve(isValid);
     };
     const headers = new Headers({ "x-api-key": KEY });
-    return reauthenticate(headers, "p", { keys: { isStillValid }, context: someContext() });
+    return reauthenticate(headers, "p", Rights.all, {
+      keys: { isStillValid },
+      context: someContext(),
+    });
   };
   await check(true);
   assertEquals((await assertRejects(() => check(false), HttpError)).status, 401);

@@ -1,4 +1,5 @@
 import { MAX_PAYLOAD } from "../rules/payloads.ts";
+import { RightMissing } from "../rules/rights.ts";
 import { StoreFull } from "../store/disk/disk_space.ts";
 import {
   AccessIsOff,
@@ -98,6 +99,8 @@ export const errors = {
     badRequest(`The field ${quote(name)} is unknown: the fields are ${listed(fields)}`),
   missingField: (name: string) => badRequest(`The field "${name}" is missing: it is required`),
   badField: (name: string, problem: string) => badRequest(`The field "${name}" ${problem}`),
+  badItem: (name: string, item: string, problem: string) =>
+    badRequest(`The field "${name}" has ${quote(item)}, which ${problem}`),
   nothingToChange: (fields: readonly string[]) =>
     badRequest(`The body has no field to set: the fields are ${listed(fields)}`),
   badNames: (problem: string) =>
@@ -116,6 +119,11 @@ export const errors = {
     unauthorized(
       KEY,
       "The key in X-Api-Key was revoked while the body was received: nothing was stored, send another key",
+    ),
+  expiredKey: () =>
+    unauthorized(
+      KEY,
+      "The key in X-Api-Key expired while the body was received: nothing was stored, send another key",
     ),
   missingCredentials: () =>
     unauthorized(
@@ -157,6 +165,7 @@ export const errors = {
   // 403 Forbidden
   wrongProject: () =>
     forbidden("The key in X-Api-Key is of another project than the one in the path"),
+  rightMissing: forbidden,
   administratorOnly: () =>
     forbidden(
       "A project key does not allow this: send the administrator's token as Authorization: Bearer",
@@ -313,6 +322,7 @@ const UPLOAD_ERRORS: Record<UploadProblem, (message: string) => HttpError> = {
 /** The error for anything that was thrown. An unexpected one becomes a 500 without its details. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (error instanceof RightMissing) return errors.rightMissing(error.message);
   if (error instanceof UploadRefused) return UPLOAD_ERRORS[error.problem](error.message);
   // The project was deleted after its key was accepted.
   if (error instanceof NoSuchProject) return errors.unknownKey();

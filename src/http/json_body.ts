@@ -174,6 +174,26 @@ export class Fields {
     return value;
   }
 
+  /**
+   * Strings, 1 to `max`, without repetitions; `undefined` if the field is absent or `null`.
+   *
+   * @throws {HttpError} 400 naming the field.
+   */
+  optionalTexts(name: string, max: number, problemOf: ProblemOf): string[] | undefined {
+    if (this.#values.get(name) === null) return undefined;
+    const items = this.texts(name, max);
+    for (const item of items ?? []) {
+      const problem = problemOf(item);
+      if (problem !== undefined) throw errors.badItem(name, item, problem);
+    }
+    return items && [...new Set(items)];
+  }
+
+  /** The same as `wholeNumber`; `undefined` for `null`, too. @throws {HttpError} 400 naming the field. */
+  optionalWholeNumber(name: string, min: number, max: number): number | undefined {
+    return this.#values.get(name) === null ? undefined : this.wholeNumber(name, min, max);
+  }
+
   /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   sizeOrNull(name: string): number | null | undefined {
     const value = this.#values.get(name);

@@ -58,6 +58,13 @@ export function fileNameProblem(name: string): string | undefined {
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
 
+/** Checks the beginning of file names that a key may be limited to. */
+export function namePrefixProblem(prefix: string): string | undefined {
+  if (prefix === "") return "is empty: leave it out for all names";
+  if (prefix.includes("\0")) return "has a NUL character, which no name has: leave it out";
+  return unicodeProblem(prefix) ?? byteLengthProblem(prefix, MAX_FILE_NAME);
+}
+
 /** Checks a drive's name: 1 to 128 bytes of UTF-8, not blank, no `/`, no control character. */
 export function driveNameProblem(name: string): string | undefined {
   if (PLAIN_NAME.test(name)) return undefined;

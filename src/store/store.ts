@@ -135,7 +135,7 @@ export class Store {
     const wake = () => this.sweeper.wake();
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
-    this.keys = new ProjectKeyStore(db, projectCache, revocations, events);
+    this.keys = new ProjectKeyStore(db, projectCache, revocations, events, onError);
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);

@@ -37,6 +37,12 @@ async function callersOf(gate: Gate, key: string): Promise<(way: Way) => Promise
   await otherProject.makeApp({ name: "app" });
   await otherProject.call("PUT", "/apps/app/access", { body: { enabled: true } });
   const namesake = await otherProject.makeAppKey("/apps/app", { name: "first" });
+  const limited = [
+    await project.makeKey({ permissions: ["read", "write", "delete", "list"] }),
+    await project.makeKey({ drives: ["photos"] }),
+    await project.makeKey({ name_prefix: "a" }),
+    await project.makeKey({ permissions: ["admin"], expires_in: 600 }),
+  ];
   const [prefix = "", secret = ""] = key.split(".");
   return async (way) => [
     { name: "unknown", headers: {}, isAllowed: false },
@@ -51,6 +57,12 @@ async function callersOf(gate: Gate, key: string): Promise<(way: Way) => Promise
     { name: "the key of another application", headers: withKey(otherApp), isAllowed: false },
     { name: "the key of a namesake", headers: withKey(namesake.api_key), isAllowed: false },
     { name: "the key of another project", headers: withKey(otherProject.key), isAllowed: false },
+    ...limited.map((key) => ({
+      name: `the owner's key with ${JSON.stringify(key)}`,
+      headers: withKey(key.project_key),
+      isAllowed: key.permissions.includes("admin") && key.drives === null &&
+        key.name_prefix === null,
+    })),
     { name: "a revoked key", headers: withKey(revoked), isAllowed: false },
     { name: "a made-up session", headers: { Cookie: "kvdrive_session=abc" }, isAllowed: false },
     { name: "the application's key", headers: withKey(key), isAllowed: true },

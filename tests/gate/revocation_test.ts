@@ -67,6 +67,19 @@ for (const [name, change] of Object.entries(CHANGES)) {
   });
 }
 
+Deno.test("An owner's key that expires closes what it had opened.", async () => {
+  await using upstream = new UpstreamApp();
+  await using gate = await Gate.shared();
+  await gate.protect(upstream.origin);
+  const { project_key } = await gate.project.makeKey({ expires_in: 2 });
+  const started = Date.now();
+  const socket = await openSocket(gate, project_key);
+  await closing(socket);
+  const took = Date.now() - started;
+  assert(took > 1000 && took < 5000, `${took} ms`);
+  (await gate.get("/", withKey(project_key))).expect(401);
+});
+
 Deno.test("Revoking one key leaves those of others open.", async () => {
   await using upstream = new UpstreamApp();
   await using gate = await Gate.shared();

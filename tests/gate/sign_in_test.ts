@@ -151,6 +151,24 @@ Deno.test("Other keys do not sign in, and the page shows the reason.", async () 
   (await signIn(gate, { key: "" })).expect(400);
 });
 
+Deno.test("A key that does not administer the project does not sign in, and the page shows the reason.", async () => {
+  await using gate = await Gate.shared();
+  await gate.protect("http://127.0.0.1:1");
+  const { project } = gate;
+  const limits = [{ permissions: ["read", "list"] }, { drives: ["photos"] }, { name_prefix: "a" }];
+  for (const each of limits) {
+    const { project_key: key } = await project.makeKey(each);
+    const page = (await signIn(gate, { key, next: "/" })).expect(403);
+    assertStringIncludes(page.text, "This key does not administer the project");
+    assert(!page.text.includes(key) && !page.headers.has("Set-Cookie"));
+  }
+  const { project_key: key } = await project.makeKey({ permissions: ["admin"], expires_in: 2 });
+  const session = { Cookie: cookieOf((await signIn(gate, { key })).expect(303)) };
+  (await gate.get("/", session)).expect(502);
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  (await gate.get("/", session)).expect(401);
+});
+
 Deno.test("After twenty wrong keys the page asks to wait, and the right key still signs in.", async () => {
   await using gate = await Gate.shared();
   await gate.protect("http://127.0.0.1:1");
@@ -378,7 +396,6 @@ Deno.test("No secret is printed or shown.", async () => {
   const cookie = cookieOf((await signIn(gate, { key: gate.project.key })).expect(303));
   await gate.get("/", { Cookie: cookie, "X-Api-Key": key });
   await gate.server.stop();
-  for (const secret of [key, gate.project.key, cookie.split("=")[1] ?? ""]) {
-    assert(!gate.server.text.includes(secret));
-  }
+  const secrets = [key, gate.project.key, cookie.split("=")[1] ?? ""];
+  assertEquals(secrets.filter((secret) => gate.server.text.includes(secret)), []);
 });

@@ -22,6 +22,22 @@ export interface NewProject {
   prefix: string;
 }
 
+/** A project key in lists and, with the key itself, in the answer that creates it. */
+export interface ListedKey {
+  prefix: string;
+  name: string | null;
+  permissions: string[];
+  drives: string[] | null;
+  name_prefix: string | null;
+  created: string;
+  expires: string | null;
+  last_used: string | null;
+}
+
+export interface NewKey extends ListedKey {
+  project_key: string;
+}
+
 export interface NewAppKey {
   name: string;
   description: string | null;
@@ -91,6 +107,22 @@ export class Project {
     options: { as?: Caller; body?: unknown } = {},
   ): Promise<Answer> {
     return await administer(this.server, method, this.path + path, options);
+  }
+
+  /** Creates a key with these limits. @param as Who creates it; by default the administrator. */
+  async makeKey(limits: unknown = {}, as: Caller = administrator): Promise<NewKey> {
+    return (await this.call("POST", "/keys", { as, body: limits })).expect(201).json as NewKey;
+  }
+
+  /** The keys of the project, as a caller sees them; by default the administrator. */
+  async keys(as: Caller = administrator): Promise<ListedKey[]> {
+    const body = (await this.call("GET", "/keys", { as })).expect(200).json;
+    return (body as { keys: ListedKey[] }).keys;
+  }
+
+  /** The same project with another of its keys. */
+  with(key: string): Project {
+    return new Project(this.server, this.id, key);
   }
 
   /** The drives of the project, as those who have its key see them. */

@@ -7,9 +7,11 @@ import { forAdministrator, forOwner } from "../../openapi/info.ts";
 import type { Access, Failures, OperationDescription } from "../../openapi/operation.ts";
 import { isProjectId } from "../../rules/names.ts";
 import type { Actor } from "../../store/accounts/events.ts";
+import type { Rights } from "../../rules/rights.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
+import { forbiddenText, requireRights } from "../permissions.ts";
 
 /** A request to the administration API, whose sender is authorized. */
 export interface AdminCall {
@@ -19,6 +21,8 @@ export interface AdminCall {
   isAdministrator: boolean;
   /** The sender, as the audit logs name it. */
   actor: Actor;
+  /** The rights of the sender, who has the permissions that the operation needs. */
+  rights: Rights;
   /** The parameters of the path, decoded. */
   params: Record<string, string>;
   query: Query;
@@ -52,7 +56,6 @@ const PROJECT_ACCESS: Access = {
   noStore: true,
   failures: {
     ...authenticationFailures,
-    Forbidden: "The key is of another project.",
     NotFound: NO_PROJECT,
   },
 };
@@ -91,11 +94,15 @@ export function projectEndpoint(
 ): Endpoint {
   return {
     operation,
-    access: PROJECT_ACCESS,
+    access: {
+      ...PROJECT_ACCESS,
+      failures: { ...PROJECT_ACCESS.failures, Forbidden: forbiddenText(operation.id) },
+    },
     async handle(routed, deps) {
       const caller = await authenticate(routed, deps);
       const requested = decodeLeniently(routed.params["project"] ?? "");
       if (!caller.isAdministrator && caller.project !== requested) throw errors.wrongProject();
+      requireRights(operation.id, caller.rights);
       const call = adminCallOf(routed, caller);
       const project = call.params["project"] ?? "";
       const info = isProjectId(project) ? await deps.store.projects.get(project) : undefined;
@@ -127,13 +134,14 @@ async function authenticate(
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
 function adminCallOf(
   { request, address, context, params, query }: RoutedRequest,
-  { isAdministrator }: Caller,
+  { isAdministrator, rights }: Caller,
 ): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   return {
     request,
     context,
     isAdministrator,
+    rights,
     actor: { by: context.key ?? "", address: address() },
     params: Object.fromEntries(decoded),
     // A malformed query is 400 even if the endpoint has no query parameters.

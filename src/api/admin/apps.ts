@@ -17,7 +17,7 @@ import { appJson } from "./json.ts";
 export const NO_APP = "The application or the project does not exist.";
 
 const FORBIDDEN =
-  "The key is of another project, or an owner sets an upstream, or a host that is not below the project's suffix.";
+  "The key is of another project or does not administer this one, or an owner sets an upstream, or a host that is not below the project's suffix.";
 
 const OWNERS_HOSTS =
   "Only the administrator sets the upstream and the host name; an owner may choose a host name below the project's " +

@@ -7,6 +7,7 @@
 import { isoSeconds } from "../../rules/dates.ts";
 import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
 import type { AppInfo } from "../../store/accounts/apps.ts";
+import type { KeyInfo } from "../../store/accounts/project_keys.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
@@ -34,6 +35,38 @@ export function projectJson(
     created: isoSeconds(created),
     max_bytes: maxBytes ?? null,
     host_suffix: hostSuffix ?? null,
+  };
+}
+
+/** The fields of a project key in every response, without its secret. */
+export interface ProjectKeyJson {
+  prefix: string;
+  name: string | null;
+  permissions: readonly string[];
+  /** `null` for all. */
+  drives: readonly string[] | null;
+  /** `null` for all names. */
+  name_prefix: string | null;
+  created: string;
+  expires: string | null;
+  /** The hour of the last use. */
+  last_used: string | null;
+}
+
+/** A project key as JSON. */
+export function projectKeyJson(
+  { prefix, name, rights, created, lastUsed }: KeyInfo,
+): ProjectKeyJson {
+  const { permissions, drives, namePrefix, expires } = rights;
+  return {
+    prefix,
+    name: name ?? null,
+    permissions,
+    drives: drives ?? null,
+    name_prefix: namePrefix === "" ? null : namePrefix,
+    created: isoSeconds(created),
+    expires: expires === undefined ? null : isoSeconds(expires),
+    last_used: lastUsed === undefined ? null : isoSeconds(lastUsed),
   };
 }
 

@@ -58,7 +58,8 @@ export const showProject = projectEndpoint({
   tag: TAGS.projects,
   summary: "Show a project",
   description:
-    "Returns a project, its drives and their usage. Only the administrator sees the disk.",
+    "Returns a project, its drives and their usage. A key that is limited to some drives sees only these. " +
+    "Only the administrator sees the disk.",
   success: { 200: jsonResponse("The project.", "ProjectDetails") },
   schemas: {
     ProjectDetails: closed({
@@ -68,7 +69,11 @@ export const showProject = projectEndpoint({
       disk: schema("Disk"),
     }, { optional: ["disk"], description: "Only the administrator sees the disk." }),
   },
-}, (call, deps) => projectDetails(call.info, call, deps));
+}, (call, deps) => {
+  // The sizes of drives tell about all of their files.
+  call.rights.requireAllNames();
+  return projectDetails(call.info, call, deps);
+});
 
 const CHANGEABLE = ["max_bytes", "host_suffix", "trash_days"];
 
@@ -92,7 +97,9 @@ export const changeProject = projectEndpoint({
   success: { 200: jsonResponse("The changed project.", "ProjectDetails") },
   failures: {
     ...jsonFailures,
-    Forbidden: "The key is of another project, or a field is for the administrator only.",
+    Forbidden:
+      "The key is of another project or does not administer this one, or a field is for the administrator only, or " +
+      "`trash_days` is 0 and the key lacks the permission `delete`.",
   },
   schemas: {
     ChangeProjectRequest: closed({
@@ -106,14 +113,13 @@ export const changeProject = projectEndpoint({
   if (!CHANGEABLE.some((name) => fields.has(name))) throw errors.nothingToChange(CHANGEABLE);
   const isOwners = !fields.has("max_bytes") && !fields.has("host_suffix");
   if (!call.isAdministrator && !isOwners) throw errors.administratorOnly();
+  const trashDays = fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS);
+  // Without a trash, what is in it is deleted.
+  if (trashDays === 0) call.rights.require("delete");
   const maxBytes = fields.sizeOrNull("max_bytes");
   const suffix = fields.textOrNull("host_suffix", (text) => suffixProblem(text, deps));
   const hostSuffix = suffix === null ? null : suffix?.toLowerCase();
-  const changes = {
-    maxBytes,
-    hostSuffix,
-    trashDays: fields.wholeNumber("trash_days", 0, MAX_TRASH_DAYS),
-  };
+  const changes = { maxBytes, hostSuffix, trashDays };
   const info = await deps.store.projects.update(call.project, changes, call.actor);
   if (info === undefined) throw errors.projectNotFound(call.project);
   return await projectDetails(info, call, deps);
@@ -160,10 +166,12 @@ export const deleteDrive = projectEndpoint({
   schemas: {
     DriveNamed: closed({ project_id: schema("ProjectId"), drive_name: schema("DriveName") }),
   },
-}, async ({ project, params, actor }, { store }) => {
+}, async ({ project, params, rights, actor }, { store }) => {
   const drive = params["drive"] ?? "";
   const problem = driveNameProblem(drive);
   if (problem !== undefined) throw errors.badDriveName(problem);
+  rights.requireDrive(drive);
+  rights.requireAllNames();
   const isDeleted = await store.projects.deleteDrive(project, drive, actor);
   if (!isDeleted) throw errors.driveNotFound(drive);
   return json(202, { project_id: project, drive_name: drive });
@@ -172,10 +180,11 @@ export const deleteDrive = projectEndpoint({
 /** A project with its drives. The disk is shared by all projects, so only the administrator sees it. */
 async function projectDetails(
   info: ProjectInfo,
-  { isAdministrator }: AdminCall,
+  { isAdministrator, rights }: AdminCall,
   { store, volume }: Deps,
 ): Promise<Response> {
-  const drives = await store.drives(info.project);
+  const all = await store.drives(info.project);
+  const drives = all.filter(({ name }) => rights.allowsDrive(name));
   return json(200, {
     ...projectUsageJson(info, drives),
     drives: drives.map(driveJson),

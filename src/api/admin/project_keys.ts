@@ -5,17 +5,57 @@ import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf, orNull } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
-import { isoSeconds } from "../../rules/dates.ts";
-import { keyNameProblem } from "../../rules/names.ts";
-import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
+import { type Schema, schema } from "../../openapi/types.ts";
+import {
+  driveNameProblem,
+  keyNameProblem,
+  MAX_FILE_NAME,
+  namePrefixProblem,
+} from "../../rules/names.ts";
+import {
+  type KeyLimits,
+  MAX_KEY_DRIVES,
+  MAX_KEY_LIFE,
+  type Permission,
+  PERMISSIONS,
+  Rights,
+} from "../../rules/rights.ts";
+import { hashSecret, KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
+import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
+import { projectKeyJson } from "./json.ts";
+
+const permissions = listOf({ type: "string", enum: PERMISSIONS }, {
+  minItems: 1,
+  description: "What the key may do.",
+  examples: [["read", "list"]],
+});
+const drives = listOf(schema("DriveName"), {
+  minItems: 1,
+  maxItems: MAX_KEY_DRIVES,
+  description: "The drives that the key is for; `null` for all.",
+});
+const namePrefix: Schema = {
+  type: "string",
+  minLength: 1,
+  maxLength: MAX_FILE_NAME,
+  description: "The key is only for names that begin with this text; `null` for all.",
+  examples: ["inbox/"],
+};
 
 const keyFields = {
   prefix: schema("KeyPrefix"),
   name: orNull(schema("Label")),
+  permissions: { ...permissions, uniqueItems: true },
+  drives: orNull({ ...drives, uniqueItems: true }),
+  name_prefix: orNull(namePrefix),
   created: schema("Second"),
+  expires: orNull(schema("Second")),
+  last_used: {
+    ...orNull(schema("Second")),
+    description: "The hour in which the key was last used; `null` before the first use.",
+  },
 };
 
 /** `GET …/keys`: the keys of a project, by their prefix. */
@@ -23,49 +63,99 @@ export const listProjectKeys = projectEndpoint({
   id: "listProjectKeys",
   tag: TAGS.projects,
   summary: "List project keys",
-  description: "Lists the keys of a project by their prefixes.",
+  description:
+    "Lists the keys of a project by their prefixes. A key that is limited to some drives or names sees only " +
+    "keys within its limits.",
   success: { 200: jsonResponse("All keys, without their secrets.", "ProjectKeyList") },
   schemas: { ProjectKeyList: closed({ keys: listOf(closed(keyFields)) }) },
-}, async ({ project }, { store }) => {
-  const keys = await store.keys.list(project);
-  return json(200, {
-    keys: keys.map(({ prefix, name, created }) => ({
-      prefix,
-      name: name ?? null,
-      created: isoSeconds(created),
-    })),
-  });
+}, async ({ project, rights }, { store }) => {
+  const all = await store.keys.list(project);
+  const keys = all.filter((key) => rights.coversScope(key.rights));
+  return json(200, { keys: keys.map(projectKeyJson) });
 });
+
+const CREATABLE = ["name", "permissions", "drives", "name_prefix", "expires_in"];
 
 /** `POST …/keys`: creates another key of the project, which is returned only once. */
 export const createProjectKey = projectEndpoint({
   id: "createProjectKey",
   tag: TAGS.projects,
   summary: "Create a project key",
-  description: "Creates another key of the project, which is returned only in this response.",
-  body: jsonBody("A name for the list of keys.", schema("CreateProjectKeyRequest"), {
-    required: false,
-    example: { name: "backup" },
-  }),
+  description:
+    "Creates another key of the project, which is returned only in this response. A key cannot create one with more " +
+    "rights than its own: more permissions, drives or names, or a longer life.",
+  body: jsonBody(
+    "The limits of the key, and a name for the list.",
+    schema("CreateProjectKeyRequest"),
+    {
+      required: false,
+      example: {
+        name: "scanner",
+        permissions: ["write"],
+        drives: ["photos"],
+        name_prefix: "inbox/",
+      },
+    },
+  ),
   success: { 201: jsonResponse("The key.", "NewProjectKey") },
-  failures: jsonFailures,
+  failures: {
+    ...jsonFailures,
+    Forbidden:
+      "The key is of another project, or lacks the permission `admin`, or has fewer rights than the new key would have.",
+  },
   schemas: {
-    CreateProjectKeyRequest: closed({ name: orNull(schema("Label")) }, { optional: ["name"] }),
+    CreateProjectKeyRequest: closed({
+      name: orNull(schema("Label")),
+      permissions: orNull(permissions),
+      drives: orNull(drives),
+      name_prefix: orNull(namePrefix),
+      expires_in: orNull({
+        type: "integer",
+        minimum: 1,
+        maximum: MAX_KEY_LIFE,
+        description: "The life of the key in seconds; without it the key does not expire.",
+      }),
+    }, {
+      optional: CREATABLE,
+      description: "Without `permissions` the key has all. A field with `null` counts as absent.",
+    }),
     NewProjectKey: closed({ ...keyFields, project_key: schema("ProjectSecret") }),
   },
 }, async (call, { store, idleTimeout }) => {
-  const fields = await Fields.read(call, idleTimeout, ["name"]);
-  const keyName = fields.optionalText("name", keyNameProblem);
-  const made = await store.keys.create(call.project, keyName, call.actor);
-  if (made === undefined) throw new NoSuchProject(call.project);
-  const { key, prefix, name, created } = made;
-  return json(201, {
-    name: name ?? null,
-    prefix,
-    project_key: key.text,
-    created: isoSeconds(created),
-  });
+  const { project, rights, isAdministrator, actor, request: { headers } } = call;
+  const fields = await Fields.read(call, idleTimeout, CREATABLE);
+  const name = fields.optionalText("name", keyNameProblem);
+  const created = Date.now();
+  const limits = limitsOf(fields, created);
+  rights.requireToCreate(new Rights(limits));
+  const by = isAdministrator ? undefined : hashSecret(headers.get("x-api-key") ?? "");
+  const made = await store.keys.create(project, { name, created, limits, by, actor });
+  if (made === undefined) throw new NoSuchProject(project);
+  return json(201, { ...projectKeyJson(made), project_key: made.key.text });
 });
+
+/** The limits of a key that is created now. @throws {HttpError} 400 */
+function limitsOf(fields: Fields, now: number): KeyLimits {
+  const isPermission = (text: string): text is Permission =>
+    PERMISSIONS.some((one) => one === text);
+  const permissions = fields.optionalTexts(
+    "permissions",
+    PERMISSIONS.length,
+    (text) =>
+      isPermission(text) ? undefined : `is not a permission: choose from ${PERMISSIONS.join(", ")}`,
+  );
+  const drives = fields.optionalTexts("drives", MAX_KEY_DRIVES, driveNameProblem);
+  const namePrefix = fields.optionalText("name_prefix", namePrefixProblem);
+  const life = fields.optionalWholeNumber("expires_in", 1, MAX_KEY_LIFE);
+  return {
+    ...(permissions === undefined
+      ? {}
+      : { permissions: PERMISSIONS.filter((one) => permissions.includes(one)) }),
+    ...(drives === undefined ? {} : { drives }),
+    ...(namePrefix === undefined ? {} : { namePrefix }),
+    ...(life === undefined ? {} : { expires: now + life * SECOND }),
+  };
+}
 
 /** `DELETE …/keys/{prefix}`: revokes a key. */
 export const revokeProjectKey = projectEndpoint({
@@ -73,14 +163,15 @@ export const revokeProjectKey = projectEndpoint({
   tag: TAGS.projects,
   summary: "Revoke a project key",
   description:
-    "The key is invalid once this is answered; in other server processes within 5 seconds.",
+    "The key is invalid once this is answered; in other server processes within 5 seconds. For a key that is limited " +
+    "to some drives or names, keys beyond its limits do not exist.",
   success: { 200: jsonResponse("The key was revoked.", "KeyNamed") },
   failures: { ...changeFailures, NotFound: "The key or the project does not exist." },
   schemas: { KeyNamed: closed({ prefix: schema("KeyPrefix") }) },
-}, async ({ project, params, actor }, { store }) => {
+}, async ({ project, params, rights, actor }, { store }) => {
   const prefix = params["prefix"] ?? "";
   const isRevoked = prefix.length === KEY_PREFIX_LENGTH &&
-    await store.keys.revoke(project, prefix, actor);
+    await store.keys.revoke(project, prefix, { within: rights, actor });
   if (!isRevoked) throw errors.projectKeyNotFound(prefix);
   return json(200, { prefix });
 });

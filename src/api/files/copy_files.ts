@@ -193,6 +193,7 @@ function resultOf(
   return { done, failed };
 }
 
+/** @throws {RightMissing} if the key is not for the drive of the targets, or for one of the names. */
 async function readRequest(
   call: DriveCall,
   { idleTimeout: idle }: Deps,
@@ -211,10 +212,16 @@ async function readRequest(
   const overwrite = fields.flagOr("overwrite", false);
   const condition: CopyRequest["condition"] = (current) =>
     allowsWrite({ ...noConditions, ifMatch }, current);
-  const { project } = call;
+  const { project, rights } = call;
+  rights.requireDrive(drive);
+  const nameOf = (item: Fields, field: "from" | "to"): string => {
+    const name = item.text(field, fileNameProblem);
+    rights.requireName(name);
+    return name;
+  };
   const itemOf = (item: Fields): CopyRequest => ({
-    from: { project, drive: call.drive, name: item.text("from", fileNameProblem) },
-    to: { project, drive, name: item.text("to", fileNameProblem) },
+    from: { project, drive: call.drive, name: nameOf(item, "from") },
+    to: { project, drive, name: nameOf(item, "to") },
     overwrite,
     condition,
   });

@@ -78,6 +78,7 @@ export async function deleteNamed(call: DriveCall, deps: Deps): Promise<Response
   // The response repeats the names, so the memory reserved for the body suffices for it.
   return await boundedJson(call, deps, { isRepeatable: false }, async (memory) => {
     const names = await namesOf(call, deps.idleTimeout, memory);
+    for (const name of names) call.rights.requireName(name);
     const results = await Promise.all(names.map((name) => deleteFile(call, deps, name)));
     return resultOf(names, results, call, deps);
   });

@@ -4,8 +4,8 @@ import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
-import { MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
-import type { Listed } from "../../store/files/listing.ts";
+import { compareNames, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
+import type { Listed, ListPage, ListQuery } from "../../store/files/listing.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
@@ -21,7 +21,8 @@ export const listFiles = driveEndpoint({
   tag: TAGS.files,
   summary: "List files",
   description:
-    "Lists names in the order of their UTF-8 bytes. A drive without any files is listed as empty.",
+    "Lists names in the order of their UTF-8 bytes. A drive without any files is listed as empty. A key that is limited " +
+    "to names with a prefix sees only these.",
   parameters: ["Limit", "Prefix", "Last", "Recursive", "Details"].map(parameter),
   success: {
     200: jsonResponse("The names, and `paging` if there is a next page.", "FileList", {
@@ -71,7 +72,7 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
   const details = query.flag("details", false);
   const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
-    const page = await deps.store.list({ project, drive, limit, prefix, last }, { recursive });
+    const page = await visiblePage(call, deps, { project, drive, limit, prefix, last }, recursive);
     const entries = withinPage(page.entries, details);
     const more = page.more || entries.length < page.entries.length;
     const names = entries.map(({ name }) => name);
@@ -81,6 +82,23 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
       ...pagingOf(names, more),
     };
   });
+}
+
+/** A page of what the sender may see. Above the prefix of the key only the directory shows that leads to it. */
+async function visiblePage(
+  { rights }: DriveCall,
+  { store }: Deps,
+  query: ListQuery,
+  recursive: boolean,
+): Promise<ListPage> {
+  const prefix = rights.visiblePrefix(query.prefix);
+  if (prefix === undefined) return { entries: [], more: false };
+  const slash = prefix.indexOf("/", query.prefix.length);
+  if (recursive || slash === -1) return await store.list({ ...query, prefix }, { recursive });
+  const directory = prefix.slice(0, slash + 1);
+  const isBehind = compareNames(directory, query.last) <= 0;
+  const { entries } = await store.list({ ...query, prefix, last: "", limit: 1 }, { recursive });
+  return { entries: isBehind || entries.length === 0 ? [] : [{ name: directory }], more: false };
 }
 
 /** The maximum JSON size of an entry's details without its name and type, in bytes. */

@@ -53,15 +53,18 @@ export const listTrash = driveEndpoint({
     }),
   },
 }, async (call, deps) => {
-  const { project, drive, query } = call;
+  const { project, drive, query, rights } = call;
   const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
-  const options = { limit, last: query.one("last") ?? "", prefix: query.one("prefix") ?? "" };
+  const last = query.one("last") ?? "";
+  const prefix = rights.visiblePrefix(query.one("prefix") ?? "");
+  if (prefix === undefined) return json(200, { items: [] });
   const memory = { estimate: limit * ITEM_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, memory, async () => {
-    const { items, last } = await deps.store.trash.list({ project, drive }, options);
+    const page = await deps.store.trash.list({ project, drive }, { limit, last, prefix });
+    const { items } = page;
     return {
       items: items.map(itemJson),
-      ...(last === undefined ? {} : { paging: { size: items.length, last } }),
+      ...(page.last === undefined ? {} : { paging: { size: items.length, last: page.last } }),
     };
   });
 });
@@ -100,6 +103,7 @@ export const restoreTrash = driveEndpoint({
   const asked = fields.texts("ids", MAX_IDS);
   if (asked === undefined) throw errors.missingField("ids");
   const overwrite = fields.flagOr("overwrite", false);
+  await requireNames(call, deps, asked);
   const restored: string[] = [];
   const failed: { id: string; error: string }[] = [];
   // One after the other: two of them may have the same name.
@@ -142,10 +146,26 @@ export const deleteTrash = driveEndpoint({
   if (isAll === (asked !== undefined)) {
     throw errors.badObject(["ids", "all"], 'it needs either "ids" or "all": true');
   }
-  if (asked === undefined) return json(200, { deleted: await trash.empty(call) });
+  if (asked === undefined) {
+    call.rights.requireAllNames();
+    return json(200, { deleted: await trash.empty(call) });
+  }
+  await requireNames(call, deps, asked);
   const outcomes = await Promise.all([...new Set(asked)].map((id) => trash.delete(call, id)));
   return json(200, { deleted: outcomes.filter(Boolean).length });
 });
+
+/** @throws {RightMissing} if the key is not for the name of an item. Nothing was changed then. */
+async function requireNames(
+  call: DriveCall,
+  { store }: Deps,
+  ids: readonly string[],
+): Promise<void> {
+  if (call.rights.namePrefix === "") return;
+  for (const name of await store.trash.names(call, ids)) {
+    if (name !== undefined) call.rights.requireName(name);
+  }
+}
 
 async function readFields(
   { request, context }: DriveCall,

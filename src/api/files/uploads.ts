@@ -82,12 +82,16 @@ export const listUploads = driveEndpoint({
     }, { optional: ["paging"] }),
   },
 }, async (call, deps) => {
-  const { project, drive, query } = call;
+  const { project, drive, query, rights: { namePrefix: prefix } } = call;
   const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
   const last = query.one("last") ?? "";
   const options = { estimate: limit * UPLOAD_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
-    const { uploads, more } = await deps.store.uploads.list(project, drive, { limit, last });
+    const { uploads, more } = await deps.store.uploads.list(project, drive, {
+      limit,
+      last,
+      prefix,
+    });
     return {
       uploads: uploads.map(({ id, session }) => ({
         upload_id: id,

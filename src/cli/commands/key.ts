@@ -38,7 +38,9 @@ export const keyCommands: readonly StoreCommand[] = [
 async function createKey(call: StoreCall): Promise<void> {
   const { project } = call;
   call.validate("name", keyNameProblem);
-  const made = await call.withStore((store) => store.keys.create(project, call.get("name")));
+  const made = await call.withStore((store) =>
+    store.keys.create(project, { name: call.get("name") })
+  );
   if (made === undefined) throw noSuchProject(project);
   const { key, prefix, name = null, created } = made;
   call.print({ name, prefix, project_key: key.text, created: isoSeconds(created) }, [

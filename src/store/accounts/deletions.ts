@@ -7,7 +7,7 @@
 import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
-import { identityOf, keys, prefixes } from "../engine/keys.ts";
+import { identityOf, keys, prefixes, ranges } from "../engine/keys.ts";
 import { MAX_COMMIT_BYTES, Operation } from "../engine/operation.ts";
 import { type ProjectCache, setProjectRecord } from "../engine/project_cache.ts";
 import type { KvReader } from "../reads/read_queue.ts";
@@ -15,6 +15,7 @@ import type {
   AppRecord,
   DeletionMarker,
   FileRecord,
+  ProjectKeyRecord,
   ProjectRecord,
   SessionRecord,
   TrashRecord,
@@ -23,6 +24,7 @@ import type {
 import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
+import { deleteProjectKey } from "./project_keys.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */
 export const DELETION_BATCH = 100;
@@ -223,7 +225,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* appKeySteps(list, project);
   yield* appSteps(list, project);
   yield* sessionSteps(list, project);
-  yield* indexedKeySteps(list, prefixes.projectKeyPrefixes(project), keys.projectKey);
+  yield* projectKeySteps(list, project);
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.openUploads(project));
@@ -287,18 +289,21 @@ async function* appKeySteps(
   project: string,
   ...app: string[]
 ): AsyncGenerator<Operation> {
-  yield* indexedKeySteps(list, prefixes.appKeyPrefixes(project, ...app), keys.appKey);
+  const index = { prefix: prefixes.appKeyPrefixes(project, ...app) };
+  for await (const { key, value: hash } of list<string>(index)) {
+    yield new Operation().delete(keys.appKey(hash)).delete(key);
+  }
   yield* deleteAll(list, prefixes.appKeyNames(project, ...app));
 }
 
-/** Yields the keys whose hashes an index holds, together with their index entries. */
-async function* indexedKeySteps(
-  list: List,
-  index: Deno.KvKey,
-  keyOf: (hash: string) => Deno.KvKey,
-): AsyncGenerator<Operation> {
-  for await (const { key, value: hash } of list<string>({ prefix: index })) {
-    yield new Operation().delete(keyOf(hash)).delete(key);
+/** Yields the keys of a project. Their records have the entries of the journal that end them. */
+async function* projectKeySteps(list: List, project: string): AsyncGenerator<Operation> {
+  const index = { prefix: prefixes.projectKeyPrefixes(project) };
+  for await (const { key, value: hash } of list<string>(index)) {
+    const step = new Operation().delete(key);
+    const [record] = await Array.fromAsync(list<ProjectKeyRecord>(ranges.projectKey(hash)));
+    deleteProjectKey(step, hash, record?.value ?? null);
+    yield step;
   }
 }
 

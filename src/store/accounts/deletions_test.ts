@@ -34,7 +34,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
 async function fillProject(bench: TestStore, project: string): Promise<void> {
   const { store } = bench;
   const { key } = await store.projects.create(project, `The ${project}`);
-  await store.keys.create(project, "second");
+  await store.keys.create(project, { name: "second" });
   for (const app of ["web", "bare"]) {
     const host = app === "web" ? `${project}.example.com` : undefined;
     await store.apps.create(project, app, { host });

@@ -85,7 +85,10 @@ testOnAll("Many old events are removed at once", async (bench) => {
     forward(EVENT_TTL + 2 * SECOND);
     await bench.store.apps.create("p", "new", {});
     await bench.store.events.sweep();
-    assertEquals([await countEntries(bench, ["event"]), await countEntries(bench, ["server_event"])], [1, 1]);
+    assertEquals([
+      await countEntries(bench, ["event"]),
+      await countEntries(bench, ["server_event"]),
+    ], [1, 1]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { type KeyLimits, Rights } from "../../rules/rights.ts";
 import {
   hashSecret,
   KEY_PREFIX_LENGTH,
@@ -5,7 +6,10 @@ import {
   newProjectKey,
   type ProjectKey,
 } from "../../rules/secrets.ts";
+import { HOUR } from "../../rules/units.ts";
+import { StoreFull } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
+import { NoSuchProject, StoreUnavailable } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { Owned, ProjectCache } from "../engine/project_cache.ts";
@@ -13,6 +17,7 @@ import { readMany } from "../reads/read_queue.ts";
 import type { ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
+import { setExpiring } from "../bytes/garbage.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -23,19 +28,42 @@ export interface KeyInfo {
   name?: string;
   /** Milliseconds since 1970. */
   created: number;
+  rights: Rights;
+  /** The hour in which it was last used, in milliseconds since 1970; absent before the first use. */
+  lastUsed?: number;
 }
 
-/** The project that a key opens. */
+/** What a new key is to be. */
+export interface NewKey {
+  name?: string | undefined;
+  /** Milliseconds since 1970; now unless given. */
+  created?: number;
+  /** All rights unless given. */
+  limits?: KeyLimits;
+  /** SHA-256 of the project key that creates it: it must still be valid. Absent for the administrator. */
+  by?: string | undefined;
+  /** Who creates it, for the audit log. */
+  actor?: Actor;
+}
+
+/** The project that a key opens, and what it may do there. */
 export interface FoundProjectKey {
   project: string;
   prefix: string;
+  rights: Rights;
   /** Drives of the project that are being deleted. */
   deleting: readonly string[];
 }
 
 /** A key as every request needs it. */
 interface CachedKey extends Owned {
-  prefix: string;
+  record: ProjectKeyRecord;
+  rights: Rights;
+  /** The versions of the key's record and of the entry with its last use. */
+  versionstamp: string;
+  useVersionstamp: string | null;
+  /** The hour that is stored or being stored as its last use, in milliseconds since 1970. */
+  lastUsed: number;
 }
 
 /** The keys of projects. Only the SHA-256 of a secret is stored. */
@@ -45,13 +73,17 @@ export class ProjectKeyStore {
   readonly #revocations: Revocations;
   readonly #events: EventLog;
   readonly #cache: TtlCache<CachedKey>;
+  readonly #onError: (error: unknown) => void;
 
+  /** @param onError Receives errors of background work. */
   constructor(
     db: Database,
     projects: ProjectCache,
     revocations: Revocations,
     events: EventLog,
+    onError: (error: unknown) => void,
   ) {
+    this.#onError = onError;
     this.#db = db;
     this.#projects = projects;
     this.#revocations = revocations;
@@ -59,12 +91,22 @@ export class ProjectKeyStore {
     this.#cache = new TtlCache((hash) => this.#read(hash));
   }
 
-  /** Returns what the key with this hash opens, or `undefined`. The answer is cached for `KEY_CACHE_TTL`. */
+  /**
+   * Returns what the key with this hash opens, or `undefined` for an unknown key. The answer is cached for `KEY_CACHE_TTL`.
+   * An expired key is deleted here, so a system clock that is set back does not revive it.
+   */
   async find(hash: string): Promise<FoundProjectKey | undefined> {
     const found = await this.#projects.findOwned(this.#cache, hash);
     if (found === undefined) return undefined;
-    const { project, prefix } = found.thing;
-    return { project, prefix, deleting: found.owner.deleting };
+    const { thing: key, owner } = found;
+    const now = Date.now();
+    if (isExpired(key.record, now)) {
+      await this.#expire(hash, key);
+      return undefined;
+    }
+    if (now >= key.lastUsed + HOUR) this.#noteUse(hash, key, now);
+    const { project, rights, record: { prefix } } = key;
+    return { project, prefix, rights, deleting: owner.deleting };
   }
 
   /**
@@ -78,63 +120,119 @@ export class ProjectKeyStore {
     return (await this.find(hash))?.project === project;
   }
 
-  /** Creates another key of a project. Returns `undefined` if there is no such project. */
+  /**
+   * Creates another key of a project. Returns `undefined` if there is no such project.
+   *
+   * @throws {NoSuchProject} if the key that creates it no longer opens the project.
+   */
   async create(
     project: string,
-    name?: string,
-    actor: Actor = COMMAND_LINE,
+    { name, created = Date.now(), limits = {}, by, actor = COMMAND_LINE }: NewKey = {},
   ): Promise<KeyInfo & { key: ProjectKey } | undefined> {
     return await transact(this.#db, async () => {
-      const owner = await this.#db.reader.get<ProjectRecord>(keys.project(project));
+      const [owner, maker] = await this.#db.reader.getMany<[ProjectRecord, ProjectKeyRecord]>([
+        keys.project(project),
+        keys.projectKey(by ?? ""),
+      ]);
       if (owner.value === null) return { result: undefined };
+      if (by !== undefined && !opens(maker.value, project)) throw new NoSuchProject(project);
       const key = newProjectKey(project);
-      const info: KeyInfo = {
+      const record: ProjectKeyRecord = {
+        ...limits,
+        project,
         prefix: keyPrefix(key),
         ...(name === undefined ? {} : { name }),
-        created: Date.now(),
+        created,
       };
-      const operation = new Operation().check(owner.key, owner.versionstamp);
-      addProjectKey(operation, hashSecret(key.text), { project, ...info });
-      const event = { event: "key.created", project, target: info.prefix } as const;
+      const operation = new Operation().check(owner.key, owner.versionstamp)
+        .check(maker.key, maker.versionstamp);
+      addProjectKey(operation, hashSecret(key.text), record);
+      const event = { event: "key.created", project, target: record.prefix } as const;
       this.#events.record(operation, actor, event);
-      return { operation, result: { key, ...info } };
+      return { operation, result: { key, ...infoOf(record) } };
     });
   }
 
   /** Returns the keys of a project, the oldest first; none if there is no such project. */
   async list(project: string): Promise<KeyInfo[]> {
     if ((await this.#db.reader.get(keys.project(project))).value === null) return [];
-    const found: Deno.KvKey[] = [];
+    const hashes: string[] = [];
     const index = this.#db.reader.list<string>({ prefix: prefixes.projectKeyPrefixes(project) });
-    for await (const { value } of index) found.push(keys.projectKey(value));
-    const records = await readMany<ProjectKeyRecord>(this.#db.reader, found);
-    const infos = records.flatMap(({ value }) => value === null ? [] : [infoOf(value)]);
+    for await (const { value } of index) hashes.push(value);
+    const [records, uses] = await Promise.all([
+      readMany<ProjectKeyRecord>(this.#db.reader, hashes.map(keys.projectKey)),
+      readMany<number>(this.#db.reader, hashes.map(keys.projectKeyUse)),
+    ]);
+    const infos: KeyInfo[] = [];
+    for (const [i, hash] of hashes.entries()) {
+      const { value = null, versionstamp = null } = records[i] ?? {};
+      if (value === null || versionstamp === null) continue;
+      if (isExpired(value)) await this.#expire(hash, { record: value, versionstamp });
+      else infos.push(infoOf(value, uses[i]?.value));
+    }
     return infos.sort((a, b) => a.created - b.created);
   }
 
-  /** Revokes a key. Returns whether there was one with this prefix. */
+  /** Revokes a key. Returns whether there was one with this prefix. @param within Keys of other drives or names stay. */
   async revoke(
     project: string,
     prefix: string,
-    actor: Actor = COMMAND_LINE,
+    { within = Rights.all, actor = COMMAND_LINE }: { within?: Rights; actor?: Actor } = {},
   ): Promise<boolean> {
-    const hash = await transact(this.#db, async () => {
+    const revoked = await transact(this.#db, async () => {
       const [owner, index] = await this.#db.reader.getMany<[ProjectRecord, string]>([
         keys.project(project),
         keys.projectKeyPrefix(project, prefix),
       ]);
       if (owner.value === null || index.value === null) return { result: undefined };
+      const hash = index.value;
+      const { value } = await this.#db.reader.get<ProjectKeyRecord>(keys.projectKey(hash));
+      const isFound = value !== null && !isExpired(value);
+      if (isFound && !within.coversScope(new Rights(value))) return { result: undefined };
       const operation = new Operation().check(owner.key, owner.versionstamp)
         .check(index.key, index.versionstamp)
-        .delete(index.key)
-        .delete(keys.projectKey(index.value));
-      this.#events.record(operation, actor, { event: "key.revoked", project, target: prefix });
-      return { operation, result: index.value };
+        .delete(index.key);
+      deleteProjectKey(operation, hash, value);
+      if (isFound) {
+        this.#events.record(operation, actor, { event: "key.revoked", project, target: prefix });
+      }
+      return { operation, result: { hash, isFound } };
     });
-    if (hash === undefined) return false;
-    this.#cache.forget(hash);
+    if (revoked === undefined) return false;
+    this.#cache.forget(revoked.hash);
     this.#revocations.notify();
-    return true;
+    return revoked.isFound;
+  }
+
+  async #expire(
+    hash: string,
+    { record, versionstamp }: Pick<CachedKey, "record" | "versionstamp">,
+  ): Promise<void> {
+    const operation = new Operation().check(keys.projectKey(hash), versionstamp);
+    deleteProjectKey(operation, hash, record);
+    await this.#db.commit(operation);
+    this.#cache.forget(hash);
+  }
+
+  /**
+   * Stores in the background that a key was used in this hour. The checks let one of several processes do it, and keep
+   * the entry from outliving the key.
+   */
+  #noteUse(hash: string, key: CachedKey, now: number): void {
+    key.lastUsed = now - now % HOUR;
+    const { record: { project, expires }, lastUsed: value } = key;
+    const use = keys.projectKeyUse(hash);
+    const operation = new Operation().check(keys.projectKey(hash), key.versionstamp)
+      .check(use, key.useVersionstamp);
+    if (expires === undefined) operation.set(use, value);
+    else {
+      const id = journalIds(hash).use;
+      setExpiring(operation, { project }, { key: use, value, deadline: expires, id });
+    }
+    this.#db.commit(operation).catch((error: unknown) => {
+      // The next look-up beyond the cache time tries again.
+      if (!(error instanceof StoreFull || error instanceof StoreUnavailable)) this.#onError(error);
+    });
   }
 
   /** Reads a key together with its project: the second read is of one moment. */
@@ -142,13 +240,46 @@ export class ProjectKeyStore {
     const [first] = await this.#db.reads.get<[ProjectKeyRecord]>([keys.projectKey(hash)]);
     if (first.value === null) return undefined;
     const { project } = first.value;
-    const [key, owner] = await this.#db.reads.get<[ProjectKeyRecord, ProjectRecord]>([
+    const [key, owner, use] = await this.#db.reads.get<[ProjectKeyRecord, ProjectRecord, number]>([
       first.key,
       keys.project(project),
+      keys.projectKeyUse(hash),
     ]);
     if (key.value === null || owner.value === null) return undefined;
-    return { project, projectCreated: owner.value.created, prefix: key.value.prefix };
+    return {
+      project,
+      projectCreated: owner.value.created,
+      record: key.value,
+      rights: new Rights(key.value),
+      versionstamp: key.versionstamp,
+      useVersionstamp: use.versionstamp,
+      lastUsed: use.value ?? 0,
+    };
   }
+}
+
+/** Returns whether a key is known and opens a project. */
+export function opens(
+  record: ProjectKeyRecord | null,
+  project: string,
+): record is ProjectKeyRecord {
+  return record !== null && record.project === project && !isExpired(record);
+}
+
+function isExpired({ expires = Infinity }: ProjectKeyRecord, now = Date.now()): boolean {
+  return expires <= now;
+}
+
+/** Returns the keys of the journal's entries that end a key; none if it does not expire. */
+export function journalKeys(hash: string, { expires }: ProjectKeyRecord): Deno.KvKey[] {
+  if (expires === undefined) return [];
+  const { record, index } = journalIds(hash);
+  return [keys.garbage(expires, record), keys.garbage(expires, index)];
+}
+
+/** The journal's ids of what is deleted at the end of a key's life. */
+function journalIds(hash: string): { record: string; index: string; use: string } {
+  return { record: hash, index: `${hash}.index`, use: `${hash}.use` };
 }
 
 /** Adds a new key. The operation fails if another key of the project has the same prefix. */
@@ -157,8 +288,40 @@ export function addProjectKey(
   hash: string,
   record: ProjectKeyRecord,
 ): void {
-  const index = keys.projectKeyPrefix(record.project, record.prefix);
-  operation.check(index, null).set(index, hash).set(keys.projectKey(hash), record);
+  operation.check(keys.projectKeyPrefix(record.project, record.prefix), null);
+  setProjectKey(operation, hash, record);
+}
+
+/** Adds a key's record, its entry in the index, and the journal's entries that end both. */
+export function setProjectKey(
+  operation: Operation,
+  hash: string,
+  record: ProjectKeyRecord,
+): void {
+  const { project, prefix, expires: deadline } = record;
+  const key = keys.projectKey(hash);
+  const index = keys.projectKeyPrefix(project, prefix);
+  if (deadline === undefined) {
+    operation.set(index, hash).set(key, record);
+    return;
+  }
+  const ids = journalIds(hash);
+  setExpiring(operation, { project }, { key: index, value: hash, deadline, id: ids.index });
+  setExpiring(operation, { project }, { key, value: record, deadline, id: ids.record });
+}
+
+/** Adds the deletion of a key with all that belongs to it. @param record Its record, if it is there. */
+export function deleteProjectKey(
+  operation: Operation,
+  hash: string,
+  record: ProjectKeyRecord | null,
+): void {
+  operation.delete(keys.projectKey(hash)).delete(keys.projectKeyUse(hash));
+  if (record === null) return;
+  const { project, prefix, expires } = record;
+  operation.delete(keys.projectKeyPrefix(project, prefix));
+  if (expires === undefined) return;
+  for (const id of Object.values(journalIds(hash))) operation.delete(keys.garbage(expires, id));
 }
 
 /**
@@ -179,6 +342,13 @@ export async function freePrefix(
   return candidates[found.findIndex(({ value }) => value === null)] ?? hash;
 }
 
-function infoOf({ prefix, name, created }: ProjectKeyRecord): KeyInfo {
-  return { prefix, ...(name === undefined ? {} : { name }), created };
+function infoOf(record: ProjectKeyRecord, lastUsed: number | null = null): KeyInfo {
+  const { prefix, name, created } = record;
+  return {
+    prefix,
+    ...(name === undefined ? {} : { name }),
+    created,
+    rights: new Rights(record),
+    ...(lastUsed === null ? {} : { lastUsed }),
+  };
 }

@@ -6,7 +6,7 @@ import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
 async function makeKey({ store }: TestStore, name?: string): Promise<ProjectKey> {
-  const made = await store.keys.create("p", name);
+  const made = await store.keys.create("p", { name });
   assert(made !== undefined);
   return made.key;
 }

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Rights } from "../../rules/rights.ts";
 import { hashSecret, keyPrefix, parseProjectKey } from "../../rules/secrets.ts";
 import { AlreadyExists, BeingDeleted } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
@@ -18,7 +19,12 @@ testOnAll(
       assertEquals([info.project, info.name], [id ?? key.project, name]);
       assertEquals(await store.projects.get(info.project), info);
       const opened = await store.keys.find(hashSecret(key.text));
-      assertEquals(opened, { project: info.project, prefix: keyPrefix(key), deleting: [] });
+      assertEquals(opened, {
+        project: info.project,
+        prefix: keyPrefix(key),
+        rights: Rights.all,
+        deleting: [],
+      });
       const [listed, ...more] = await store.keys.list(info.project);
       assertEquals([listed?.prefix, more.length], [key.secret.slice(0, 8), 0]);
     }

@@ -43,7 +43,7 @@ const makeApp = (access: boolean) => ({ store }: TestStore) =>
 
 const CHANGES: Record<string, Change> = {
   "a new key": {
-    change: ({ store }) => store.keys.create("p", "laptop", ACTOR),
+    change: ({ store }) => store.keys.create("p", { name: "laptop", actor: ACTOR }),
     kind: "project_key",
     events: [/^key\.created \w{8}$/],
   },
@@ -51,7 +51,7 @@ const CHANGES: Record<string, Change> = {
     prepare: ({ store }) => store.keys.create("p"),
     change: async ({ store }) => {
       const [key] = await store.keys.list("p");
-      await store.keys.revoke("p", key?.prefix ?? "", ACTOR);
+      await store.keys.revoke("p", key?.prefix ?? "", { actor: ACTOR });
     },
     kind: "project_key",
     events: [/^key\.revoked \w{8}$/],
@@ -244,4 +244,3 @@ testOnAll("A renewed token is recorded once, not at each start", async (bench) =
   const { events: [event] } = await bench.store.events.listServer(ALL_EVENTS);
   assertEquals([event?.by, event?.address], ["command line", ""]);
 });
-

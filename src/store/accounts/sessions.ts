@@ -15,7 +15,7 @@ import { TtlCache } from "../engine/ttl_cache.ts";
 import { setExpiring } from "../bytes/garbage.ts";
 import type { AppStore } from "./apps.ts";
 import type { EventLog } from "./events.ts";
-import type { ProjectKeyStore } from "./project_keys.ts";
+import { opens, type ProjectKeyStore } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
 /** How long a browser stays signed in to an application, in milliseconds. */
@@ -63,7 +63,7 @@ export class SessionStore {
       const [owner, key, current] = await this.#db.reader.getMany<
         [ProjectRecord, ProjectKeyRecord, AppRecord]
       >([keys.project(project), keys.projectKey(projectKey), keys.app(project, app)]);
-      if (owner.value === null || key.value?.project !== project) throw new NoSuchProject(project);
+      if (owner.value === null || !opens(key.value, project)) throw new NoSuchProject(project);
       if (current.value === null) throw new NoSuchApp(app);
       const token = newSecret();
       const expires = Date.now() + SESSION_TIME;

@@ -132,6 +132,9 @@ export const keys = {
     prefix,
   ],
 
+  /** The hour in which a project key was last used, in milliseconds since 1970. */
+  projectKeyUse: (hash: string): Deno.KvKey => ["project_key_use", hash],
+
   /** The record of an application. */
   app: (project: string, app: string): Deno.KvKey => ["app", project, app],
 
@@ -278,6 +281,12 @@ export const ranges = {
   serverEvents: (before?: string): KeyRange => ({
     start: ["server_event"],
     end: ["server_event", before ?? AFTER_STRINGS],
+  }),
+
+  /** The record of one project key, for code that lists. */
+  projectKey: (hash: string): KeyRange => ({
+    start: keys.projectKey(hash),
+    end: keys.projectKey(hash + "\0"),
   }),
 
   /** The garbage that is due at a time, in milliseconds since 1970. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { KeyLimits } from "../../rules/rights.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
 export const CHUNK_SIZE = 65_536;
@@ -177,7 +178,8 @@ export interface QuotaRecord {
   bytes: number;
 }
 
-export interface ProjectKeyRecord {
+/** Its limits never change, so that what it was checked for stays true. */
+export interface ProjectKeyRecord extends KeyLimits {
   project: string;
   created: number;
   /** The first characters of the secret or of its hash, by which the key is listed. */

@@ -109,5 +109,7 @@ export async function dropReference(
     else if (isLast) operation.delete(key).delete(keys.content(version));
     if ((await db.commit(operation)).ok) return garbage;
   }
-  throw new StoreUnavailable("The bytes of a copy could not be released: their users kept changing");
+  throw new StoreUnavailable(
+    "The bytes of a copy could not be released: their users kept changing",
+  );
 }

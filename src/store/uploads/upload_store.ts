@@ -266,7 +266,7 @@ export class UploadStore {
   async list(
     project: string,
     drive: string,
-    { limit, last }: { limit: number; last: string },
+    { limit, last, prefix = "" }: { limit: number; last: string; prefix?: string },
   ): Promise<{ uploads: ListedUpload[]; more: boolean }> {
     if (await this.#projects.isHidden({ project, drive })) return { uploads: [], more: false };
     const uploads: ListedUpload[] = [];
@@ -276,6 +276,7 @@ export class UploadStore {
         await keepExpired(this.#db, { key, versionstamp, session: value, completed: false });
         continue;
       }
+      if (!value.name.startsWith(prefix)) continue;
       if (uploads.length === limit) return { uploads, more: true };
       uploads.push({ id: String(key.at(-1)), session: value });
     }

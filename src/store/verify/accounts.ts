@@ -13,6 +13,8 @@ import type {
   ProjectKeyRecord,
   ServerEventRecord,
 } from "../engine/records.ts";
+import { areKeyLimits } from "../../rules/rights.ts";
+import { deleteProjectKey, journalKeys, setProjectKey } from "../accounts/project_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteInBatches, deleteUnchanged, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
@@ -25,6 +27,7 @@ export function* accountProblems(
   yield* missingProjects(snapshot, deletions);
   yield* projectKeyProblems(snapshot, deletions);
   yield* projectKeyIndexProblems(snapshot, deletions);
+  yield* projectKeyUseProblems(snapshot);
   yield* appKeyProblems(snapshot, deletions);
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
@@ -57,9 +60,53 @@ function* projectKeyProblems(snapshot: Snapshot, deletions: PendingDeletions): G
     const label = `The key ${prefix} of project ${project}`;
     if (!snapshot.has(keys.project(project))) {
       yield orphanKey(entry, keys.project(project), `${label} has no project`, project);
+    } else if (!areKeyLimits(entry.value)) {
+      yield invalidKey(entry, `${label} has limits that make no sense`);
     } else {
+      yield* missingFromJournal(snapshot, entry, label);
       yield* missingFromIndex(snapshot, entry, keys.projectKeyPrefix(project, prefix), label);
     }
+  }
+}
+
+function invalidKey(
+  { key, value, versionstamp }: SnapshotEntry<ProjectKeyRecord>,
+  message: string,
+): Problem {
+  const operation = new Operation().check(key, versionstamp);
+  // A time that is none has no entries in the journal.
+  const { expires: _, ...record } = value;
+  deleteProjectKey(operation, String(key[1]), record);
+  return indexProblem(message, operation, "The key was removed", value.project);
+}
+
+/** A key that the journal does not end would stay in lists after the end of its life until someone uses it. */
+function* missingFromJournal(
+  snapshot: Snapshot,
+  { key, value, versionstamp }: SnapshotEntry<ProjectKeyRecord>,
+  label: string,
+): Generator<Problem> {
+  const hash = String(key[1]);
+  if (journalKeys(hash, value).every((each) => snapshot.has(each))) return;
+  const operation = new Operation().check(key, versionstamp);
+  setProjectKey(operation, hash, value);
+  yield {
+    kind: "journal",
+    message: `${label} expires, but is not scheduled for deletion`,
+    project: value.project,
+    repair: repairWith(operation, "It was scheduled"),
+  };
+}
+
+function* projectKeyUseProblems(snapshot: Snapshot): Generator<Problem> {
+  for (const entry of snapshot.list<number>(prefixes.all("project_key_use"))) {
+    const owner = keys.projectKey(String(entry.key[1]));
+    if (snapshot.has(owner)) continue;
+    yield {
+      kind: "orphan",
+      message: "The last use of a key is stored, but the key does not exist",
+      repair: repairWith(deleteUnchanged(entry).check(owner, null), "The entry was removed"),
+    };
   }
 }
 

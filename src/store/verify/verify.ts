@@ -18,7 +18,15 @@ const KINDS = new Set([
   ...["admin_token", "app", "app_host", "app_key", "app_key_name", "app_key_prefix"],
   ...["checksums", "chunk", "completed_upload", "content", "damage", "event", "file"],
   ...["garbage", "lease", "manifest", "open_upload", "part", "parts_revision", "pending"],
-  ...["project", "project_key", "project_key_prefix", "quota", "recounted", "references"],
+  ...[
+    "project",
+    "project_key",
+    "project_key_prefix",
+    "project_key_use",
+    "quota",
+    "recounted",
+    "references",
+  ],
   ...["removal", "scrub", "server_event", "session", "trash", "undigested", "upload", "usage"],
 ]);
 

@@ -4,6 +4,7 @@ import {
   ADMINISTERED,
   administrator,
   assertPrivate,
+  type ListedKey,
   type NewProject,
   Project,
   PROJECTS,
@@ -189,11 +190,14 @@ test("Only the administrator sees the size and the free space of the disk.", asy
   assertEquals(new Set(totals).size, 1);
 });
 
-interface ListedKey {
-  prefix: string;
-  name: string | null;
-  created: string;
-}
+/** A key may do everything unless its limits are given, and was not used at first. */
+const UNLIMITED = {
+  permissions: ["read", "write", "delete", "list", "admin"],
+  drives: null,
+  name_prefix: null,
+  expires: null,
+  last_used: null,
+};
 
 async function keysOf(project: Project): Promise<ListedKey[]> {
   const body = (await project.call("GET", "/keys")).expect(200).json;
@@ -208,6 +212,7 @@ test("A project has several keys, each by its prefix, and each opens it.", async
   assertEquals(withoutDate(first), {
     prefix: project.key.slice(project.id.length + 1).slice(0, 8),
     name: null,
+    ...UNLIMITED,
   });
   const keys = [project.key];
   for (const [body, name] of [[undefined, null], [{ name: "deploy" }, "deploy"]] as const) {
@@ -215,7 +220,7 @@ test("A project has several keys, each by its prefix, and each opens it.", async
     const made = answer.expect(201).json as ListedKey & { project_key: string };
     const { project_key, prefix } = made;
     assertMatch(project_key, new RegExp(`^${project.id}_${prefix}[A-Za-z0-9]{14,}$`));
-    assertEquals(withoutDate(made), { name, prefix, project_key });
+    assertEquals(withoutDate(made), { name, prefix, ...UNLIMITED, project_key });
     keys.push(project_key);
   }
   for (const key of keys) (await project.files("GET", "", key)).expect(200);

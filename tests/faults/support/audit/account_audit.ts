@@ -23,6 +23,7 @@ export const ACCOUNT_KINDS = [
   "project",
   "project_key",
   "project_key_prefix",
+  "project_key_use",
   "recounted",
   "removal",
   "server_event",
@@ -48,6 +49,10 @@ export function* accountProblems(entries: Entries): Generator<string> {
   yield* indexProblems(entries, "project_key_prefix", "project_key", (value, hash) => {
     return [textOfKey(value.project, value.prefix), hash];
   });
+  const projectKeys = idsOf(entries, "project_key");
+  for (const entry of all(entries, "project_key_use")) {
+    if (!projectKeys.has(rest(entry))) yield `The project_key_use ${rest(entry)} has no key`;
+  }
   yield* indexProblems(entries, "app_key_name", "app_key", (value, hash) => {
     return [textOfKey(value.project, value.app, value.name), hash];
   });

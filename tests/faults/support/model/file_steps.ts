@@ -234,8 +234,7 @@ export function relocate(
   const done = (ref: FileRef): Outcome => {
     if (ref === to) return { text: "target", effect: (state) => withFile(state, version) };
     if (isCopy) return { text: "copied", effect: onlyIf(isThere), pure: true };
-    const effect: Effect = (state) =>
-      isThere(state.file) ? withFile(state, undefined) : undefined;
+    const effect: Effect = (state) => isThere(state.file) ? withFile(state, undefined) : undefined;
     return { text: "moved", effect };
   };
   return {

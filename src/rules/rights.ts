@@ -1,0 +1,187 @@
+/**
+ * What a project key may do: "`permissions` (a list of `read`, `write`, `delete`, `list`, `admin`; absent: all), `drives`
+ * (a list; absent: all), `name_prefix` (only names that begin with it) and `expires_in`".
+ *
+ * @module
+ */
+
+/** All permissions, in the order in which responses list them. */
+export const PERMISSIONS = ["read", "write", "delete", "list", "admin"] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** The drives that a key may be limited to. Every request with the key needs its record. */
+export const MAX_KEY_DRIVES = 100;
+
+/** The longest life of a key, in seconds (contract): ten years. */
+export const MAX_KEY_LIFE = 315_360_000;
+
+/** The limits of a key. What is absent does not limit it. */
+export interface KeyLimits {
+  permissions?: readonly Permission[];
+  /** The drives that the key is for. */
+  drives?: readonly string[];
+  /** The beginning of every name that the key is for. */
+  namePrefix?: string;
+  /** End of the key's life, in milliseconds since 1970. */
+  expires?: number;
+}
+
+/** Returns whether the stored limits of a key, which may be damaged, are limits. */
+export function areKeyLimits(stored: KeyLimits): boolean {
+  const { permissions = PERMISSIONS, drives = [""], namePrefix = "a", expires = 0 } = stored;
+  const known: readonly string[] = PERMISSIONS;
+  return isTexts(permissions) && permissions.every((one) => known.includes(one)) &&
+    isTexts(drives) && typeof namePrefix === "string" && namePrefix !== "" &&
+    Number.isFinite(expires);
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((item) => typeof item === "string");
+}
+
+/** A known key does not have the right that a call needs. The message is a sentence for the caller. */
+export class RightMissing extends Error {
+  override readonly name = "RightMissing";
+}
+
+/** The rights of the sender of a request: those of a project key, or all for the administrator. */
+export class Rights {
+  /** The rights of a key without limits, and of the administrator within a project. */
+  static readonly all: Rights = new Rights({});
+
+  /** In the order of `PERMISSIONS`. */
+  readonly permissions: readonly Permission[];
+  /** `undefined` for all drives. */
+  readonly drives: readonly string[] | undefined;
+  /** Empty for all names. */
+  readonly namePrefix: string;
+  /** Milliseconds since 1970; `undefined` for a key that does not expire. */
+  readonly expires: number | undefined;
+
+  constructor({ permissions, drives, namePrefix = "", expires }: KeyLimits) {
+    this.permissions = permissions === undefined
+      ? PERMISSIONS
+      : PERMISSIONS.filter((permission) => permissions.includes(permission));
+    this.drives = drives;
+    this.namePrefix = namePrefix;
+    this.expires = expires;
+  }
+
+  /** Whether neither the drives nor the names are limited. */
+  get isForWholeProject(): boolean {
+    return this.drives === undefined && this.namePrefix === "";
+  }
+
+  /** Whether the key is one of the owner: it administers the project, and uses its applications. */
+  get isOwners(): boolean {
+    return this.has("admin") && this.isForWholeProject;
+  }
+
+  has(permission: Permission): boolean {
+    return this.permissions.includes(permission);
+  }
+
+  allowsDrive(drive: string): boolean {
+    return this.drives === undefined || this.drives.includes(drive);
+  }
+
+  allowsName(name: string): boolean {
+    return name.startsWith(this.namePrefix);
+  }
+
+  /** @throws {RightMissing} naming the permissions that are missing. */
+  require(...permissions: readonly Permission[]): void {
+    if (permissions.every((permission) => this.has(permission))) return;
+    const missing = permissions.filter((permission) => !this.has(permission));
+    throw new RightMissing(
+      `The key in X-Api-Key does not have ${permissionText(missing)}: send a key that does`,
+    );
+  }
+
+  /** @throws {RightMissing} if the key is limited to other drives. */
+  requireDrive(drive: string): void {
+    if (this.allowsDrive(drive)) return;
+    throw new RightMissing(
+      `The key in X-Api-Key is not for the drive ${JSON.stringify(drive)}: send a key that is`,
+    );
+  }
+
+  /** @throws {RightMissing} if the key is limited to names with another beginning. */
+  requireName(name: string): void {
+    if (this.allowsName(name)) return;
+    throw new RightMissing(
+      `The key in X-Api-Key is only for names that begin with ${
+        JSON.stringify(this.namePrefix)
+      }: ` +
+        "send another key for other names",
+    );
+  }
+
+  /** @throws {RightMissing} if the key is limited to some names. */
+  requireAllNames(): void {
+    if (this.namePrefix === "") return;
+    throw new RightMissing(
+      `The key in X-Api-Key is only for names that begin with ${
+        JSON.stringify(this.namePrefix)
+      }: ` +
+        "send a key for all names",
+    );
+  }
+
+  /** @throws {RightMissing} if the key is limited to some drives or names. */
+  requireWholeProject(): void {
+    if (this.isForWholeProject) return;
+    throw new RightMissing(
+      "The key in X-Api-Key is limited to some drives or names: send a key of the whole project",
+    );
+  }
+
+  /**
+   * Checks that a key may create another one: "no key can make one with more rights than its own".
+   *
+   * @throws {RightMissing} naming what exceeds the rights.
+   */
+  requireToCreate(other: Rights): void {
+    const refuse = (problem: string) => {
+      throw new RightMissing(`The key in X-Api-Key cannot create ${problem}`);
+    };
+    const missing = other.permissions.filter((permission) => !this.has(permission));
+    if (missing.length > 0) {
+      refuse(`a key with ${permissionText(missing)}, which it does not have itself: choose fewer`);
+    }
+    if (!this.allowsName(other.namePrefix)) {
+      const own = JSON.stringify(this.namePrefix);
+      refuse(`a key for more names than its own: give a "name_prefix" that begins with ${own}`);
+    }
+    if (!this.coversScope(other)) {
+      refuse('a key for more drives than its own: give only these in "drives"');
+    }
+    if ((this.expires ?? Infinity) < (other.expires ?? Infinity)) {
+      refuse('a key that expires later than itself: give a smaller "expires_in"');
+    }
+  }
+
+  /** Whether this key is for all the drives and names that another is for. */
+  coversScope({ drives, namePrefix }: Rights): boolean {
+    if (!this.allowsName(namePrefix)) return false;
+    if (this.drives === undefined) return true;
+    return drives !== undefined && drives.every((drive) => this.allowsDrive(drive));
+  }
+
+  /**
+   * Returns the prefix to list instead of the given one, so that only names show that the key is for; `undefined` if
+   * none of them begins with the given one.
+   */
+  visiblePrefix(prefix: string): string | undefined {
+    if (prefix.startsWith(this.namePrefix)) return prefix;
+    return this.namePrefix.startsWith(prefix) ? this.namePrefix : undefined;
+  }
+}
+
+/** Permissions as a sentence names them: `the permissions "read" and "list"`. */
+function permissionText(permissions: readonly Permission[]): string {
+  const names = permissions.map((permission) => `"${permission}"`).join(" and ");
+  return `the permission${permissions.length === 1 ? "" : "s"} ${names}`;
+}
