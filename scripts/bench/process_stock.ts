@@ -41,6 +41,7 @@ interface Entry {
 const VERSION_LENGTH = 26;
 
 /** The version in a serialized record: the name of the field, then the type and the length of its text. */
+// deno-lint-ignore no-control-regex -- the length of the text is a control character
 const VERSION_FIELD = /version"\x1a([0-9A-Z]{26})/;
 
 /** The encoding of `Deno.KvU64`: eight bytes, the lowest first. */
