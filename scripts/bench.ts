@@ -20,6 +20,7 @@ import { gate } from "./bench/rows/gate.ts";
 import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
 import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
+import { besideSearch, search } from "./bench/rows/search.ts";
 import { downloadsOverTls } from "./bench/rows/tls.ts";
 import {
   overwriteSmall,
@@ -48,6 +49,8 @@ const EXPERIMENTS: readonly Experiment[] = [
   listLarge,
   listDetails,
   listDirectories,
+  search,
+  besideSearch,
   lookups,
   sizeOnDisk,
   completeUpload,

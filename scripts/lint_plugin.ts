@@ -36,6 +36,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store/disk",
     "rules",
   ],
+  "store/listing": [
+    "store/files",
+    "store/bytes",
+    "store/engine",
+    "store/reads",
+    "store/disk",
+    "rules",
+  ],
   "store/uploads": [
     "store/files",
     "store/bytes",

@@ -117,15 +117,15 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       replace: "if (this.#bytes <= SWEEP_FROM_BYTES) return;",
     },
   ]),
-  ...mutantsOf("src/store/files/listing.ts", ["tests/api/files/list_test.ts"], [
+  ...mutantsOf("src/store/listing/listing.ts", ["tests/api/files/list_test.ts"], [
     { find: "more: entries.length > limit", replace: "more: entries.length >= limit" },
     {
       find: "await readEntries(reader, range, query.limit + 1)",
       replace: "await readEntries(reader, range, query.limit)",
     },
     {
-      find: "later(query.prefix, boundaryAfter(query.last))",
-      replace: "later(query.prefix, query.last)",
+      find: 'last === "" ? prefix : later(prefix, boundaryAfter(last))',
+      replace: 'last === "" ? prefix : later(prefix, last)',
     },
     { find: "byteLength(prefix) > MAX_FILE_NAME", replace: "byteLength(prefix) >= MAX_FILE_NAME" },
     {
@@ -133,6 +133,16 @@ export const FILES_MUTANTS: readonly Mutant[] = [
       replace: "files.length <= wanted ? undefined",
       tests: ["tests/api/files/list_directories_test.ts"],
     },
+    {
+      find: "later(from, nameAfter(query.prefix))",
+      replace: "from",
+      tests: ["tests/api/files/folders_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/store/listing/search.ts", ["src/store/listing/search_test.ts"], [
+    { find: "searched === MAX_SEARCHED", replace: "searched > MAX_SEARCHED" },
+    { find: "length < size;", replace: "length <= size;" },
+    { find: "!isEnd && await", replace: "await", why: "Another read finds no name either." },
   ]),
   ...mutantsOf("src/store/bytes/read_range.ts", ["src/store/bytes/read_range_test.ts"], [
     {

@@ -32,6 +32,8 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   downloadFile: drive("read"),
   copyFiles: drive("read", "write"),
   moveFiles: drive("read", "write", "delete"),
+  createFolder: drive("write"),
+  deleteFolder: drive("delete"),
   listTrash: drive("list"),
   restoreTrash: drive("write"),
   deleteTrash: drive("delete"),

@@ -74,6 +74,14 @@ export const errors = {
     badRequest(`The query parameter "${name}" is given more than once: give it once`),
   badParameter: (name: string, value: string, wanted: string) =>
     badRequest(`The query parameter "${name}" is ${quote(value)}: it must be ${wanted}`),
+  badContains: (bytes: number, limit: number) =>
+    badRequest(
+      `The query parameter "contains" has ${bytes} bytes of UTF-8: at most ${limit} are allowed`,
+    ),
+  searchInFolder: () =>
+    badRequest(
+      'The query parameters "contains" and "recursive=false" exclude each other: a search includes all folders, so leave one of the two out',
+    ),
   badFileName: (problem: string) => badRequest(`The file name ${problem}`),
   badDriveName: (problem: string) => badRequest(`The drive name ${problem}`),
   badContentType: (limit: number) =>

@@ -132,13 +132,19 @@ async function* piecesOf(body: Bytes): AsyncGenerator<Bytes> {
   }
 }
 
-/** "`size` … Number of file names in this response. `last` … Last file name in this response." */
+/**
+ * "`size` … Number of file names in this response. `last` … Last file name in this response", or of a search the last one
+ * that it looked at.
+ */
 export interface Paging {
   paging?: { size: number; last: string };
 }
 
-/** The paging object of a list, if and only if there is a next page. */
-export function pagingOf(names: readonly string[], more: boolean): Paging {
-  const last = names.at(-1);
+/**
+ * The paging object of a list, if and only if there is a next page.
+ *
+ * @param last The name after which that page continues.
+ */
+export function pagingOf(names: readonly string[], more: boolean, last = names.at(-1)): Paging {
   return more && last !== undefined ? { paging: { size: names.length, last } } : {};
 }

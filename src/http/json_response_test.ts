@@ -98,4 +98,6 @@ Deno.test("an answer has a paging object if and only if there is a next page", (
   assertEquals(pagingOf([""], true), { paging: { size: 1, last: "" } });
   for (const names of [[], ["a"]]) assertEquals(pagingOf(names, false), {});
   assertEquals(pagingOf([], true), {});
+  assertEquals(pagingOf([], true, "b"), { paging: { size: 0, last: "b" } });
+  assertEquals(pagingOf([], false, "b"), {});
 });

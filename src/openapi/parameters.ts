@@ -1,4 +1,4 @@
-import { MAX_APP_NAME, MAX_LIST } from "../rules/names.ts";
+import { MAX_APP_NAME, MAX_FILE_NAME, MAX_LIST, MAX_SEARCHED } from "../rules/names.ts";
 import { type Parameter, schema } from "./types.ts";
 
 /** A list of algorithms with their values (RFC 9530, 2). */
@@ -111,6 +111,15 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     in: "query",
     description: "Lists only names that start with this. An empty value is ignored.",
     schema: { type: "string", default: "" },
+  },
+  Contains: {
+    name: "contains",
+    in: "query",
+    description:
+      `Lists only names that contain this, whatever their case: at most ${MAX_FILE_NAME} bytes of UTF-8. Names and text are compared by Unicode's default case folding, in NFC. ` +
+      `One request looks at ${MAX_SEARCHED} names at most. If names remain, there is \`paging\`, even if the response has fewer than \`limit\` names or none. ` +
+      "Not with `recursive=false`. An empty value is ignored.",
+    schema: { type: "string", default: "", maxLength: MAX_FILE_NAME },
   },
   Last: {
     name: "last",

@@ -62,14 +62,15 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
   Paging: closed({
     size: {
       type: "integer",
-      minimum: 1,
+      minimum: 0,
       maximum: MAX_LIST,
-      description: "The number of names in this response.",
+      description: "The number of names in this response; 0 only in a search.",
     },
     last: {
       type: "string",
       minLength: 1,
-      description: "The last of these names: `last` of the next request.",
+      description:
+        "The last of these names, or the last one that a search looked at: `last` of the next request.",
     },
   }, { description: "Present if and only if there is a next page." }),
   Time: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },

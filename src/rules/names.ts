@@ -26,6 +26,9 @@ export const MAX_DESCRIPTION = 1024;
 /** "At most 1000 names are returned by default" (List Files); a greater `limit` counts as 1000 (wire contract). */
 export const MAX_LIST = 1000;
 
+/** "One request looks at 100,000 names at most" (Search). */
+export const MAX_SEARCHED = 100_000;
+
 /** "at most 1000 names per request" (Delete Files). */
 export const MAX_DELETE_NAMES = 1000;
 
@@ -63,6 +66,14 @@ export function namePrefixProblem(prefix: string): string | undefined {
   if (prefix === "") return "is empty: leave it out for all names";
   if (prefix.includes("\0")) return "has a NUL character, which no name has: leave it out";
   return unicodeProblem(prefix) ?? byteLengthProblem(prefix, MAX_FILE_NAME);
+}
+
+/** Checks a folder's name: that of a file, with a `/` at its end. */
+export function folderNameProblem(name: string): string | undefined {
+  if (!name.endsWith("/")) return 'does not end with "/": add it';
+  if (name.slice(0, -1).trim() === "") return 'is blank before its last "/": name the folder';
+  if (name.includes("\0")) return "has a NUL character: leave it out";
+  return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
 
 /** Checks a drive's name: 1 to 128 bytes of UTF-8, not blank, no `/`, no control character. */

@@ -8,6 +8,7 @@ import {
   descriptionProblem,
   driveNameProblem,
   fileNameProblem,
+  folderNameProblem,
   isProjectId,
   keyNameProblem,
   MAX_DRIVE_NAME,
@@ -66,6 +67,22 @@ Deno.test("A file name has no NUL, no trailing slash and no lone surrogate", () 
     ["\ud83d", "surrogate"],
     ["a\ude00b", "surrogate"],
     ["\ude00\ud83d", "surrogate"],
+  ]);
+});
+
+Deno.test("A folder name is that of a file with a slash at its end", () => {
+  assertProblems(folderNameProblem, [
+    ["a/", undefined],
+    ["a/b//", undefined],
+    ["../", undefined],
+    ["", 'does not end with "/"'],
+    ["a", 'does not end with "/"'],
+    ["/", "is blank"],
+    [" \t/", "is blank"],
+    ["a\0/", "NUL"],
+    ["\ud83d/", "surrogate"],
+    [`${"ü".repeat(511)}a/`, undefined],
+    [`${"ü".repeat(512)}/`, "has 1025 bytes"],
   ]);
 });
 

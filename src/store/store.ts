@@ -16,10 +16,12 @@ import { ProjectCache } from "./engine/project_cache.ts";
 import type { Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
 import { FileStore } from "./files/file_store.ts";
-import { listDirectory, listFiles, type ListPage, type ListQuery } from "./files/listing.ts";
-import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { Trash } from "./files/trash.ts";
+import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/versions.ts";
+import { FolderStore } from "./listing/folders.ts";
+import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
+import { FileSearch, type SearchOptions } from "./listing/search.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
 import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
@@ -69,6 +71,7 @@ export interface Integrity extends ScrubState {
 export class Store {
   readonly files: FileStore;
   readonly trash: Trash;
+  readonly folders: FolderStore;
   readonly uploads: UploadStore;
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
@@ -82,6 +85,7 @@ export class Store {
   readonly scrub: Scrub;
   readonly memory: MemoryBudget;
   readonly #damages: DamagedFiles;
+  readonly #search: FileSearch;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
@@ -112,6 +116,8 @@ export class Store {
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
     this.files = new FileStore(db, { ...shared, onDamage });
+    this.#search = new FileSearch(db.reader);
+    this.folders = new FolderStore(db, projectCache);
     const end = uploadEnder(db, projectCache, quotas);
     this.uploads = new UploadStore(db, projectCache, quotas, this.files, {
       limit: new OpenUploadLimit(db, maxOpenUploads),
@@ -147,6 +153,12 @@ export class Store {
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
+  }
+
+  /** Returns a page of the files of a drive whose names contain a text. */
+  async search(query: ListQuery, options: SearchOptions): Promise<ListPage> {
+    if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
+    return await this.#search.run(query, options);
   }
 
   /**

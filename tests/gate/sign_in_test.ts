@@ -372,10 +372,10 @@ Deno.test("The gate's own paths take only what they are for, and never reach the
   ) {
     (await ask("GET", path)).expect(404).errors;
   }
-  const type = { "Content-Type": "application/json" };
-  (await ask("POST", "/.kvdrive/sign-in", { headers: type, body: "{}" })).expect(400).errors;
-  const body = new URLSearchParams({ key: "x".repeat(9000) });
-  (await ask("POST", "/.kvdrive/sign-in", { body })).expect(413).errors;
+  const headers = { "Content-Type": "application/json" };
+  (await ask("POST", "/.kvdrive/sign-in", { headers, body: "{}" })).expect(400).errors;
+  const large = { body: new URLSearchParams({ key: "x".repeat(9000) }) };
+  (await ask("POST", "/.kvdrive/sign-in", large)).expect(413).errors;
   assertEquals(upstream.received, "");
   (await ask("GET", "/.kvdriver")).expect(200);
 });
@@ -393,9 +393,9 @@ Deno.test("A proxy that took TLS off makes the cookie one for TLS.", async () =>
 Deno.test("No secret is printed or shown.", async () => {
   await using gate = await Gate.shared();
   const key = await gate.protect("http://127.0.0.1:1");
-  const cookie = cookieOf((await signIn(gate, { key: gate.project.key })).expect(303));
+  const cookie = cookieOf(await signIn(gate, { key: gate.project.key }));
   await gate.get("/", { Cookie: cookie, "X-Api-Key": key });
   await gate.server.stop();
-  const secrets = [key, gate.project.key, cookie.split("=")[1] ?? ""];
-  assertEquals(secrets.filter((secret) => gate.server.text.includes(secret)), []);
+  const secrets = [key, gate.project.key, cookie.slice(1 + cookie.indexOf("="))];
+  for (const secret of secrets) assert(!gate.server.text.includes(secret));
 });

@@ -1,11 +1,14 @@
+import { errors } from "../../http/http_error.ts";
 import { boundedJson, pagingOf } from "../../http/json_response.ts";
+import type { Query } from "../../http/request_target.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_CONTENT_TYPE } from "../../rules/content_type.ts";
-import { compareNames, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
-import type { Listed, ListPage, ListQuery } from "../../store/files/listing.ts";
+import { byteLength, compareNames, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
+import type { Listed, ListPage, ListQuery } from "../../store/listing/listing.ts";
+import type { SearchOptions } from "../../store/listing/search.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
@@ -21,9 +24,9 @@ export const listFiles = driveEndpoint({
   tag: TAGS.files,
   summary: "List files",
   description:
-    "Lists names in the order of their UTF-8 bytes. A drive without any files is listed as empty. A key that is limited " +
-    "to names with a prefix sees only these.",
-  parameters: ["Limit", "Prefix", "Last", "Recursive", "Details"].map(parameter),
+    "Lists names in the order of their UTF-8 bytes, or searches them with `contains`. A drive without any files is " +
+    "listed as empty. A key that is limited to names with a prefix sees only these.",
+  parameters: ["Limit", "Prefix", "Contains", "Last", "Recursive", "Details"].map(parameter),
   success: {
     200: jsonResponse("The names, and `paging` if there is a next page.", "FileList", {
       example: {
@@ -70,16 +73,23 @@ async function list(call: DriveCall, deps: Deps): Promise<Response> {
   const last = query.one("last") ?? "";
   const recursive = query.flag("recursive", true);
   const details = query.flag("details", false);
+  const contains = containsOf(query);
+  if (contains !== "" && !recursive) throw errors.searchInFolder();
   const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
   return await boundedJson(call, deps, options, async () => {
-    const page = await visiblePage(call, deps, { project, drive, limit, prefix, last }, recursive);
+    const listed = { project, drive, limit, prefix, last };
+    const page = await (contains === ""
+      ? visiblePage(call, deps, listed, recursive)
+      : visibleMatches(call, deps, listed, { contains, details }));
     const entries = withinPage(page.entries, details);
-    const more = page.more || entries.length < page.entries.length;
-    const names = entries.map(({ name }) => name);
+    const isCut = entries.length < page.entries.length;
+    const names = entries.map(({ name }) =>
+      name
+    );
     return {
       names,
       ...(details ? { files: entries.map(detailsOf) } : {}),
-      ...pagingOf(names, more),
+      ...pagingOf(names, page.more || isCut, isCut ? undefined : page.last),
     };
   });
 }
@@ -99,6 +109,26 @@ async function visiblePage(
   const isBehind = compareNames(directory, query.last) <= 0;
   const { entries } = await store.list({ ...query, prefix, last: "", limit: 1 }, { recursive });
   return { entries: isBehind || entries.length === 0 ? [] : [{ name: directory }], more: false };
+}
+
+/** A page of the names that match a search, of those that the sender may see. */
+async function visibleMatches(
+  { rights }: DriveCall,
+  { store }: Deps,
+  query: ListQuery,
+  options: SearchOptions,
+): Promise<ListPage> {
+  const prefix = rights.visiblePrefix(query.prefix);
+  if (prefix === undefined) return { entries: [], more: false };
+  return await store.search({ ...query, prefix }, options);
+}
+
+/** The text to search for, empty if there is none. @throws {HttpError} 400 if it is longer than any name. */
+function containsOf(query: Query): string {
+  const contains = query.one("contains") ?? "";
+  const bytes = byteLength(contains);
+  if (bytes > MAX_FILE_NAME) throw errors.badContains(bytes, MAX_FILE_NAME);
+  return contains;
 }
 
 /** The maximum JSON size of an entry's details without its name and type, in bytes. */

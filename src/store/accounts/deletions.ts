@@ -232,7 +232,10 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.events(project));
 }
 
-/** Yields the files, trash and uploads of one drive or of all, then the counters, which deleting a file would change. */
+/**
+ * Yields the files, folders, trash and uploads of one drive or of all, then the counters, which deleting a file would
+ * change.
+ */
 async function* driveSteps(
   list: List,
   project: string,
@@ -253,6 +256,7 @@ async function* driveSteps(
   for await (const { key, value } of list<UploadSession>(completed)) {
     yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[3])));
   }
+  yield* deleteAll(list, prefixes.ofDrive("folder", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }

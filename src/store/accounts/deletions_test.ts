@@ -28,6 +28,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
   assertEquals(await bench.store.uploads.complete(at("of parts"), complete, () => true), "done");
   await upload(bench, at("open"), [2 * CHUNK_SIZE, 10]);
   await upload(bench, at("open and empty"), []);
+  await bench.store.folders.create(at("folder/"));
 }
 
 /** Creates a project with drives, keys, applications and sessions. */

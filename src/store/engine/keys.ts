@@ -21,6 +21,9 @@ export const keys = {
   /** The record of a file's current version. */
   file: ({ project, drive, name }: Place): Deno.KvKey => ["file", project, drive, name],
 
+  /** The marker of a folder, which shows although it may be empty. The name ends with a slash. */
+  folder: ({ project, drive, name }: Place): Deno.KvKey => ["folder", project, drive, name],
+
   /** The bytes of a version that fit into one value. */
   content: (version: string): Deno.KvKey => ["content", version],
 
@@ -207,7 +210,7 @@ export const prefixes = {
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
   /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
-    kind: "file" | "trash" | "upload" | "completed_upload" | "parts_revision" | "usage",
+    kind: "file" | "folder" | "trash" | "upload" | "completed_upload" | "parts_revision" | "usage",
     project: string,
     ...drive: string[]
   ): Deno.KvKey => [kind, project, ...drive],
@@ -227,6 +230,12 @@ export const ranges = {
   files: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
     start: ["file", project, drive, from],
     end: ["file", project, drive, afterPrefix(prefix) ?? AFTER_STRINGS],
+  }),
+
+  /** The markers of the folders of a drive whose names start with `prefix`, from the name `from` on. */
+  folders: (project: string, drive: string, prefix: string, from: string): KeyRange => ({
+    start: ["folder", project, drive, from],
+    end: ["folder", project, drive, afterPrefix(prefix) ?? AFTER_STRINGS],
   }),
 
   /** The files of all drives, optionally from one file on. */

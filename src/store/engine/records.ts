@@ -60,6 +60,12 @@ export function bytesVersion({ bytes, version }: Pick<FileRecord, "bytes" | "ver
   return bytes ?? version;
 }
 
+/** The marker of a folder. */
+export interface FolderRecord {
+  /** Milliseconds since 1970. */
+  created: number;
+}
+
 export interface UploadSession {
   name: string;
   /** Content type from the call that started the upload. */

@@ -18,6 +18,11 @@ const encoder = new TextEncoder();
 /** A byte order mark at the start of a name is a part of it. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Returns the text whose UTF-8 a key has. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
 /** Returns the bytes of a key, by which the store is ordered. */
 export function encodeKey(key: Deno.KvKey): Uint8Array<ArrayBuffer> {
   if (key.every(isPlain)) return encodePlain(key);

@@ -8,6 +8,32 @@ export interface KvReader {
     selector: Deno.KvListSelector,
     options?: Deno.KvListOptions,
   ): AsyncIterableIterator<Deno.KvEntry<T>>;
+  /** See `readNames`. Deno KV cannot list keys without their values. */
+  names?(range: NameRange, limit: number): Promise<string>;
+}
+
+/** A range of keys that differ in their last parts only. These are strings without NUL, and the start's is one, too. */
+export interface NameRange {
+  start: Deno.KvKey;
+  end: Deno.KvKey;
+}
+
+/**
+ * Returns the last parts of up to `limit` keys of a range, in their order and each followed by NUL. One text for all of
+ * them, and no value read, makes a list of names several times as fast as `list`.
+ */
+export async function readNames(
+  reader: KvReader,
+  range: NameRange,
+  limit: number,
+): Promise<string> {
+  if (reader.names !== undefined) return await reader.names(range, limit);
+  let names = "";
+  const batchSize = Math.min(limit, MAX_LIST_BATCH);
+  for await (const { key } of reader.list(range, { limit, batchSize })) {
+    names += `${String(key.at(-1))}\0`;
+  }
+  return names;
 }
 
 /** Reads single entries that many requests need at the same time. */

@@ -10,6 +10,7 @@ import { isLocked, LOCKED_RETRY_TIME } from "../disk/sqlite.ts";
 import {
   afterKey,
   decodeKey,
+  decodeText,
   decodeValue,
   encodeKey,
   KV_COLUMNS,
@@ -17,7 +18,7 @@ import {
   prefixRange,
   versionstampOf,
 } from "./kv_encoding.ts";
-import { type KvReader, MAX_GET_MANY, ReadQueue } from "./read_queue.ts";
+import { type KvReader, MAX_GET_MANY, type NameRange, readNames, ReadQueue } from "./read_queue.ts";
 import { BlockedTime, Turn } from "./turn.ts";
 
 /** The version of Deno KV's tables that this module knows, as Deno KV numbers its migrations. */
@@ -34,6 +35,12 @@ const LOCKED_PAUSE = 5;
 
 /** A value of several that one statement reads. */
 type IndexedRow = Omit<KvRow, "k"> & { i: number };
+
+/** The names of a batch, and how many they are. */
+interface NamesRow {
+  names: Uint8Array | null;
+  count: number;
+}
 
 /** Opens a connection that only reads. A mapped file is read without system calls. */
 function openForReading(path: string, isMapped: boolean): DatabaseSync {
@@ -76,6 +83,7 @@ export class SqliteReader implements KvReader, Disposable {
   readonly #getMany = new Map<number, StatementSync>();
   readonly #forward: StatementSync;
   readonly #backward: StatementSync;
+  readonly #names: StatementSync;
   readonly #turn = new Turn();
   readonly #blocked = new BlockedTime();
   /** Whether a transaction is open. */
@@ -95,6 +103,11 @@ export class SqliteReader implements KvReader, Disposable {
     const range = `SELECT ${KV_COLUMNS} FROM kv WHERE k >= ? AND k < ? ORDER BY k`;
     this.#forward = sqlite.prepare(`${range} LIMIT ?`);
     this.#backward = sqlite.prepare(`${range} DESC LIMIT ?`);
+    // The NUL after each name belongs to its key. A text of SQLite would end at the first one, a blob does not.
+    this.#names = sqlite.prepare(
+      "SELECT CAST(group_concat(name, '') AS BLOB) AS names, count(*) AS count " +
+        "FROM (SELECT substr(k, ?) AS name FROM kv WHERE k >= ? AND k < ? ORDER BY k LIMIT ?)",
+    );
   }
 
   async get<T>(key: Deno.KvKey): Promise<Deno.KvEntryMaybe<T>> {
@@ -142,6 +155,15 @@ export class SqliteReader implements KvReader, Disposable {
     }
   }
 
+  async names(range: NameRange, limit: number): Promise<string> {
+    if (this.#mustWait()) return await readNames(this.#kv, range, limit);
+    // SQLite counts bytes from 1, and a byte with the type comes before the name.
+    const first = encodeKey(range.start.slice(0, -1)).byteLength + 2;
+    const values = [first, encodeKey(range.start), encodeKey(range.end), limit];
+    const [row] = await this.#read<NamesRow>(this.#names, values, ([row]) => row?.count ?? 0);
+    return row === undefined || row.names === null ? "" : decodeText(row.names);
+  }
+
   [Symbol.dispose](): void {
     this.#isClosed = true;
     this.#sqlite.close();
@@ -155,6 +177,7 @@ export class SqliteReader implements KvReader, Disposable {
   async #read<Row>(
     statement: StatementSync,
     values: (Uint8Array<ArrayBuffer> | number)[],
+    countOf = (rows: readonly Row[]) => rows.length,
   ): Promise<Row[]> {
     let began = performance.now();
     if (this.#turn.isOver(began)) {
@@ -166,7 +189,7 @@ export class SqliteReader implements KvReader, Disposable {
       try {
         this.#beginBriefly();
         const rows = statement.all(...values) as Row[];
-        this.#blocked.add(began, performance.now(), rows.length);
+        this.#blocked.add(began, performance.now(), countOf(rows));
         return rows;
       } catch (error) {
         // Another process is repairing or closing the log.

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { withFolder } from "../testing/stores.ts";
-import type { KvReader } from "./read_queue.ts";
+import { type KvReader, readNames } from "./read_queue.ts";
 import { isKnownSchema, SqliteReader } from "./sqlite_reader.ts";
 
 /** Keys and values of every kind that the store writes, in the order of the keys. */
@@ -83,6 +83,23 @@ Deno.test("Every read returns what Deno KV returns", async () => {
     for (const [selector, options] of SELECTORS) {
       const read = (from: KvReader) => Array.fromAsync(from.list(selector, options));
       assertEquals(await read(reader), await read(kv), JSON.stringify([selector, options]));
+    }
+  });
+});
+
+Deno.test("Names are listed without their values, in the order of their bytes", async () => {
+  await withReader(async (reader, kv) => {
+    const names = ["", "a", "a\u0001", "a/b", "ab", "e\u0301", "é", "\ufeffb", "\uffff", "😀"];
+    for (const name of names.toReversed()) await kv.set(["name", "x", name], name);
+    await kv.set(["name", "y", "other"], 1);
+    const range = (from: string) => ({ start: ["name", "x", from], end: ["name", "x", 0] });
+    for (const [from, limit] of [["", 100], ["", 3], ["a/", 2], ["é", 1], ["😀b", 9]] as const) {
+      const expected = names.slice(Math.max(0, names.findIndex((name) => name >= from)));
+      const wanted = from === "😀b" ? [] : expected.slice(0, limit);
+      for (const source of [reader, kv]) {
+        const read = await readNames(source, range(from), limit);
+        assertEquals(read, wanted.map((name) => `${name}\0`).join(""));
+      }
     }
   });
 });
@@ -192,6 +209,7 @@ Deno.test("Reads leave the thread while the disk is slow", async () => {
         assertEquals((await reader.get(["a", 0])).value, 0);
         assertEquals((await reader.getMany([["a", 0]]))[0]?.value, 0);
         assertEquals((await Array.fromAsync(reader.list({ prefix: ["b"] }))).length, 1);
+        assertEquals(await reader.names({ start: ["b", ""], end: ["b", 0] }, 9), "x\0");
       };
       await read();
       assertEquals(asked, []);
@@ -199,10 +217,10 @@ Deno.test("Reads leave the thread while the disk is slow", async () => {
       await reader.get(["a", 0]);
       clock.slow(() => {});
       await read();
-      assertEquals(asked, ["get", "getMany", "list"]);
+      assertEquals(asked, ["get", "getMany", "list", "names", "list"]);
       now += 1000;
       await read();
-      assertEquals(asked.length, 3);
+      assertEquals(asked.length, 5);
     } finally {
       clock.restore();
     }

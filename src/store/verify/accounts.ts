@@ -35,7 +35,7 @@ export function* accountProblems(
 }
 
 /** The kinds of entries that have their project as the second part of their key. */
-const KINDS_IN_PROJECTS = ["file", "upload", "usage", "app"] as const;
+const KINDS_IN_PROJECTS = ["file", "folder", "upload", "usage", "app"] as const;
 
 /** Data without a project is kept: creating the project again makes it accessible. */
 function* missingProjects(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {

@@ -42,6 +42,7 @@ const KINDS = new Set([
   // Ignored for a deleted file, and removed when the list is read.
   "damage",
   "file",
+  "folder",
   "garbage",
   "lease",
   "manifest",

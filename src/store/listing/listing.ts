@@ -29,29 +29,46 @@ export interface Listed {
 /** A page of a listing. */
 export interface ListPage {
   entries: Listed[];
-  /** Whether there is another entry. */
+  /** Whether there is another entry, or another name to look at. */
   more: boolean;
+  /** The name after which the next page continues, if it is not that of the last entry. */
+  last?: string;
 }
 
 /** Returns a page of a drive's files in the order of their names' UTF-8 bytes. */
 export async function listFiles(reader: KvReader, query: ListQuery): Promise<ListPage> {
-  const from = query.last === "" ? query.prefix : later(query.prefix, boundaryAfter(query.last));
-  const range = filesFrom(query, from);
+  const range = filesFrom(query, startOf(query));
   const entries = range === undefined ? [] : await readEntries(reader, range, query.limit + 1);
   return page(entries, query.limit);
 }
 
 /**
  * Returns a page of the files and directories directly under the prefix: files with another slash in their names appear
- * once, as their directory. The listing skips to the end of each directory, so it costs as much as its entries and not
- * as much as the files in them.
+ * once, as their directory, and so do markers of folders. The listing skips to the end of each directory, so it costs
+ * as much as its entries and not as much as the files in them.
  */
 export async function listDirectory(reader: KvReader, query: ListQuery): Promise<ListPage> {
+  const from = startAfterLast(query);
+  const [files, folders] = await Promise.all([
+    readLevel(reader, query, from, filesFrom),
+    // The marker of the prefix itself is not in it.
+    readLevel(reader, query, from && later(from, nameAfter(query.prefix)), foldersFrom),
+  ]);
+  return page(folders.length === 0 ? files : merge(files, folders), query.limit);
+}
+
+/** Returns the first entries of one level from a name on, one more than the limit. */
+async function readLevel(
+  reader: KvReader,
+  query: ListQuery,
+  start: string | undefined,
+  rangeFrom: typeof filesFrom,
+): Promise<Listed[]> {
   const entries: Listed[] = [];
-  let from: string | undefined = startAfterLast(query);
+  let from = start;
   let batch = 1;
   while (from !== undefined && entries.length <= query.limit) {
-    const range = filesFrom(query, from);
+    const range = rangeFrom(query, from);
     if (range === undefined) break;
     const wanted = Math.min(batch, query.limit + 1 - entries.length);
     const files = await readEntries(reader, range, wanted);
@@ -61,7 +78,13 @@ export async function listDirectory(reader: KvReader, query: ListQuery): Promise
     if (directory !== undefined) from = afterPrefix(directory);
     else from = files.length < wanted ? undefined : nameAfter(files.at(-1)?.name ?? "");
   }
-  return page(entries, query.limit);
+  return entries;
+}
+
+/** Merges two ordered lists. A directory of both is listed once. */
+function merge(files: readonly Listed[], folders: readonly Listed[]): Listed[] {
+  const all = [...files, ...folders].sort((a, b) => compareNames(a.name, b.name));
+  return all.filter(({ name }, i) => name !== all[i - 1]?.name);
 }
 
 /** Appends files to the entries up to the first one in a directory; then appends and returns that directory. */
@@ -84,6 +107,11 @@ function directoryOf(name: string, prefix: string): string | undefined {
   return slash === -1 ? undefined : name.slice(0, slash + 1);
 }
 
+/** Returns the first name that a query may list. */
+export function startOf({ prefix, last }: ListQuery): string {
+  return last === "" ? prefix : later(prefix, boundaryAfter(last));
+}
+
 function startAfterLast({ prefix, last }: ListQuery): string | undefined {
   if (last === "") return prefix;
   const directory = last.startsWith(prefix) ? directoryOf(last, prefix) : undefined;
@@ -96,11 +124,21 @@ function later(a: string, b: string): string {
 }
 
 /** Returns the range of names with the prefix, from one name on; `undefined` if it is empty, which Deno KV rejects. */
-function filesFrom({ project, drive, prefix }: ListQuery, from: string): KeyRange | undefined {
-  if (prefix.includes("\0") || byteLength(prefix) > MAX_FILE_NAME) return undefined;
+export function filesFrom(query: ListQuery, from: string): KeyRange | undefined {
+  const { project, drive, prefix } = query;
+  return isEmptyFrom(query, from) ? undefined : ranges.files(project, drive, prefix, from);
+}
+
+/** Returns the same range of the markers of folders. */
+function foldersFrom(query: ListQuery, from: string): KeyRange | undefined {
+  const { project, drive, prefix } = query;
+  return isEmptyFrom(query, from) ? undefined : ranges.folders(project, drive, prefix, from);
+}
+
+function isEmptyFrom({ prefix }: ListQuery, from: string): boolean {
+  if (prefix.includes("\0") || byteLength(prefix) > MAX_FILE_NAME) return true;
   const end = afterPrefix(prefix);
-  if (end !== undefined && compareNames(from, end) >= 0) return undefined;
-  return ranges.files(project, drive, prefix, from);
+  return end !== undefined && compareNames(from, end) >= 0;
 }
 
 async function readEntries(reader: KvReader, range: KeyRange, limit: number): Promise<Listed[]> {

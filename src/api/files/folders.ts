@@ -1,0 +1,87 @@
+import { Fields } from "../../http/json_body.ts";
+import { json } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
+import { folderNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
+import type { Place } from "../../store/engine/records.ts";
+import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+
+const folderBody = jsonBody("The folder.", schema("FolderRequest"), {
+  example: { name: "trip/2026/" },
+});
+
+const badRequest = "The body is not such JSON, or the name is not valid.";
+
+const bodyFailures = {
+  BodyTimeout: "The body stopped coming, or came too slowly: nothing was changed.",
+  TooLarge: "The body is larger than any valid one.",
+};
+
+/** `POST /folders`: "keeps a marker, so that an empty folder shows in listings with `recursive=false`". */
+export const createFolder = driveEndpoint({
+  id: "createFolder",
+  tag: TAGS.files,
+  summary: "Create a folder",
+  description:
+    "Keeps a folder in lists with `recursive=false`, even if no file is in it. It is no file: it counts nowhere and cannot be downloaded. " +
+    "Folders of files need not be created. The drive need not exist before. A folder that exists stays as it is.",
+  body: folderBody,
+  success: { 201: jsonResponse("The folder is on disk.", "Folder") },
+  failures: { ...writeFailures, ...bodyFailures, BadRequest: badRequest },
+  schemas: {
+    FolderRequest: closed({ name: schema("FolderName") }),
+    Folder: closed({
+      name: schema("FolderName"),
+      project_id: schema("ProjectId"),
+      drive_name: schema("DriveName"),
+    }),
+    FolderName: {
+      type: "string",
+      pattern: "/$",
+      minLength: 2,
+      maxLength: MAX_FILE_NAME,
+      description:
+        'As a file name, with "/" at the end: at most 1024 bytes of UTF-8, no NUL, and not blank before that.',
+      examples: ["trip/2026/"],
+    },
+  },
+}, async (call, deps) => {
+  const place = await folderOf(call, deps);
+  using _reserved = await deps.store.reserveDisk(0);
+  await deps.store.folders.create(place);
+  return folderJson(201, place);
+});
+
+/** `DELETE /folders`: "removes the marker alone". */
+export const deleteFolder = driveEndpoint({
+  id: "deleteFolder",
+  tag: TAGS.files,
+  summary: "Delete a folder",
+  description:
+    "Deletes what `createFolder` keeps. Files and folders below it stay, and it shows in lists as long as there are any. " +
+    "A folder that does not exist counts as deleted.",
+  body: folderBody,
+  success: { 200: jsonResponse("The folder is not kept any more.", "Folder") },
+  failures: { ...bodyFailures, BadRequest: badRequest },
+}, async (call, deps) => {
+  const place = await folderOf(call, deps);
+  await deps.store.folders.delete(place);
+  return folderJson(200, place);
+});
+
+/** The folder that the body names. @throws {HttpError} 400 if it is not a valid one. */
+async function folderOf(call: DriveCall, { idleTimeout }: Deps): Promise<Place> {
+  const fields = await Fields.read(call, idleTimeout, ["name"]);
+  const { project, drive, rights } = call;
+  const name = fields.text("name", folderNameProblem);
+  rights.requireName(name);
+  return { project, drive, name };
+}
+
+function folderJson(status: number, { project, drive, name }: Place): Response {
+  return json(status, { name, project_id: project, drive_name: drive });
+}

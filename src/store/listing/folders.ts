@@ -1,0 +1,49 @@
+import type { Database } from "../engine/database.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
+import type { FolderRecord, Place } from "../engine/records.ts";
+import { transact } from "../engine/transact.ts";
+
+/**
+ * Markers of folders: names that end with a slash and show in listings although no file is below them. A marker is no
+ * file. It has no size and counts nowhere, as an empty file counts for no bytes.
+ */
+export class FolderStore {
+  readonly #db: Database;
+  readonly #projects: ProjectCache;
+
+  constructor(db: Database, projects: ProjectCache) {
+    this.#db = db;
+    this.#projects = projects;
+  }
+
+  /**
+   * Marks a folder, and creates the drive if there is none with this name. A marker that exists stays as it is.
+   *
+   * @throws {NoSuchProject}
+   * @throws {BeingDeleted} if the drive is being deleted.
+   */
+  async create(place: Place): Promise<void> {
+    const key = keys.folder(place);
+    await transact(this.#db, async () => {
+      // An attempt fails if the project has changed since it was cached.
+      this.#projects.forget(place.project);
+      const { unchanged } = await this.#projects.requireWritable(place);
+      const marker = await this.#db.reader.get<FolderRecord>(key);
+      if (marker.value !== null) return { result: undefined };
+      const operation = new Operation().share(unchanged)
+        .set(key, { created: Date.now() } satisfies FolderRecord)
+        .sum(keys.usage(place.project, place.drive, "files"), 0);
+      return { operation, result: undefined };
+    });
+  }
+
+  /** Removes the marker of a folder, if there is one. Files below it stay, and so do markers. */
+  async delete(place: Place): Promise<void> {
+    // The deletion of a drive removes its markers, too.
+    if (await this.#projects.isHidden(place)) return;
+    const { key, versionstamp } = await this.#db.reader.get(keys.folder(place));
+    if (versionstamp !== null) await this.#db.commit(new Operation().delete(key));
+  }
+}

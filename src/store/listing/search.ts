@@ -1,0 +1,121 @@
+import { delay } from "@std/async/delay";
+import { searchForm } from "../../rules/case_folding.ts";
+import { Semaphore } from "../../rules/concurrency.ts";
+import { MAX_SEARCHED, nameAfter } from "../../rules/names.ts";
+import { keys } from "../engine/keys.ts";
+import type { FileRecord } from "../engine/records.ts";
+import { type KvReader, readMany, readNames } from "../reads/read_queue.ts";
+import { filesFrom, type Listed, type ListPage, type ListQuery, startOf } from "./listing.ts";
+
+/**
+ * Names that are read and compared at once, which takes about 0.5 ms: some at first, then as many as are expected to have
+ * a number of characters, as folding long names takes longer.
+ */
+const FIRST_BATCH = 250;
+const MAX_BATCH = 1000;
+const BATCH_LENGTH = 131_072;
+
+/**
+ * The pause between two batches, in milliseconds. While nothing is left to run, the runtime looks at its sockets:
+ * promises and `setImmediate` would keep other requests waiting until the search has ended.
+ */
+const SEARCH_PAUSE = 1;
+
+/** What a search looks for, and what it returns. */
+export interface SearchOptions {
+  /** The text that the names contain, whatever its case. */
+  contains: string;
+  /** Whether the entries have their records. */
+  details: boolean;
+}
+
+/** Searches the names of files. Searches take turns, so all of them together block the process as little as one does. */
+export class FileSearch {
+  readonly #reader: KvReader;
+  readonly #turns = new Semaphore(1);
+
+  constructor(reader: KvReader) {
+    this.#reader = reader;
+  }
+
+  /**
+   * Returns files whose names contain a text, in the order of their names' UTF-8 bytes: up to `limit` of them among the
+   * next `MAX_SEARCHED` names. If names remain, the page says after which one the next page continues.
+   */
+  async run(query: ListQuery, { contains, details }: SearchOptions): Promise<ListPage> {
+    const { limit } = query;
+    const entries: Listed[] = [];
+    // No name has a NUL, which separates names here.
+    if (contains.includes("\0")) return { entries, more: false };
+    const wanted = searchForm(contains);
+    let from = startOf(query);
+    let size = FIRST_BATCH;
+    for (let searched = 0;;) {
+      const batch = await this.#turns.run(async () => {
+        if (searched > 0) await delay(SEARCH_PAUSE);
+        return await readBatch(this.#reader, query, from, size);
+      });
+      const { length } = batch.names;
+      const lastRead = batch.names.at(-1);
+      const isEnd = lastRead === undefined || length < size;
+      const found = namesWith(batch, wanted);
+      entries.push(...await entriesOf(this.#reader, query, found, details));
+      const lastEntry = entries[limit - 1];
+      searched += length;
+      if (isEnd && lastEntry === undefined) return { entries, more: false };
+      from = nameAfter(lastRead ?? "");
+      if (lastEntry !== undefined || searched === MAX_SEARCHED) {
+        const last = lastEntry?.name ?? lastRead ?? "";
+        const more = last !== lastRead || (!isEnd && await this.#hasNames(query, from));
+        return { entries: entries.slice(0, limit), more, last };
+      }
+      const fitting = Math.ceil(length * BATCH_LENGTH / batch.text.length);
+      size = Math.min(fitting, MAX_BATCH, MAX_SEARCHED - searched);
+    }
+  }
+
+  async #hasNames(query: ListQuery, from: string): Promise<boolean> {
+    return (await readBatch(this.#reader, query, from, 1)).names.length > 0;
+  }
+}
+
+/** Names in a row, each followed by NUL, and the same names one by one. */
+interface Batch {
+  text: string;
+  names: string[];
+}
+
+async function readBatch(
+  reader: KvReader,
+  query: ListQuery,
+  from: string,
+  limit: number,
+): Promise<Batch> {
+  const range = filesFrom(query, from);
+  const text = range === undefined ? "" : await readNames(reader, range, limit);
+  return { text, names: text.split("\0").slice(0, -1) };
+}
+
+/** Returns the names whose search form contains a text. Those of a batch are folded together, and mostly none matches. */
+function namesWith({ text, names }: Batch, wanted: string): string[] {
+  const forms = searchForm(text);
+  if (!forms.includes(wanted)) return [];
+  const each = forms.split("\0");
+  return names.filter((_, i) => each[i]?.includes(wanted));
+}
+
+/** Returns the files that were found, with their records if asked. Files that are deleted in the meantime are left out. */
+async function entriesOf(
+  reader: KvReader,
+  { project, drive }: ListQuery,
+  names: readonly string[],
+  details: boolean,
+): Promise<Listed[]> {
+  if (!details) return names.map((name) => ({ name }));
+  const all = names.map((name) => keys.file({ project, drive, name }));
+  const records = await readMany<FileRecord>(reader, all);
+  return names.flatMap((name, i) => {
+    const record = records[i]?.value ?? undefined;
+    return record === undefined ? [] : [{ name, record }];
+  });
+}
