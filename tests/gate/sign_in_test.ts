@@ -310,12 +310,8 @@ Deno.test("With TLS and a host of its own the cookie is one that no other host c
   await gate.protect(upstream.origin, "app", host);
   const send = async (method: string, path: string, lines: string[], body = "") => {
     using client = await RawClient.connect(gate.port);
-    const head = [
-      `${method} ${path} HTTP/1.1`,
-      `Host: ${host}`,
-      "X-Forwarded-Proto: https",
-      ...lines,
-    ];
+    const start = [`${method} ${path} HTTP/1.1`, `Host: ${host}`];
+    const head = [...start, "X-Forwarded-Proto: https", ...lines];
     await client.send(`${head.join("\r\n")}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     return await client.readAnswer();
   };
