@@ -8,6 +8,7 @@ import { type Experiment, type Result, runExperiment, type Stage } from "./bench
 import { findLoadGenerator } from "./bench/load.ts";
 import { BENCH_HELP, type BenchOptions, filesOf, parseBenchOptions } from "./bench/options.ts";
 import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report.ts";
+import { archive } from "./bench/rows/archive.ts";
 import { besideUploads } from "./bench/rows/beside_uploads.ts";
 import { completeUpload } from "./bench/rows/complete_upload.ts";
 import {
@@ -42,6 +43,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   uploadWithQuota,
   ...downloadLarge,
   downloadParts,
+  archive,
   ...downloadsOverTls,
   uploadLarge,
   uploadParts,

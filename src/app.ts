@@ -22,6 +22,7 @@ import {
   showUpload,
   startUpload,
 } from "./api/files/uploads.ts";
+import { createArchive } from "./api/sharing/create_archive.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
 import { forwardAuth } from "./api/server/forward_auth.ts";
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   route(`${DRIVE}/trash`, { GET: listTrash, DELETE: deleteTrash }),
   route(`${DRIVE}/trash/restore`, { POST: restoreTrash }),
   route(`${DRIVE}/folders`, { POST: createFolder, DELETE: deleteFolder }),
+  route(`${DRIVE}/archive`, { POST: createArchive }),
   route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
   route(UPLOAD, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),
   route(`${UPLOAD}/parts`, { POST: putPart }),

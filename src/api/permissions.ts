@@ -32,6 +32,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   downloadFile: drive("read"),
   copyFiles: drive("read", "write"),
   moveFiles: drive("read", "write", "delete"),
+  createArchive: drive("read"),
   createFolder: drive("write"),
   deleteFolder: drive("delete"),
   listTrash: drive("list"),

@@ -2,7 +2,7 @@ import { dirname, join } from "@std/path";
 import { type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
 import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
-import { stableName } from "./local_paths.ts";
+import { stableName } from "../rules/archive/local_paths.ts";
 
 /** Attempts to read a consistent version of a file that is replaced again and again. */
 export const MAX_READ_TRIES = 5;

@@ -1,6 +1,6 @@
 import { join } from "@std/path";
 import { removeIfExists } from "./local_files.ts";
-import { stableName } from "./local_paths.ts";
+import { stableName } from "../rules/archive/local_paths.ts";
 
 /** Milliseconds for which an interrupted upload is remembered: a week, the longest time that servers keep one. */
 export const UPLOAD_STATE_TIME = 7 * 24 * 60 * 60_000;

@@ -116,6 +116,12 @@ export const errors = {
   badCopy: badRequest,
   sameFile: (name: string) =>
     badRequest(`Source and target are the same file ${quote(name)}: choose another name or drive`),
+  badSelection: (problem: string) =>
+    badRequest(
+      `The body must be a JSON object like {"names": ["a.txt"], "prefixes": ["trip/"]}: ${problem}`,
+    ),
+  archiveTooLarge: (limit: string) =>
+    badRequest(`The archive would have more than ${limit}: ask for several smaller ones`),
   badParts: badRequest,
   uploadNameMismatch: badRequest,
   badSignIn: () => badRequest('The form must have the project key in "key": use the sign-in page'),

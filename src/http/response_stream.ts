@@ -83,6 +83,20 @@ export function streamPieces(
   }, { highWaterMark: 0 });
 }
 
+/** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */
+export async function readFirst(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  let first: IteratorResult<Piece> | undefined = await iterator.next();
+  const next = (): Promise<IteratorResult<Piece>> => {
+    const result = first;
+    first = undefined;
+    return result === undefined ? iterator.next() : Promise.resolve(result);
+  };
+  const end = iterator.return?.bind(iterator);
+  const rest = end === undefined ? { next } : { next, return: end };
+  return { [Symbol.asyncIterator]: () => rest };
+}
+
 /** The runtime prints the error of a failed stream. `onError` has already reported the cause, so the stack is left out. */
 function streamError(message: string): Error {
   const error = new Error(message);

@@ -80,6 +80,10 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     const: "private, no-cache",
   }),
   NoSniff: always("Browsers must not guess another content type.", { const: "nosniff" }),
+  Attachment: always("Browsers save it as a file of this name.", {
+    pattern: '^attachment; filename="',
+    examples: ['attachment; filename="photos.zip"'],
+  }),
   FilePolicy: sometimes(
     "For a file in which a browser could run scripts, such as HTML or SVG: no scripts run and nothing is loaded.",
     { const: "sandbox; default-src 'none'" },

@@ -45,9 +45,12 @@ const LAST_CODE_POINT = 0x10ffff;
 
 const encoder = new TextEncoder();
 
+/** Printable text whose characters have one byte each. */
+const ASCII = /^[ -~]*$/;
+
 /** Returns the length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {
-  return encoder.encode(text).byteLength;
+  return ASCII.test(text) ? text.length : encoder.encode(text).byteLength;
 }
 
 /** Checks a file's name: 1 to 1024 bytes of UTF-8, not blank, no NUL, no `/` at its end. */

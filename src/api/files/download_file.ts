@@ -1,7 +1,7 @@
 import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
-import { READER_PATIENCE, streamPieces } from "../../http/response_stream.ts";
+import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
@@ -12,8 +12,6 @@ import { validators } from "../../store/files/file_record.ts";
 import type { OpenFile } from "../../store/files/file_store.ts";
 import { type DriveCall, driveEndpoint, placeOf, preconditionsOf } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
-
-type Piece = Uint8Array<ArrayBuffer>;
 
 const fileHeaders: HeaderObjects = {
   "Accept-Ranges": header("AcceptRanges"),
@@ -105,20 +103,6 @@ async function respond(
     context,
   });
   return new HttpResponse(body, { status, headers, ownsPieces: true });
-}
-
-/** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */
-async function readFirst(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  let first: IteratorResult<Piece> | undefined = await iterator.next();
-  const next = (): Promise<IteratorResult<Piece>> => {
-    const result = first;
-    first = undefined;
-    return result === undefined ? iterator.next() : Promise.resolve(result);
-  };
-  const end = iterator.return?.bind(iterator);
-  const rest = end === undefined ? { next } : { next, return: end };
-  return { [Symbol.asyncIterator]: () => rest };
 }
 
 /** The requested range; `undefined` for the whole file. "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */

@@ -6,7 +6,7 @@ import { ZipTarget } from "../../client/archive/zip_export.ts";
 import { ZipSource } from "../../client/archive/zip_import.ts";
 import type { DriveInfo, Drives } from "../../client/drives.ts";
 import { ClientError } from "../../client/errors.ts";
-import { LOCAL_FILE_SYSTEM } from "../../client/local_paths.ts";
+import { LOCAL_FILE_SYSTEM } from "../../rules/archive/local_paths.ts";
 import { TransferReport } from "../../client/transfers.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";

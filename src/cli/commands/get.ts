@@ -3,7 +3,7 @@ import { copyVersion, download, MAX_READ_TRIES } from "../../client/download.ts"
 import { type FileInfo, sha256OfStream } from "../../client/drives.ts";
 import { ClientError, FileChanged, fileError, isFatal } from "../../client/errors.ts";
 import { isSameTime, readFile, statIfExists, writeAll } from "../../client/local_files.ts";
-import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../client/local_paths.ts";
+import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../rules/archive/local_paths.ts";
 import type { RemoteDrives } from "../../client/remote_drives.ts";
 import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
 import { formatBytes } from "../../rules/units.ts";

@@ -11,7 +11,7 @@ import {
   PlainTree,
   readFile,
 } from "../local_files.ts";
-import { type FileSystem, LocalPaths } from "../local_paths.ts";
+import { type FileSystem, LocalPaths } from "../../rules/archive/local_paths.ts";
 import { TRANSFERS } from "../transfers.ts";
 import type { ExportTarget } from "./export.ts";
 import { type ImportFile, type ImportProblem, type ImportSource, noDrives } from "./import.ts";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { writeAll } from "../local_files.ts";
 import type { ZipSource } from "./zip_import.ts";
-import { centralHeader, endRecords, localHeader } from "./zip_writer.ts";
+import { centralHeader, endRecords, localHeader } from "../../rules/archive/zip_records.ts";
 
 /** Writes an archive of these entries; large ones are a hole in the file. */
 export async function makeArchive(

@@ -4,7 +4,7 @@ import { copyVersion } from "../download.ts";
 import type { Drives, FileInfo } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
 import { openPlainFile, readFile } from "../local_files.ts";
-import { LocalPaths } from "../local_paths.ts";
+import { LocalPaths } from "../../rules/archive/local_paths.ts";
 import type { ExportTarget } from "./export.ts";
 import {
   DRIVES_FOLDER,

@@ -76,10 +76,15 @@ function newPage(): DataView<ArrayBuffer> {
   return new DataView(new ArrayBuffer(CHECKSUMS_PER_PAGE * CHECKSUM_BYTES));
 }
 
+/** Returns the checksum of a chunk from the page that has it. */
+export function checksumAt(page: Bytes, index: number): number {
+  const view = new DataView(page.buffer, page.byteOffset);
+  return view.getUint32(index % CHECKSUMS_PER_PAGE * CHECKSUM_BYTES, true);
+}
+
 /** Returns whether a chunk has the checksum in a page. */
 export function matches(page: Bytes, index: number, chunk: Uint8Array): boolean {
-  const view = new DataView(page.buffer, page.byteOffset);
-  return view.getUint32(index % CHECKSUMS_PER_PAGE * CHECKSUM_BYTES, true) === crc32(chunk);
+  return checksumAt(page, index) === crc32(chunk);
 }
 
 /** Returns whether a value has the form of that page of a version with this many chunks. */
@@ -126,10 +131,15 @@ export class ChecksumReader {
     return page.value;
   }
 
+  /** Returns the page with the checksum of a chunk if it is loaded. */
+  loadedPageOf(index: number): Bytes | undefined {
+    const number = Math.floor(index / CHECKSUMS_PER_PAGE);
+    return this.#page?.number === number ? this.#page.loaded : undefined;
+  }
+
   /** Returns whether the page with the checksum of a chunk is loaded. */
   hasPageOf(index: number): boolean {
-    return this.#page?.loaded !== undefined &&
-      this.#page.number === Math.floor(index / CHECKSUMS_PER_PAGE);
+    return this.loadedPageOf(index) !== undefined;
   }
 
   /** Returns whether a chunk has its checksum, whose page is loaded. */

@@ -40,10 +40,11 @@ export class ReadAheads {
   /**
    * Reserves memory for another reader of a project: one piece, and more while there is some.
    *
+   * @param more Bytes that the reader needs besides, until it is disposed of.
    * @throws {MemoryExhausted} if no memory for a piece becomes free in time.
    */
-  async open(project: string): Promise<ReadAhead> {
-    return new ReadAhead(await this.#memory.reserve(project, CHUNK_SIZE), this.#stallWatch);
+  async open(project: string, more = 0): Promise<ReadAhead> {
+    return new ReadAhead(await this.#memory.reserve(project, CHUNK_SIZE + more), this.#stallWatch);
   }
 
   #add(reader: ReadAhead): void {

@@ -13,6 +13,7 @@
  *
  * @module
  */
+import { crc32 } from "node:zlib";
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { KeyedMutex } from "../../rules/concurrency.ts";
 import type { Database } from "../engine/database.ts";
@@ -33,6 +34,7 @@ import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
 import { contentProblem } from "../bytes/checksums.ts";
+import { crcOfChunks } from "../bytes/crc32.ts";
 import { Copies } from "./copies.ts";
 import {
   type Draft,
@@ -58,9 +60,16 @@ export interface OpenFile extends Disposable {
   /**
    * Returns the bytes of a range, in pieces. Call it once.
    *
+   * @param ahead Memory to read into, which the caller disposes of; by default the file reserves some of its own.
    * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
    */
-  read(range: ByteRange): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
+  read(range: ByteRange, ahead?: ReadAhead): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
+  /**
+   * Returns the CRC-32 of all bytes, which are not read for it.
+   *
+   * @throws {StoreDamaged} if checksums of the file are missing.
+   */
+  crc32(): Promise<number>;
   /** All bytes, if they are stored in one value. */
   content: Uint8Array<ArrayBuffer> | undefined;
   close(): void;
@@ -276,9 +285,52 @@ export class FileStore {
     return found === undefined ? undefined : this.#opened(place, found);
   }
 
+  /**
+   * Opens the current version like `open`, without keeping it in the cache: for callers that read many files once each.
+   *
+   * @throws {StoreDamaged} if the content does not match the record.
+   */
+  async openUncached(place: Place): Promise<OpenFile | undefined> {
+    if (await this.#projects.isHidden(place)) return undefined;
+    const found = await this.#find(place);
+    return found === undefined ? undefined : this.#opened(place, found);
+  }
+
+  /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
+  hold(record: FileRecord): () => void {
+    return this.#openVersions.hold(bytesVersion(record));
+  }
+
+  /**
+   * Opens the version of a record. If it is in chunks, it must be held since it was read. If it is in one value, the
+   * result is `undefined` once the file was deleted or overwritten.
+   *
+   * @throws {StoreDamaged} if the content does not match the record.
+   */
+  async openVersion(place: Place, record: FileRecord): Promise<OpenFile | undefined> {
+    const found = await this.#findVersion(place, record);
+    return found === undefined ? undefined : this.#opened(place, found);
+  }
+
+  /**
+   * Reserves memory for reading several files of a project one after another.
+   *
+   * @param more Bytes that the caller needs besides.
+   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
+   */
+  async readAhead(project: string, more: number): Promise<ReadAhead> {
+    return await this.#readAheads.open(project, more);
+  }
+
   async #find(place: Place): Promise<FoundFile | undefined> {
     const { value: record } = await this.#read(place);
-    if (record?.layout.kind !== "inline") return record === null ? undefined : { record };
+    if (record === null) return undefined;
+    return await this.#findVersion(place, record) ?? await this.#find(place);
+  }
+
+  /** Reads the version of a record that was read before; `undefined` if the file is gone or has other bytes now. */
+  async #findVersion(place: Place, record: FileRecord): Promise<FoundFile | undefined> {
+    if (record.layout.kind !== "inline") return { record };
     const [{ value: content }] = await this.#db.reads.get<[Uint8Array<ArrayBuffer>]>([
       keys.content(bytesVersion(record)),
     ]);
@@ -286,7 +338,7 @@ export class FileStore {
     if (problem === undefined && content !== null) return { record, content };
     // A content is deleted with its record, which may have happened between the two reads.
     const now = (await this.#read(place)).value;
-    if (now === null || bytesVersion(now) !== bytesVersion(record)) return await this.#find(place);
+    if (now === null || bytesVersion(now) !== bytesVersion(record)) return undefined;
     const error = new StoreDamaged(fileText(place), problem ?? "");
     this.#noteDamage(place, record.version, error);
     throw error;
@@ -301,16 +353,26 @@ export class FileStore {
       releaseVersion();
       ahead?.[Symbol.dispose]();
     };
-    const read = async (range: ByteRange) => {
-      ahead = await this.#readAheads.open(place.project);
+    const { reader, chunks } = this.#db;
+    const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
+    const read = async (range: ByteRange, shared?: ReadAhead) => {
+      const used = shared ?? await this.#readAheads.open(place.project);
+      if (shared === undefined) ahead = used;
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
-      const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
-      const { reader, chunks } = this.#db;
-      const source = { reader, chunks, ahead, onDamage };
+      const source = { reader, chunks, ahead: used, onDamage };
       return readRange(source, place, record, content, range);
     };
-    return { record, content, read, close, [Symbol.dispose]: close };
+    const crc = async () => {
+      if (content !== undefined) return crc32(content);
+      try {
+        return await crcOfChunks(reader, place, record);
+      } catch (error) {
+        if (error instanceof StoreDamaged) onDamage(error);
+        throw error;
+      }
+    };
+    return { record, content, read, crc32: crc, close, [Symbol.dispose]: close };
   }
 
   #noteDamage(place: Place, version: string, error: StoreDamaged): void {

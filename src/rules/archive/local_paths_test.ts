@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { byteLength } from "../rules/names.ts";
+import { byteLength } from "../names.ts";
 import { LocalPaths, safeSegment } from "./local_paths.ts";
 
 Deno.test("Ordinary names are used unchanged as paths", () => {
@@ -55,6 +55,33 @@ Deno.test("Names that differ only by case or normalization get different paths",
     "a%1/b",
     "A%2/c",
   ]);
+});
+
+Deno.test("The number of a path that was taken stands before the extension", () => {
+  const paths = new LocalPaths("posix");
+  const names = ["a.JPG", "A.jpg", "a.jpg", ".env", ".ENV", "a.b/c", "A.b/c", "A.b/d", "a.b/C"];
+  assertEquals(names.map((name) => paths.pathFor(name)), [
+    "a.JPG",
+    "A%1.jpg",
+    "a%2.jpg",
+    ".env",
+    ".ENV%1",
+    "a.b/c",
+    "A%1.b/c",
+    "A%1.b/d",
+    "a.b/C%1",
+  ]);
+});
+
+Deno.test("Many names that differ only by case take linear time", () => {
+  const paths = new LocalPaths("posix");
+  const letters = [..."abcdefghijklmno"];
+  const assigned = new Set<string>();
+  for (let bits = 0; bits < 2 ** letters.length; bits++) {
+    const cased = letters.map((letter, i) => bits & 1 << i ? letter.toUpperCase() : letter);
+    assigned.add(paths.pathFor(cased.join("")).toLowerCase());
+  }
+  assertEquals(assigned.size, 2 ** letters.length);
 });
 
 Deno.test("A reserved path is not assigned to another name", () => {

@@ -1,0 +1,130 @@
+import { errors } from "../../http/http_error.ts";
+import { readJson } from "../../http/json_body.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { plainResponse } from "../../openapi/responses.ts";
+import { listOf } from "../../openapi/schemas.ts";
+import { header, parameter, schema } from "../../openapi/types.ts";
+import { fileNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
+import type { MemoryShare } from "../../store/engine/memory_budget.ts";
+import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import type { Deps } from "../endpoint.ts";
+import { MAX_ARCHIVE_ENTRIES } from "./archive_plan.ts";
+import { archiveResponse } from "./archive_response.ts";
+
+/** The names, and the prefixes, in one request. */
+const MAX_SELECTED = 1000;
+
+/** The largest body: names and prefixes of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
+const MAX_JSON_BODY = 2 * MAX_SELECTED * (MAX_FILE_NAME * 6 + 8) + 1024;
+
+const texts = { maxItems: MAX_SELECTED };
+
+/** `POST /archive`: files as a zip archive. */
+export const createArchive = driveEndpoint(
+  {
+    id: "createArchive",
+    tag: TAGS.files,
+    summary: "Download files as a zip archive",
+    description:
+      "Returns files, named one by one or by the beginning of their names, as a zip archive. " +
+      "Each is stored in it once, without compression. " +
+      `An archive has at most ${MAX_ARCHIVE_ENTRIES} files and folders.`,
+    parameters: [parameter("ContentDigest")],
+    body: jsonBody("The names and prefixes of the files.", schema("ArchiveSelection")),
+    success: {
+      200: plainResponse(
+        "The archive. An error on the way closes the connection before its end.",
+        {
+          "Cache-Control": header("NoStore"),
+          "Content-Disposition": header("Attachment"),
+          "X-Content-Type-Options": header("NoSniff"),
+        },
+        { "application/zip": {} },
+      ),
+    },
+    failures: {
+      BadRequest:
+        "No names and no prefixes, too many of them, an invalid name, more files than an archive may have, or a body that is not such JSON.",
+      NotFound: "One of the names does not exist, or (to the administrator) the project does not.",
+      BodyTimeout: "The body stopped coming, or came too slowly.",
+      TooLarge: "The body is larger than any valid one.",
+    },
+    schemas: {
+      ArchiveSelection: {
+        type: "object",
+        properties: {
+          names: listOf({ type: "string" }, {
+            ...texts,
+            description: "Files that must exist. A repeated name counts once.",
+          }),
+          prefixes: listOf({ type: "string" }, {
+            ...texts,
+            description:
+              "All files whose names begin with one of these. An empty one selects the whole drive.",
+          }),
+        },
+        examples: [{ names: ["old.txt"], prefixes: ["trip/2026/"] }],
+      },
+    },
+  },
+  archive,
+  "download",
+);
+
+/** Answers a `POST /archive` whose sender is authorized. */
+async function archive(call: DriveCall, deps: Deps): Promise<Response> {
+  const { project, drive, request, requestId, context } = call;
+  using memory = await deps.store.memory.json.reserve(project, 0);
+  const { names, prefixes } = await selectionOf(call, deps.idleTimeout, memory);
+  for (const name of names) call.rights.requireName(name);
+  if (prefixes.length > 0) call.rights.require("list");
+  // As in a listing, a key sees only the names below its own prefix.
+  const visible = prefixes.map((prefix) => call.rights.visiblePrefix(prefix))
+    .filter((prefix) => prefix !== undefined);
+  const answer = { method: request.method, requestId, context, filename: `${drive}.zip` };
+  return await archiveResponse({ project, drive, names, prefixes: visible }, answer, deps);
+}
+
+/** What a body selects. */
+interface Selected {
+  names: string[];
+  prefixes: string[];
+}
+
+/** @throws {HttpError} 400 if the body is malformed, or a name is invalid. */
+async function selectionOf(
+  { request, context }: DriveCall,
+  idle: number,
+  memory: MemoryShare,
+): Promise<Selected> {
+  const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badSelection, context, memory };
+  const body = await readJson(request, limits);
+  if (body === undefined) throw errors.badSelection("it is empty");
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw errors.badSelection("it is not an object");
+  }
+  const names = textsOf(body, "names");
+  const prefixes = textsOf(body, "prefixes");
+  if (names.length + prefixes.length === 0) {
+    throw errors.badSelection("it has no name and no prefix");
+  }
+  const problem = names.map(fileNameProblem).find((one) => one !== undefined);
+  if (problem !== undefined) throw errors.badFileName(problem);
+  return { names, prefixes };
+}
+
+function textsOf(body: object, field: keyof Selected): string[] {
+  const value: unknown = new Map(Object.entries(body)).get(field);
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw errors.badSelection(`"${field}" is not an array`);
+  if (!value.every((text) => typeof text === "string")) {
+    throw errors.badSelection(`"${field}" has an item that is not a string`);
+  }
+  if (value.length > MAX_SELECTED) {
+    throw errors.badSelection(
+      `"${field}" has ${value.length} items, and at most ${MAX_SELECTED} are allowed`,
+    );
+  }
+  return value;
+}

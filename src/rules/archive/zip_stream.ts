@@ -1,0 +1,94 @@
+import { centralHeader, endRecords, localHeader } from "./zip_records.ts";
+
+type Piece = Uint8Array<ArrayBuffer>;
+
+/** Small records and files are sent in blocks of this many bytes. */
+const BLOCK_SIZE = 65_536;
+
+/** A file for an archive. */
+export interface ZipFile {
+  /** Its path in the archive, with slashes. */
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** CRC-32 of all bytes. */
+  crc: number;
+  /** Milliseconds since 1970. */
+  modified: number;
+  /** All bytes of a small file, which are copied. */
+  content?: Uint8Array | undefined;
+  /** Returns the bytes of another file in pieces, whose buffers belong to the archive. */
+  read: () => Promise<AsyncIterable<Piece>>;
+}
+
+/**
+ * Yields a zip archive of files in pieces, each of which has a buffer of its own. The memory that this takes grows by
+ * some 60 bytes and the path for each file.
+ *
+ * @throws {RangeError} after a file whose bytes are more or fewer than its size: the archive is not completed.
+ */
+export async function* zipPieces(files: AsyncIterable<ZipFile>): AsyncGenerator<Piece> {
+  const blocks = new Blocks();
+  const directory = new Blocks();
+  const directoryBlocks: Piece[] = [];
+  let count = 0;
+  let offset = 0;
+  for await (const file of files) {
+    const header = localHeader(file);
+    directoryBlocks.push(...directory.add(centralHeader({ ...file, offset })));
+    yield* blocks.add(header);
+    let rest = file.size;
+    if (file.content !== undefined) {
+      rest -= file.content.byteLength;
+      yield* blocks.add(file.content);
+    } else {
+      yield* blocks.take();
+      for await (const piece of await file.read()) {
+        rest -= piece.byteLength;
+        if (rest < 0) break;
+        yield piece;
+      }
+    }
+    if (rest !== 0) throw new RangeError(`${JSON.stringify(file.path)} has not ${file.size} bytes`);
+    offset += header.byteLength + file.size;
+    count++;
+  }
+  yield* blocks.take();
+  directoryBlocks.push(...directory.take());
+  let end = offset;
+  while (directoryBlocks.length > 0) {
+    const block = directoryBlocks.shift() ?? new Uint8Array();
+    end += block.byteLength;
+    yield block;
+  }
+  yield endRecords(count, offset, end);
+}
+
+/** Joins small pieces of bytes. */
+class Blocks {
+  #block: Piece | undefined;
+  #used = 0;
+
+  /** Appends bytes. Yields the blocks that are full. */
+  *add(bytes: Uint8Array): Generator<Piece> {
+    let rest = bytes;
+    while (rest.byteLength > 0) {
+      this.#block ??= new Uint8Array(BLOCK_SIZE);
+      const fitting = rest.subarray(0, BLOCK_SIZE - this.#used);
+      this.#block.set(fitting, this.#used);
+      this.#used += fitting.byteLength;
+      rest = rest.subarray(fitting.byteLength);
+      if (this.#used === BLOCK_SIZE) yield* this.take();
+    }
+  }
+
+  /** Yields the block that has been begun, if any. */
+  *take(): Generator<Piece> {
+    const block = this.#block;
+    if (block === undefined) return;
+    const taken = block.subarray(0, this.#used);
+    this.#block = undefined;
+    this.#used = 0;
+    yield taken;
+  }
+}

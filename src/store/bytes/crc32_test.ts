@@ -1,0 +1,38 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { crc32 } from "node:zlib";
+import { StoreDamaged } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
+import { bytes, place } from "../testing/bodies.ts";
+import { put, recordOf, upload } from "../testing/files.ts";
+import { crcOfChunks } from "./crc32.ts";
+import { testOnAll, type TestStore } from "../testing/stores.ts";
+
+async function crcOf({ store }: TestStore, name: string): Promise<number | undefined> {
+  using file = await store.files.open(place(name));
+  return await file?.crc32();
+}
+
+testOnAll("The CRC-32 of a file is that of its bytes", async (bench) => {
+  for (const size of [0, 1, 100, CHUNK_SIZE, CHUNK_SIZE + 1, 5 * CHUNK_SIZE, 700_001]) {
+    await put(bench, "a", bytes(size));
+    assertEquals(await crcOf(bench, "a"), crc32(bytes(size)), `${size}`);
+  }
+});
+
+testOnAll("The CRC-32 of a file of many parts is that of its bytes", async (bench) => {
+  const sizes = [...Array(12).fill(5_000_000), 77];
+  const id = await upload(bench, place("a"), sizes);
+  await bench.store.uploads.complete(place("a"), id, () => true);
+  const all = new Blob(sizes.map((size) => bytes(size)));
+  assertEquals(await crcOf(bench, "a"), crc32(new Uint8Array(await all.arrayBuffer())));
+});
+
+testOnAll("A file without its checksums has no CRC-32", async (bench) => {
+  await put(bench, "a", bytes(2 * CHUNK_SIZE));
+  const record = await recordOf(bench, "a");
+  await bench.db.commit(new Operation().delete(keys.checksums(bytesVersion(record), 0)));
+  const crc = () => crcOfChunks(bench.db.reader, place("a"), record);
+  await assertRejects(crc, StoreDamaged, "checksums");
+});
