@@ -11,6 +11,7 @@ import { brokenRows, header, machineLine, rowLine, toJson } from "./bench/report
 import { archive } from "./bench/rows/archive.ts";
 import { besideUploads } from "./bench/rows/beside_uploads.ts";
 import { completeUpload } from "./bench/rows/complete_upload.ts";
+import { copyLarge, moveMany } from "./bench/rows/copies.ts";
 import {
   downloadLarge,
   downloadNames,
@@ -56,6 +57,8 @@ const EXPERIMENTS: readonly Experiment[] = [
   lookups,
   sizeOnDisk,
   completeUpload,
+  copyLarge,
+  moveMany,
   gate,
   memory,
   start,
