@@ -33,8 +33,9 @@ export interface Drives {
 
 export interface DriveInfo {
   name: string;
-  files: number;
-  bytes: number;
+  /** `null` for a key that is limited to some names of the drive. */
+  files: number | null;
+  bytes: number | null;
 }
 
 /** A file's metadata, as a listing returns it. */

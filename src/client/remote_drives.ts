@@ -52,7 +52,7 @@ export class RemoteDrives implements Drives {
   async listDrives(): Promise<DriveInfo[]> {
     const request = { method: "GET", path: "" };
     const { drives } = await this.#connection.requestJson<
-      { drives: { drive_name: string; files: number; bytes: number }[] }
+      { drives: { drive_name: string; files: number | null; bytes: number | null }[] }
     >(request);
     return drives.map(({ drive_name, files, bytes }) => ({ name: drive_name, files, bytes }));
   }

@@ -93,13 +93,23 @@ async function exportTo(
   const path = call.operand(0);
   const report = new TransferReport(view.events);
   const chosen = await chosenDrives(call, drives);
-  view.setTotal(chosen.reduce((sum, { bytes }) => sum + bytes, 0));
+  view.setTotal(totalOf(chosen));
   const force = call.has("force");
   using target = await isArchive(path)
     ? await ZipTarget.open(drives, path, { force })
     : await FolderTarget.open(drives, { folder: path, force, system: LOCAL_FILE_SYSTEM });
   await exportDrives(drives, target, chosen, report);
   return report;
+}
+
+/** The size of drives; `undefined` if the key may not know it. */
+function totalOf(drives: readonly DriveInfo[]): number | undefined {
+  let total = 0;
+  for (const { bytes } of drives) {
+    if (bytes === null) return undefined;
+    total += bytes;
+  }
+  return total;
 }
 
 async function chosenDrives(call: ClientCall, drives: Drives): Promise<DriveInfo[]> {

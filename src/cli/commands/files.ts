@@ -93,7 +93,8 @@ async function listDrives(
   drives: RemoteDrives,
 ): Promise<void> {
   for (const { name, files, bytes } of await drives.listDrives()) {
-    const line = `${sizeColumn(bytes)}  ${plural(files, "file")}  ${name}`;
+    const count = files === null ? "" : `${plural(files, "file")}  `;
+    const line = `${sizeColumn(bytes ?? undefined)}  ${count}${name}`;
     call.print(view, { drive: name, files, bytes }, line);
   }
 }

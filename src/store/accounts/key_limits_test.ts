@@ -186,6 +186,27 @@ testOnAll("A key that was revoked or has expired creates no other", async (bench
 });
 
 testOnAll(
+  "A key of the operator that has expired is created again, without an end",
+  async (bench) => {
+    const { store } = bench;
+    await withClock(async (forward) => {
+      const made = await store.keys.create("p", expiringIn(MINUTE));
+      assert(made !== undefined);
+      const hash = hashSecret(made.key.text);
+      await store.projects.ensure("p", made.key);
+      assertEquals((await store.keys.find(hash))?.rights.expires, Date.now() + MINUTE);
+      forward(MINUTE);
+      await store.projects.ensure("p", made.key);
+      forward(KEY_CACHE_TTL);
+      assertEquals((await store.keys.find(hash))?.rights, Rights.all);
+      await store.sweeper.sweep(Date.now() + DAY);
+      assertEquals((await store.keys.list("p")).map(({ prefix }) => prefix), [made.prefix]);
+      assertEquals((await otherProcess(bench).store.keys.find(hash))?.project, "p");
+    });
+  },
+);
+
+testOnAll(
   "A browser signs in with a key that has not expired, and until it does",
   async (bench) => {
     const { store } = bench;

@@ -208,9 +208,7 @@ export class ProjectKeyStore {
     hash: string,
     { record, versionstamp }: Pick<CachedKey, "record" | "versionstamp">,
   ): Promise<void> {
-    const operation = new Operation().check(keys.projectKey(hash), versionstamp);
-    deleteProjectKey(operation, hash, record);
-    await this.#db.commit(operation);
+    await this.#db.commit(expireKey(hash, record, versionstamp));
     this.#cache.forget(hash);
   }
 
@@ -256,6 +254,17 @@ export class ProjectKeyStore {
       lastUsed: use.value ?? 0,
     };
   }
+}
+
+/** Returns the operation that deletes an expired key, so that it does not come back if the clock is set back. */
+export function expireKey(
+  hash: string,
+  record: ProjectKeyRecord,
+  versionstamp: string,
+): Operation {
+  const operation = new Operation().check(keys.projectKey(hash), versionstamp);
+  deleteProjectKey(operation, hash, record);
+  return operation;
 }
 
 /** Returns whether a key is known and opens a project. */

@@ -9,7 +9,7 @@ import { transact } from "../engine/transact.ts";
 import { emptyInBackground } from "../files/trash.ts";
 import type { Deletions } from "./deletions.ts";
 import { type Actor, COMMAND_LINE, type EventLog, type NewEvent } from "./events.ts";
-import { addProjectKey, freePrefix } from "./project_keys.ts";
+import { addProjectKey, expireKey, freePrefix, opens } from "./project_keys.ts";
 import type { Revocations } from "./revocations.ts";
 
 /**
@@ -73,7 +73,10 @@ export class ProjectStore {
     return true;
   }
 
-  /** Creates a project and a key that opens it, unless they exist. A deletion of the project is finished first. */
+  /**
+   * Creates a project and a key that opens it, unless they exist. An expired key is replaced by one without limits. A
+   * deletion of the project is finished first.
+   */
   async ensure(project: string, key: ProjectKey): Promise<void> {
     const hash = hashSecret(key.text);
     await transact(this.#db, async () => {
@@ -82,6 +85,10 @@ export class ProjectStore {
       >([keys.project(project), keys.projectDeletion(project), keys.projectKey(hash)]);
       if (deletion.value !== null) {
         await this.#deletions.run(deletion.key);
+        return undefined;
+      }
+      if (stored.value !== null && !opens(stored.value, project)) {
+        await this.#db.commit(expireKey(hash, stored.value, stored.versionstamp));
         return undefined;
       }
       if (owner.value !== null && stored.value !== null) return { result: undefined };
