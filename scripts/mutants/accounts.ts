@@ -31,7 +31,7 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
   ]),
   ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/project_keys_test.ts"], [
     {
-      find: "this.#cache.forget(hash);\n    this.#revocations.notify();",
+      find: "this.#cache.forget(revoked.hash);\n    this.#revocations.notify();",
       replace: "this.#revocations.notify();",
     },
     { find: "if (age > KEY_CACHE_TTL)", replace: "if (age > 100 * KEY_CACHE_TTL)" },
@@ -39,7 +39,33 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       find: "return (await this.find(hash))?.project === project;",
       replace: "return (await this.find(hash))?.project !== project.slice(0, 0);",
     },
-    { find: ".delete(keys.projectKey(index.value));", replace: ";" },
+    { find: "operation.delete(keys.projectKey(hash)).delete(", replace: "operation.delete(" },
+  ]),
+  ...mutantsOf("src/store/accounts/project_keys.ts", ["src/store/accounts/key_limits_test.ts"], [
+    { find: "return expires <= now;", replace: "return expires < now;" },
+    {
+      find: "await this.#expire(hash, key);\n      return undefined;",
+      replace: "return undefined;",
+    },
+    { find: "if (now >= key.lastUsed + HOUR)", replace: "if (now > key.lastUsed)" },
+    { find: "key.lastUsed = now - now % HOUR;", replace: "key.lastUsed = now;" },
+    {
+      find: "new Operation().check(keys.projectKey(hash), key.versionstamp)\n",
+      replace: "new Operation()\n",
+    },
+    {
+      find: ".check(use, key.useVersionstamp);",
+      replace: ";",
+      why: "Processes that look up a key at the same moment would store the same hour, once each.",
+    },
+    {
+      find: "if (by !== undefined && !opens(maker.value, project)) throw",
+      replace: "if (by !== undefined && maker.value === null) throw",
+    },
+    {
+      find: "for (const id of Object.values(journalIds(hash))) operation",
+      replace: "for (const id of Object.values(journalIds(hash)).slice(1)) operation",
+    },
   ]),
   ...mutantsOf("src/store/accounts/sessions.ts", ["src/store/accounts/sessions_test.ts"], [
     { find: "if (session.expires <= Date.now())", replace: "if (session.expires <= 0)" },
@@ -48,7 +74,7 @@ export const ACCOUNTS_MUTANTS: readonly Mutant[] = [
       replace: "key === undefined ||",
       why: "`start` has checked the project of the key, and a key never gets another project.",
     },
-    { find: "key.value?.project !== project)", replace: "key.value === null)" },
+    { find: "!opens(key.value, project))", replace: "key.value === null)" },
     {
       find: "await this.#delete(hash);\n    this.#revocations.notify();",
       replace: 'await this.#delete(hash);\n    if (hash === "") this.#revocations.notify();',

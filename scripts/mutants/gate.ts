@@ -4,8 +4,12 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const GATE_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/gate/authorization.ts", ["tests/gate/callers_test.ts"], [
     {
-      find: 'if (owner?.project === project) return { allowed: true, caller: "owner"',
-      replace: 'if (owner !== undefined) return { allowed: true, caller: "owner"',
+      find: "if (owner?.project === project && owner.rights.isOwners) {",
+      replace: "if (owner?.rights.isOwners) {",
+    },
+    {
+      find: "if (owner?.project === project && owner.rights.isOwners) {",
+      replace: "if (owner?.project === project) {",
     },
     {
       find: "if (found?.project === project && found.app === app) {",

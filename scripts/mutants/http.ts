@@ -4,12 +4,12 @@ import { type Mutant, mutantsOf } from "./mutant.ts";
 export const HTTP_MUTANTS: readonly Mutant[] = [
   ...mutantsOf("src/http/authentication.ts", ["src/http/authentication_test.ts"], [
     {
-      find: "if (await projectOfKey(headers, auth) !== project) throw",
-      replace: "if (await projectOfKey(headers, auth) === project.slice(0, 0)) throw",
+      find: "if (key.project !== project) throw",
+      replace: "if (key.project === project.slice(0, 0)) throw",
     },
     {
-      find: "if (!await keys.isStillValid(hash, project, age)) throw",
-      replace: "if (age < 0 && !await keys.isStillValid(hash, project, age)) throw",
+      find: "if (await keys.isStillValid(hash, project, age)) return;",
+      replace: "if (age >= 0 || await keys.isStillValid(hash, project, age)) return;",
     },
     {
       find: "key.length > MAX_KEY_HEADER ? undefined",
@@ -31,6 +31,40 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
         "const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);",
       replace: "const reauthorize = async () => {};",
       tests: ["src/api/drive_call_test.ts"],
+    },
+  ]),
+  ...mutantsOf("src/api/permissions.ts", ["src/app_permissions_test.ts"], [
+    { find: "rights.require(...need.permissions);", replace: "" },
+    { find: 'if (need.of === "whole project") rights.requireWholeProject();', replace: "" },
+  ]),
+  ...mutantsOf("src/api/drive_call.ts", ["tests/api/files/key_rights_test.ts"], [
+    { find: "rights.requireDrive(drive);", replace: "void rights;" },
+    { find: "rights.requireName(name);", replace: "void rights;" },
+  ]),
+  ...mutantsOf("src/api/files/list_files.ts", ["tests/api/files/key_rights_test.ts"], [
+    {
+      find: "compareNames(directory, query.last) <= 0",
+      replace: "compareNames(directory, query.last) < 0",
+    },
+    { find: "isBehind || entries.length === 0", replace: "isBehind || entries.length > 1" },
+    {
+      find: "store.list({ ...query, prefix }, {",
+      replace: "store.list({ ...query, prefix: query.prefix }, {",
+    },
+  ]),
+  ...mutantsOf("src/api/files/delete_files.ts", ["tests/api/files/key_rights_test.ts"], [
+    { find: "for (const name of names) call.rights.requireName(name);", replace: "" },
+  ]),
+  ...mutantsOf("src/api/files/copy_files.ts", ["tests/api/files/key_rights_copy_test.ts"], [
+    { find: "rights.requireDrive(drive);", replace: "void rights;" },
+    { find: "rights.requireName(name);", replace: "void rights;" },
+  ]),
+  ...mutantsOf("src/api/admin/project_keys.ts", ["tests/api/admin/key_rights_test.ts"], [
+    { find: "rights.requireToCreate(new Rights(limits));", replace: "void [rights, Rights];" },
+    { find: "rights.coversScope(key.rights)", replace: "rights !== key.rights" },
+    {
+      find: "revoke(project, prefix, actor, rights)",
+      replace: "revoke(project, prefix, (void rights, actor))",
     },
   ]),
   ...mutantsOf("src/http/body.ts", ["src/http/body_test.ts"], [

@@ -12,6 +12,19 @@ export const RULES_MUTANTS: readonly Mutant[] = [
     },
     { find: "unit >= FIRST_SURROGATE &&", replace: "unit > FIRST_SURROGATE &&" },
   ]),
+  ...mutantsOf("src/rules/rights.ts", ["src/rules/rights_test.ts"], [
+    { find: 'this.has("admin") && this.isForWholeProject', replace: "this.isForWholeProject" },
+    { find: "this.drives === undefined && this.namePrefix", replace: "this.namePrefix" },
+    { find: "return name.startsWith(this.namePrefix);", replace: 'return name !== "\\n";' },
+    {
+      find: "if ((this.expires ?? Infinity) < (other.expires ?? Infinity)) {",
+      replace: "if ((this.expires ?? 0) < (other.expires ?? 0)) {",
+    },
+    {
+      find: "return drives !== undefined && drives.every(",
+      replace: "return drives === undefined || drives.every(",
+    },
+  ]),
   ...mutantsOf("src/rules/byte_range.ts", ["src/rules/byte_range_test.ts"], [
     {
       find: 'if (start >= size) return "unsatisfiable";',
