@@ -1,5 +1,5 @@
 import { dirname, join } from "@std/path";
-import { type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
+import { copyTime, type Drives, type FileInfo, sha256OfStream } from "./drives.ts";
 import { FileChanged, fileError, TemporaryFailure } from "./errors.ts";
 import { openPlainFile, readFile, removeIfExists, writeAll } from "./local_files.ts";
 import { stableName } from "../rules/archive/local_paths.ts";
@@ -68,7 +68,8 @@ export async function download(
       await Deno.remove(part);
       throw new TemporaryFailure("The downloaded bytes do not match the server's SHA-256");
     }
-    await Deno.utime(part, file.modified / 1000, file.modified / 1000);
+    const time = copyTime(file) / 1000;
+    await Deno.utime(part, time, time);
     await Deno.rename(part, target);
   } catch (error) {
     if (error instanceof FileChanged) await removeIfExists(part);

@@ -21,7 +21,7 @@ export interface Drives {
   /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
   putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
   /** Starts a multipart upload and returns its id. */
-  startUpload(drive: string, name: string, type: string): Promise<string>;
+  startUpload(drive: string, name: string, options: FileAttributes): Promise<string>;
   /** Lists the stored parts of an upload; `undefined` if the upload is not open. */
   partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined>;
   putPart(drive: string, name: string, id: string, part: Part): Promise<void>;
@@ -49,6 +49,8 @@ export interface FileInfo {
   etag: string;
   /** Milliseconds since 1970. */
   modified: number;
+  /** When the copy that was uploaded was last modified, in milliseconds since 1970; absent if the uploader did not say. */
+  mtime?: number;
   /** Base64; absent if the server does not know it. */
   sha256?: string;
 }
@@ -60,9 +62,15 @@ export interface FileContent {
   sha256: string | undefined;
 }
 
-export interface WriteOptions {
+/** What an upload says about its file. */
+export interface FileAttributes {
   /** The content type. */
   type: string;
+  /** When the sent copy was last modified, in milliseconds since 1970; `undefined` if that is not known. */
+  mtime?: number | undefined;
+}
+
+export interface WriteOptions extends FileAttributes {
   /** Whether the write fails if the file exists. */
   isNew: boolean;
 }
@@ -74,6 +82,13 @@ export interface Part {
   bytes: Uint8Array;
   /** Of the bytes, in base64. */
   sha256: string;
+}
+
+/** Returns the modification time that a copy of a file gets: that of the copy which was uploaded, if it is known. */
+export function copyTime(
+  { mtime, modified }: { mtime?: number | undefined; modified: number },
+): number {
+  return mtime ?? modified;
 }
 
 /** Returns the SHA-256 of bytes in base64. */

@@ -9,6 +9,8 @@ export interface Source {
   identity: string | undefined;
   /** Changes when the content is known to have changed. */
   stamp: string;
+  /** When the content was last modified, in milliseconds since 1970; `undefined` if unknown. */
+  modified?: number | undefined;
   read(): AsyncIterable<Uint8Array>;
   /** @throws {FileChanged} if the content has changed since the source was opened. */
   verify(): Promise<void>;
@@ -27,7 +29,7 @@ const PIECE = 256 * 1024;
 export async function fileSource(
   path: string,
   { follows = true }: { follows?: boolean } = {},
-): Promise<Source & { size: number; modified: number }> {
+): Promise<Source & { size: number }> {
   const { size, stamp, modified } = await statSource(path);
   const identity = await realPathOf(path);
   if (!follows && identity !== path) {
@@ -203,10 +205,10 @@ export function isSameTime(here: number, there: number): boolean {
 
 async function statSource(
   path: string,
-): Promise<{ size: number; stamp: string; modified: number }> {
+): Promise<{ size: number; stamp: string; modified: number | undefined }> {
   try {
     const info = await Deno.stat(path);
-    return { size: info.size, modified: info.mtime?.getTime() ?? 0, stamp: stampOf(info) };
+    return { size: info.size, modified: info.mtime?.getTime(), stamp: stampOf(info) };
   } catch (error) {
     throw fileError("read", path, error);
   }

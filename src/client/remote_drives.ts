@@ -1,11 +1,12 @@
 import { deadline } from "@std/async/deadline";
-import { parseHttpDate } from "../rules/dates.ts";
+import { parseHttpDate, parseUtcTime, utcTime } from "../rules/dates.ts";
 import { MAX_DELETE_NAMES } from "../rules/names.ts";
 import type { PartSize } from "../rules/payloads.ts";
 import { ANSWER_TIME, type Connection, SENT_ANSWER_TIME } from "./connection.ts";
 import {
   type DriveInfo,
   type Drives,
+  type FileAttributes,
   type FileContent,
   type FileInfo,
   type Part,
@@ -22,6 +23,7 @@ interface ListedFile {
   content_type?: string;
   etag?: string;
   modified?: string;
+  mtime?: string;
 }
 
 interface ListAnswer {
@@ -84,12 +86,14 @@ export class RemoteDrives implements Drives {
       });
       const { headers } = answer;
       const sha256 = digestIn(headers);
+      const mtime = parseUtcTime(headers.get("x-kvdrive-mtime") ?? "");
       return {
         name,
         size: Number(headers.get("content-length")),
         type: headers.get("content-type") ?? "",
         etag: (headers.get("etag") ?? "").replaceAll('"', ""),
         modified: (parseHttpDate(headers.get("last-modified") ?? "") ?? 0) * 1000,
+        ...(mtime === undefined ? {} : { mtime }),
         ...(sha256 === undefined ? {} : { sha256 }),
       };
     } catch (error) {
@@ -127,7 +131,7 @@ export class RemoteDrives implements Drives {
     drive: string,
     name: string,
     bytes: Uint8Array,
-    { type, isNew }: WriteOptions,
+    { type, mtime, isNew }: WriteOptions,
   ): Promise<void> {
     const sha256 = sha256Of(bytes);
     const headers = {
@@ -135,7 +139,7 @@ export class RemoteDrives implements Drives {
       "Content-Digest": `sha-256=:${sha256}:`,
       ...(isNew ? { "If-None-Match": "*" } : {}),
     };
-    const path = `${drivePath(drive)}/files?${new URLSearchParams({ name })}`;
+    const path = `${drivePath(drive)}/files?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers, body: bytes, timeout: SENT_ANSWER_TIME };
     let tries = 0;
     try {
@@ -152,8 +156,12 @@ export class RemoteDrives implements Drives {
     }
   }
 
-  async startUpload(drive: string, name: string, type: string): Promise<string> {
-    const path = `${drivePath(drive)}/uploads?${new URLSearchParams({ name })}`;
+  async startUpload(
+    drive: string,
+    name: string,
+    { type, mtime }: FileAttributes,
+  ): Promise<string> {
+    const path = `${drivePath(drive)}/uploads?${queryOf(name, mtime)}`;
     const request = { method: "POST", path, headers: { "Content-Type": type } };
     return (await this.#connection.requestJson<{ upload_id: string }>(request)).upload_id;
   }
@@ -272,6 +280,12 @@ function uploadPath(drive: string, name: string, id: string, more = ""): string 
   return `${drivePath(drive)}/uploads/${encodeURIComponent(id)}${more}?${query}`;
 }
 
+/** Returns the query of a call that makes a file. A time that the server does not accept is left out. */
+function queryOf(name: string, mtime: number | undefined): URLSearchParams {
+  const time = mtime === undefined ? undefined : utcTime(mtime);
+  return new URLSearchParams({ name, ...(time === undefined ? {} : { mtime: time }) });
+}
+
 function requireDetails({ names, files }: ListAnswer): ListedFile[] {
   if (files !== undefined || names.length === 0) return files ?? [];
   throw new ClientError(
@@ -279,9 +293,18 @@ function requireDetails({ names, files }: ListAnswer): ListedFile[] {
   );
 }
 
-function entryOf({ name, size, content_type = "", etag = "", modified = "" }: ListedFile): Entry {
+function entryOf(file: ListedFile): Entry {
+  const { name, size, content_type = "", etag = "", modified = "" } = file;
   if (size === undefined) return { name };
-  return { name, size, type: content_type, etag, modified: Date.parse(modified) || 0 };
+  const mtime = parseUtcTime(file.mtime ?? "");
+  return {
+    name,
+    size,
+    type: content_type,
+    etag,
+    modified: Date.parse(modified) || 0,
+    ...(mtime === undefined ? {} : { mtime }),
+  };
 }
 
 function digestIn(headers: Headers): string | undefined {

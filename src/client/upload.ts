@@ -165,7 +165,7 @@ class MultipartUpload {
   /** Returns the interrupted upload if the server still has it, else a new one. */
   async #open(): Promise<UploadState> {
     const { drives, drive, name } = this.#target;
-    const { states, type } = this.#options;
+    const { states, type, mtime } = this.#options;
     const { stamp, identity } = this.#source;
     const key = stateKey(this.#target, this.#source, type);
     const state = identity === undefined ? undefined : await states.find(key, stamp);
@@ -174,7 +174,7 @@ class MultipartUpload {
       parts.forEach(({ part, size }: PartSize) => this.#stored.set(part, size));
       return state;
     }
-    const id = await drives.startUpload(drive, name, type);
+    const id = await drives.startUpload(drive, name, { type, mtime });
     return identity === undefined ? forgottenState(id) : await states.begin(key, stamp, id);
   }
 

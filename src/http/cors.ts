@@ -7,6 +7,9 @@ export type CorsOrigins = "*" | readonly string[];
 
 const EXPOSED = "ETag, Content-Range, Content-Length, Accept-Ranges, Last-Modified, X-Request-Id";
 
+/** When the caller's own copy of a file was last modified. Only downloads of files that have such a time carry it. */
+export const MTIME = "X-Kvdrive-Mtime";
+
 /** The headers that the API uses. A page may send others, which are ignored. */
 const ALLOWED = "X-Api-Key, Content-Type, Content-Digest, Range, If-Match, If-None-Match, " +
   "If-Modified-Since, If-Unmodified-Since, If-Range, X-Request-Id";
@@ -21,7 +24,8 @@ export function addCorsHeaders(response: Headers, request: Headers, allowed: Cor
     if (origin === null || !allowed.includes(origin)) return;
     response.set("Access-Control-Allow-Origin", origin);
   }
-  response.set("Access-Control-Expose-Headers", EXPOSED);
+  const exposed = response.has(MTIME) ? `${EXPOSED}, ${MTIME}` : EXPOSED;
+  response.set("Access-Control-Expose-Headers", exposed);
 }
 
 /** The response to `OPTIONS`, which needs no key. */

@@ -49,6 +49,9 @@ Deno.test("the headers that pages may read are exposed", () => {
     "last-modified",
     "x-request-id",
   ]);
+  headers.set("x-kvdrive-mtime", "2021-04-22T11:50:08.123Z");
+  addCorsHeaders(headers, new Headers({ origin: APP }), "*");
+  assertEquals(listed(headers, "access-control-expose-headers").at(-1), "x-kvdrive-mtime");
 });
 
 Deno.test("an existing Vary header is kept", () => {

@@ -1,3 +1,4 @@
+import { parseUtcTime } from "../rules/dates.ts";
 import { errors } from "./http_error.ts";
 
 /** The path and the query of a request, unchanged: `URL` would resolve `..` and `%2e%2e`, which are ordinary names here. */
@@ -104,6 +105,17 @@ export class Query {
       throw errors.badParameter(name, value, "a whole number of at least 1");
     }
     return Number(value);
+  }
+
+  /** A UTC time in milliseconds since 1970; `undefined` if it is absent. @throws {HttpError} 400 for any other text. */
+  utcTime(name: string): number | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const time = parseUtcTime(value);
+    if (time === undefined) {
+      throw errors.badParameter(name, value, "a time in UTC like 2021-04-22T11:50:08.123Z");
+    }
+    return time;
   }
 }
 

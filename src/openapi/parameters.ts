@@ -91,6 +91,13 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description: "The name of the file.",
     schema: schema("FileName"),
   },
+  Mtime: {
+    name: "mtime",
+    in: "query",
+    description:
+      "When the caller's own copy was last modified: a time in UTC, to milliseconds. It is kept with the file and never replaces `modified`.",
+    schema: schema("ClientTime"),
+  },
   PartNumber: {
     name: "part",
     in: "query",

@@ -92,6 +92,13 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     "The SHA-256 of the whole file (RFC 9530). For a file made of several parts it is available some time after completion.",
     { pattern: "^sha-256=:[A-Za-z0-9+/]{43}=:$" },
   ),
+  Mtime: sometimes(
+    "When the caller's own copy was last modified, if the upload said so: `mtime`.",
+    {
+      pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$",
+      examples: ["2021-04-22T11:50:08.123Z"],
+    },
+  ),
   ContentRange: always("The position of these bytes in the file, and its size.", {
     pattern: "^bytes \\d+-\\d+/\\d+$",
   }),

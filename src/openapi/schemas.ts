@@ -74,6 +74,13 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     },
   }, { description: "Present if and only if there is a next page." }),
   Time: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },
+  ClientTime: {
+    type: "string",
+    format: "date-time",
+    description: "When the caller's own copy was last modified.",
+    pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,3})?[Zz]$",
+    examples: ["2021-04-22T11:50:08.123Z"],
+  },
   Second: {
     type: "string",
     format: "date-time",

@@ -59,6 +59,34 @@ function fullYearOf(lastTwoDigits: number): number {
   return inThisCentury > now + 50 ? inThisCentury - 100 : inThisCentury;
 }
 
+/** `2021-04-22T11:50:08.123Z` with up to three digits of a second (RFC 3339, 5.6, which allows small letters). */
+const UTC_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?[Zz]$/;
+
+/**
+ * Parses a UTC time of RFC 3339, to milliseconds.
+ *
+ * @returns Milliseconds since 1970, or `undefined` if the text has another form or names a time that does not exist.
+ */
+export function parseUtcTime(text: string): number | undefined {
+  const [, day, time, fraction = ""] = UTC_TIME.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const normal = `${day}T${time}.${fraction.padEnd(3, "0")}Z`;
+  const parsed = Date.parse(normal);
+  // `Date.parse` turns 31 February into 3 March.
+  return utcTime(parsed) === normal ? parsed : undefined;
+}
+
+/**
+ * Formats a time as `parseUtcTime` reads it; `undefined` if it is not in the years 0 to 9999.
+ *
+ * @param time Milliseconds since 1970.
+ */
+export function utcTime(time: number): string | undefined {
+  const date = new Date(time);
+  const text = Number.isNaN(date.getTime()) ? "" : date.toISOString();
+  return UTC_TIME.test(text) ? text : undefined;
+}
+
 /**
  * Formats a time as "UTC with seconds" (wire contract): `2021-04-22T11:50:08Z`. Milliseconds are cut off.
  *

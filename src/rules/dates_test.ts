@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isoSeconds, parseHttpDate } from "./dates.ts";
+import { isoSeconds, parseHttpDate, parseUtcTime, utcTime } from "./dates.ts";
 
 Deno.test("An HTTP date has one of three forms", () => {
   const cases = [
@@ -62,4 +62,57 @@ Deno.test("A time is formatted in UTC with whole seconds, rounded down", () => {
     [Date.UTC(1999, 11, 31, 23, 59, 59, 1), "1999-12-31T23:59:59Z"],
   ] as const;
   for (const [ms, text] of cases) assertEquals(isoSeconds(ms), text);
+});
+
+Deno.test("A UTC time of RFC 3339 is read to the millisecond", () => {
+  const cases = [
+    ["1970-01-01T00:00:00Z", 0],
+    ["2021-04-22T11:50:08.123Z", Date.UTC(2021, 3, 22, 11, 50, 8, 123)],
+    ["2021-04-22T11:50:08.1Z", Date.UTC(2021, 3, 22, 11, 50, 8, 100)],
+    ["2021-04-22t11:50:08z", Date.UTC(2021, 3, 22, 11, 50, 8)],
+    ["2024-02-29T23:59:59.999Z", Date.UTC(2024, 1, 29, 23, 59, 59, 999)],
+    ["1969-12-31T23:59:59.999Z", -1],
+    ["0000-01-01T00:00:00Z", -62_167_219_200_000],
+    ["9999-12-31T23:59:59.999Z", 253_402_300_799_999],
+  ] as const;
+  for (const [text, time] of cases) assertEquals(parseUtcTime(text), time, text);
+});
+
+Deno.test("What is no UTC time to the millisecond is no time", () => {
+  const texts = [
+    "",
+    "2021-04-22",
+    "2021-04-22T11:50Z",
+    "2021-04-22T11:50:08",
+    "2021-04-22 11:50:08Z",
+    "2021-04-22T11:50:08+00:00",
+    "2021-04-22T11:50:08-02:00",
+    "2021-04-22T11:50:08.Z",
+    "2021-04-22T11:50:08,5Z",
+    "2021-04-22T11:50:08.1234Z",
+    "2021-02-29T11:50:08Z",
+    "2021-13-01T00:00:00Z",
+    "2021-00-10T00:00:00Z",
+    "2021-04-31T00:00:00Z",
+    "2021-04-22T24:00:00Z",
+    "2021-04-22T11:60:00Z",
+    "2016-12-31T23:59:60Z",
+    "+002021-04-22T11:50:08Z",
+    "12021-04-22T11:50:08Z",
+    "21-4-22T11:50:08Z",
+    " 2021-04-22T11:50:08Z",
+    "2021-04-22T11:50:08Z\n",
+    "1619092208",
+    "٢٠٢١-04-22T11:50:08Z",
+  ];
+  assertEquals(texts.filter((text) => parseUtcTime(text) !== undefined), []);
+});
+
+Deno.test("A time is written as it is read, in the years that have four digits", () => {
+  for (const text of ["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"]) {
+    const time = parseUtcTime(text) ?? NaN;
+    assertEquals(utcTime(time), text);
+    assertEquals(utcTime(time + (time < 0 ? -1 : 1)), undefined);
+  }
+  assertEquals([NaN, Infinity].map(utcTime), [undefined, undefined]);
 });

@@ -75,6 +75,43 @@ Deno.test("Export and import keep all names and bytes: to a folder, an archive, 
   }
 });
 
+Deno.test("Export and import keep the client times, and a file without one gets none.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const mtime = "1999-12-31T23:59:59.123Z";
+  for (const query of [`name=timed&mtime=${mtime}`, "name=plain"]) {
+    const sent = await desk.server.fetch("d", `/files?${query}`, { method: "POST", body: "x" });
+    await sent.body?.cancel();
+  }
+  const timesOf = async () => {
+    const files = await desk.json<{ name: string; mtime?: string }>("ls", "d", "--recursive");
+    return files.map(({ name, mtime }) => [name, mtime]);
+  };
+  for (const target of ["out", "out.zip"]) {
+    for (const ways of [[], ["--data", desk.server.data, "--project", PROJECT_ID]]) {
+      await report(desk, "export", target, ...ways);
+      if (target === "out") {
+        const timed = await Deno.stat(desk.folder.at("out/drives/d/timed"));
+        assertEquals(timed.mtime, new Date(mtime));
+      }
+      await emptyAll(desk);
+      await report(desk, "import", target, ...ways);
+      assertEquals(await timesOf(), [["plain", undefined], ["timed", mtime]]);
+      await Deno.remove(desk.folder.at(target), { recursive: true });
+    }
+  }
+});
+
+Deno.test("A file of a folder that is no export of kvdrive is imported with its own time.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const mtime = new Date(Date.UTC(2001, 1, 3, 4, 5, 6, 789));
+  await Deno.mkdir(desk.folder.at("out/drives/d"), { recursive: true });
+  await desk.folder.write("out/drives/d/a", "x");
+  await Deno.utime(desk.folder.at("out/drives/d/a"), mtime, mtime);
+  await report(desk, "import", "out");
+  const [facts] = await desk.json<{ mtime: string }>("stat", "d:a");
+  assertEquals(facts?.mtime, mtime.toISOString());
+});
+
 Deno.test("An export of the original service is imported from a folder and from an archive.", async () => {
   await using desk = await ClientWorkspace.open();
   const files: ZipEntry[] = [

@@ -22,6 +22,22 @@ Deno.test("A file goes to a drive and comes back, byte for byte and with its typ
   assertEquals(other?.content_type, "text/x-cat");
 });
 
+Deno.test("A file keeps its modification time there and back.", async () => {
+  await using desk = await ClientWorkspace.open();
+  const mtime = new Date(Date.UTC(2001, 1, 3, 4, 5, 6, 789));
+  for (const [name, size] of [["small", 9], ["large", 11_000_000]] as const) {
+    await desk.folder.write(name, someBytes(size));
+    await Deno.utime(desk.folder.at(name), mtime, mtime);
+    await desk.text("put", name, "d:");
+    const [facts] = await desk.json<{ mtime: string }>("stat", `d:${name}`);
+    assertEquals(facts?.mtime, mtime.toISOString());
+    await desk.text("get", `d:${name}`, "back");
+    assertEquals((await Deno.stat(desk.folder.at("back"))).mtime, mtime);
+    assertEquals(await desk.text("get", `d:${name}`, "back"), "back is up to date\n");
+    await Deno.remove(desk.folder.at("back"));
+  }
+});
+
 Deno.test("Folders go both ways, with or without their own name.", async () => {
   await using desk = await ClientWorkspace.open();
   for (const path of ["zoo", "zoo/birds"]) await Deno.mkdir(desk.folder.at(path));

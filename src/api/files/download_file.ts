@@ -1,4 +1,5 @@
 import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
+import { MTIME } from "../../http/cors.ts";
 import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
 import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
@@ -21,6 +22,7 @@ const fileHeaders: HeaderObjects = {
   "Content-Security-Policy": header("FilePolicy"),
   "Repr-Digest": header("ReprDigest"),
   "X-Content-Type-Options": header("NoSniff"),
+  [MTIME]: header("Mtime"),
 };
 const bytes = { "*/*": {} };
 
@@ -112,7 +114,7 @@ function rangeOf(request: Request, { record }: OpenFile): ByteRange | "unsatisfi
   return parseRange(request.headers.get("range"), record.size);
 }
 
-function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
+function headersOf({ type, version, modified, mtime, sha256 }: FileRecord): Headers {
   const headers = new ResponseHeaders({
     "Content-Type": type,
     "Accept-Ranges": "bytes",
@@ -124,6 +126,7 @@ function headersOf({ type, version, modified, sha256 }: FileRecord): Headers {
   });
   if (runsInBrowsers(type)) headers.set("Content-Security-Policy", "sandbox; default-src 'none'");
   if (sha256 !== undefined) headers.set("Repr-Digest", formatDigest(sha256));
+  if (mtime !== undefined) headers.set(MTIME, new Date(mtime).toISOString());
   return headers;
 }
 

@@ -59,7 +59,8 @@ export const listFiles = driveEndpoint({
       },
       created: schema("Time"),
       modified: schema("Time"),
-    }),
+      mtime: schema("ClientTime"),
+    }, { optional: ["mtime"] }),
     DirectoryDetails: closed({
       name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
     }),
@@ -165,5 +166,6 @@ function detailsOf({ name, record }: Listed): Record<string, unknown> {
     etag: record.version,
     created: new Date(record.created).toISOString(),
     modified: new Date(record.modified).toISOString(),
+    ...(record.mtime === undefined ? {} : { mtime: new Date(record.mtime).toISOString() }),
   };
 }

@@ -31,7 +31,7 @@ export const putFile = driveEndpoint(
     description:
       "Stores a file in one request and replaces an existing file of the same name. The drive need not exist before. " +
       "The content type is that of the request, otherwise derived from the name, otherwise `application/octet-stream`.",
-    parameters: ["FileName", "ContentDigest", "IfMatch", "IfNoneMatch"].map(parameter),
+    parameters: ["FileName", "Mtime", "ContentDigest", "IfMatch", "IfNoneMatch"].map(parameter),
     body: bytesBody(
       `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
     ),
@@ -40,7 +40,7 @@ export const putFile = driveEndpoint(
       ...writeFailures,
       ...bodyFailures,
       BadRequest:
-        "The name is missing or invalid, `Content-Digest` is malformed or does not match the body, or the body was incomplete.",
+        "The name is missing or invalid, `mtime` is malformed, `Content-Digest` is malformed or does not match the body, or the body was incomplete.",
       PreconditionFailed: "`If-Match` or `If-None-Match` does not hold: nothing was stored.",
     },
     schemas: {
@@ -59,6 +59,7 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
   const { files } = deps.store;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
+  const mtime = call.query.utcTime("mtime");
   const conditions = preconditionsOf(call);
   const body = uploadBody(call, deps);
   if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
@@ -72,7 +73,7 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
     call,
     deps,
     body,
-    () => files.put(place, bytes, { type, announced, condition, accept }),
+    () => files.put(place, bytes, { type, mtime, announced, condition, accept }),
   );
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;

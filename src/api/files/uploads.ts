@@ -39,19 +39,22 @@ export const startUpload = driveEndpoint({
   description:
     "Opens an upload in parts. The file becomes visible only when the upload is completed. " +
     "Its content type is that of this request, if it has one, otherwise that of part 1.",
-  parameters: [parameter("FileName")],
+  parameters: ["FileName", "Mtime"].map(parameter),
   body: bytesBody("Ignored."),
   success: { 202: jsonResponse("The upload is open.", "Upload") },
   failures: {
     ...writeFailures,
-    BadRequest: "The name is missing or invalid, or the content type is too long.",
+    BadRequest:
+      "The name is missing or invalid, `mtime` is malformed, or the content type is too long.",
     Conflict:
       "The project has as many open uploads as the server allows: complete or abort one. Or the drive is being removed.",
   },
 }, async (call, { store }) => {
   const place = placeOf(call);
+  const mtime = call.query.utcTime("mtime");
+  const type = typeOf(call);
   using _reserved = await store.reserveDisk(0);
-  const id = await store.uploads.start(place, typeOf(call));
+  const id = await store.uploads.start(place, type, mtime === undefined ? {} : { mtime });
   return json(202, uploadJson(place, id));
 });
 
@@ -125,6 +128,7 @@ export const showUpload = driveEndpoint({
       drive_name: schema("DriveName"),
       created: schema("Time"),
       expires: schema("Time"),
+      mtime: schema("ClientTime"),
       parts: listOf(
         closed({
           part: schema("PartNumber"),
@@ -135,7 +139,7 @@ export const showUpload = driveEndpoint({
           description: "The parts that have arrived, in the order of their numbers.",
         },
       ),
-    }),
+    }, { optional: ["mtime"] }),
   },
 }, async (call, deps) => {
   const place = placeOf(call);
@@ -145,6 +149,7 @@ export const showUpload = driveEndpoint({
       ...uploadJson(place, call.id),
       created: new Date(session.created).toISOString(),
       expires: new Date(session.expires).toISOString(),
+      ...(session.mtime === undefined ? {} : { mtime: new Date(session.mtime).toISOString() }),
       parts: parts.map(({ part, size }) => ({ part, size })),
     };
   });

@@ -1,4 +1,5 @@
 import { ClientError } from "../../client/errors.ts";
+import type { FileInfo } from "../../client/drives.ts";
 import type { Entry, RemoteDrives } from "../../client/remote_drives.ts";
 import { formatBytes } from "../../rules/units.ts";
 import { CommandError, sizeText, UsageError } from "../terminal/output.ts";
@@ -113,8 +114,15 @@ function sizeColumn(bytes?: number): string {
 
 function jsonOf(entry: Entry): Record<string, unknown> {
   if (entry.size === undefined) return { name: entry.name };
-  const { name, size, type, etag, modified } = entry;
-  return { name, size, content_type: type, etag, modified: new Date(modified).toISOString() };
+  const { name, size, type, etag } = entry;
+  return { name, size, content_type: type, etag, ...timesOf(entry) };
+}
+
+function timesOf({ modified, mtime }: FileInfo): Record<string, string> {
+  return {
+    modified: new Date(modified).toISOString(),
+    ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
+  };
 }
 
 interface FileToDelete {
@@ -206,14 +214,14 @@ async function showFile(call: ClientCall): Promise<void> {
   using _connection = connection;
   const file = await drives.stat(drive, name);
   if (file === undefined) throw new ClientError(`There is no file ${drive}:${name}`);
-  const { size, type, etag, modified, sha256 } = file;
+  const { size, type, etag, sha256 } = file;
   const facts = {
     drive,
     name,
     size,
     content_type: type,
     etag,
-    modified: new Date(modified).toISOString(),
+    ...timesOf(file),
     ...(sha256 === undefined ? {} : { sha256 }),
   };
   if (call.has("json")) return call.print(view, facts);

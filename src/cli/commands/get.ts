@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "@std/path";
 import { copyVersion, download, MAX_READ_TRIES } from "../../client/download.ts";
-import { type FileInfo, sha256OfStream } from "../../client/drives.ts";
+import { copyTime, type FileInfo, sha256OfStream } from "../../client/drives.ts";
 import { ClientError, FileChanged, fileError, isFatal } from "../../client/errors.ts";
 import { isSameTime, readFile, statIfExists, writeAll } from "../../client/local_files.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../rules/archive/local_paths.ts";
@@ -202,7 +202,7 @@ class GetRun {
 async function isSame(file: FileInfo, target: string, there: Deno.FileInfo): Promise<boolean> {
   if (there.size !== file.size) return false;
   if (file.sha256 !== undefined) return await sha256OfStream(readFile(target)) === file.sha256;
-  return isSameTime(there.mtime?.getTime() ?? 0, file.modified);
+  return isSameTime(there.mtime?.getTime() ?? 0, copyTime(file));
 }
 
 async function writeOut(bytes: Uint8Array): Promise<void> {

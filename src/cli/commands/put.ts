@@ -122,6 +122,7 @@ class PutRun {
       if (path === PIPE) this.#view.setTotal(undefined);
       const { size, resumed } = await upload({ drives: this.#drives, drive, name }, source, {
         type: this.#call.get("type") ?? contentTypeOf(name),
+        mtime: source.modified,
         isNew: this.#call.has("new"),
         slots: this.#slots,
         states: this.#states,

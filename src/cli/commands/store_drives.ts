@@ -1,6 +1,7 @@
 import type {
   DriveInfo,
   Drives,
+  FileAttributes,
   FileContent,
   FileInfo,
   Part,
@@ -68,12 +69,13 @@ export class StoreDrives implements Drives {
     drive: string,
     name: string,
     bytes: Uint8Array,
-    { type, isNew }: WriteOptions,
+    { type, mtime, isNew }: WriteOptions,
   ): Promise<void> {
     using _room = await this.#store.reserveDisk(bytes.byteLength);
     const stored = await this.#run(() =>
       this.#store.files.put(this.#place(drive, name), once(bytes), {
         type,
+        mtime,
         condition: conditionOf(isNew),
         accept: () => {},
       })
@@ -81,8 +83,15 @@ export class StoreDrives implements Drives {
     if (stored === "refused") throw new FileExists();
   }
 
-  async startUpload(drive: string, name: string, type: string): Promise<string> {
-    return await this.#run(() => this.#store.uploads.start(this.#place(drive, name), type));
+  async startUpload(
+    drive: string,
+    name: string,
+    { type, mtime }: FileAttributes,
+  ): Promise<string> {
+    const attributes = mtime === undefined ? {} : { mtime };
+    return await this.#run(() =>
+      this.#store.uploads.start(this.#place(drive, name), type, attributes)
+    );
   }
 
   async partsOf(drive: string, name: string, id: string): Promise<PartSize[] | undefined> {
@@ -155,8 +164,17 @@ export class StoreDrives implements Drives {
   }
 }
 
-function infoOf(name: string, { size, type, version, modified, sha256 }: FileRecord): FileInfo {
-  return { name, size, type, etag: version, modified, ...(sha256 === undefined ? {} : { sha256 }) };
+function infoOf(name: string, record: FileRecord): FileInfo {
+  const { size, type, version, modified, mtime, sha256 } = record;
+  return {
+    name,
+    size,
+    type,
+    etag: version,
+    modified,
+    ...(mtime === undefined ? {} : { mtime }),
+    ...(sha256 === undefined ? {} : { sha256 }),
+  };
 }
 
 function conditionOf(isNew: boolean): WriteCondition {

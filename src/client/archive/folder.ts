@@ -1,6 +1,6 @@
 import { join } from "@std/path";
 import { download } from "../download.ts";
-import type { Drives, FileInfo } from "../drives.ts";
+import { copyTime, type Drives, type FileInfo } from "../drives.ts";
 import { ClientError, fileError } from "../errors.ts";
 import {
   fileSource,
@@ -121,7 +121,7 @@ export class FolderTarget implements ExportTarget {
     const there = await this.#stat(path);
     if (there === undefined) return;
     const time = there.mtime?.getTime() ?? 0;
-    if (there.size === file.size && isSameTime(time, file.modified)) return;
+    if (there.size === file.size && isSameTime(time, copyTime(file))) return;
     throw new ClientError(`Another file ${path} exists: --force replaces it`);
   }
 
@@ -182,7 +182,7 @@ export class FolderSource implements ImportSource {
   async #fileAt(path: string): Promise<ImportFile | ImportProblem> {
     try {
       const source = await fileSource(join(this.#folder, path), { follows: false });
-      return { path, size: source.size, modified: source.modified, source };
+      return { path, size: source.size, source };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       return { path, problem, hasFailed: true };

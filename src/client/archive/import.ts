@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
+import { parseUtcTime } from "../../rules/dates.ts";
 import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
-import { type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
+import { copyTime, type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, FileExists, isFatal } from "../errors.ts";
 import { isSameTime, type Source } from "../local_files.ts";
 import { forEachConcurrent, type TransferReport, TRANSFERS } from "../transfers.ts";
@@ -26,8 +27,6 @@ export interface ImportFile {
   /** Bytes. */
   size: number;
   source: Source;
-  /** Milliseconds since 1970, if known. */
-  modified?: number;
 }
 
 /** An entry of an export that cannot be a file of a drive, or cannot be read. */
@@ -125,6 +124,10 @@ function problemOf({ drive, name }: Destination): string | undefined {
   return problem && `The file name ${problem}`;
 }
 
+function mtimeOf({ mtime }: IndexEntry): number | undefined {
+  return parseUtcTime(mtime ?? "");
+}
+
 class FileImport {
   readonly #drives: Drives;
   readonly #file: ImportFile;
@@ -158,6 +161,7 @@ class FileImport {
       const { size } = await upload(target, this.#file.source, {
         ...this.#options,
         type: this.#place.type,
+        mtime: this.#mtime,
         isNew: !this.#options.force,
         remembersVersion: true,
         onBytes: (count) => {
@@ -174,15 +178,22 @@ class FileImport {
     }
   }
 
+  /** The client time of the exported file. A file that is not in the index was not exported from here: it has its own. */
+  get #mtime(): number | undefined {
+    const { known } = this.#place;
+    return known === undefined ? this.#file.source.modified : mtimeOf(known);
+  }
+
   /** Reports whether the drive has this file, as cheaply as possible. */
   async #isSame(there: FileInfo): Promise<boolean> {
-    const { source, size, modified } = this.#file;
+    const { source, size } = this.#file;
     const { type, known } = this.#place;
+    const exported = known && { modified: Date.parse(known.modified), mtime: mtimeOf(known) };
     if (there.size !== size || there.type !== type) return false;
     if (there.sha256 !== undefined) return await sha256OfStream(source.read()) === there.sha256;
     // The local file came from this drive and was not changed since.
-    const isUntouched = known !== undefined && known.etag === there.etag &&
-      modified !== undefined && isSameTime(modified, Date.parse(known.modified));
+    const isUntouched = exported !== undefined && known?.etag === there.etag &&
+      source.modified !== undefined && isSameTime(source.modified, copyTime(exported));
     if (isUntouched) return true;
     const key = stateKey({ drives: this.#drives, ...this.#place }, source, type);
     if (await this.#options.states.storedVersion(key, source.stamp) === there.etag) return true;

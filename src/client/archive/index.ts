@@ -20,13 +20,15 @@ export interface IndexEntry {
   etag: string;
   /** In ISO 8601. */
   modified: string;
+  /** When the copy that was uploaded was last modified, in ISO 8601; absent if the uploader did not say. */
+  mtime?: string;
   /** Why the file cannot be imported as the line says: a sentence. */
   problem?: string;
 }
 
 /** Returns the index entry of a file. */
 export function indexEntry(drive: string, file: FileInfo, path: string): IndexEntry {
-  const { name, size, type, etag, modified } = file;
+  const { name, size, type, etag, modified, mtime } = file;
   return {
     drive,
     name,
@@ -35,6 +37,7 @@ export function indexEntry(drive: string, file: FileInfo, path: string): IndexEn
     content_type: type,
     etag,
     modified: new Date(modified).toISOString(),
+    ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
   };
 }
 
@@ -102,6 +105,7 @@ function parseEntry(line: string): IndexEntry | undefined {
     content_type: text(entry.content_type),
     etag: text(entry.etag),
     modified: text(entry.modified),
+    ...(typeof entry.mtime === "string" ? { mtime: entry.mtime } : {}),
   };
   const problem = problemOf(read);
   return problem === undefined ? read : { ...read, problem };

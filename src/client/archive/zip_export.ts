@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { copyVersion } from "../download.ts";
-import type { Drives, FileInfo } from "../drives.ts";
+import { copyTime, type Drives, type FileInfo } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";
 import { openPlainFile, readFile } from "../local_files.ts";
 import { LocalPaths } from "../../rules/archive/local_paths.ts";
@@ -78,8 +78,8 @@ export class ZipTarget implements ExportTarget {
     const key = fileKey({ drive, name: file.name });
     const path = this.#files.get(key)?.index.path ??
       this.#paths.pathFor(`${DRIVES_FOLDER}/${drive}/${file.name}`);
-    const { size, modified } = file;
-    const entry = await this.#writer.add({ path, size, modified }, async (take) => {
+    const about = { path, size: file.size, modified: copyTime(file) };
+    const entry = await this.#writer.add(about, async (take) => {
       await this.#copy(drive, file, async (bytes) => {
         await take(bytes);
         onBytes(bytes.byteLength);

@@ -44,6 +44,10 @@ export interface FileRecord {
   created: number;
   /** Write of this version, in milliseconds since 1970. */
   modified: number;
+  /** When the caller's own copy was last modified, in milliseconds since 1970: what the caller said. */
+  mtime?: number;
+  /** From when on the file is absent, in milliseconds since 1970: see `isPresent`. */
+  expires?: number;
   /** Base64. A file of many parts gets it in the background. */
   sha256?: string;
   /** Set if an earlier version was written within the same second. */
@@ -70,6 +74,8 @@ export interface UploadSession {
   name: string;
   /** Content type from the call that started the upload. */
   type?: string;
+  /** `mtime` of the file. */
+  mtime?: number;
   created: number;
   /** End of the session, in milliseconds since 1970. */
   expires: number;

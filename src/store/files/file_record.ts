@@ -9,7 +9,15 @@ import { type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
-export type Draft = Pick<FileRecord, "size" | "type" | "layout" | "bytes" | "sha256">;
+export type Draft = Pick<FileRecord, "size" | "type" | "mtime" | "layout" | "bytes" | "sha256">;
+
+/**
+ * Returns whether a file exists at a time, in milliseconds since 1970. From its deadline on an expired file is absent,
+ * even if its record was not removed yet. Every reader of records has to ask this.
+ */
+export function isPresent({ expires }: Pick<FileRecord, "expires">, now: number): boolean {
+  return expires === undefined || now < expires;
+}
 
 /** Returns whether a write may replace the current version; `undefined` stands for no file. */
 export type WriteCondition = (current: Validators | undefined) => boolean;

@@ -3,7 +3,7 @@ import { ANYWAY, bytes, inPieces, place } from "../testing/bodies.ts";
 import { assertUsage } from "../testing/entries.ts";
 import { put, read } from "../testing/files.ts";
 import { testOnAll } from "../testing/stores.ts";
-import { NEW_NAMES_IN_A_ROW, NewNames, validators } from "./file_record.ts";
+import { isPresent, NEW_NAMES_IN_A_ROW, NewNames, validators } from "./file_record.ts";
 
 Deno.test("Names are assumed to be new until one exists, and again after many new ones", () => {
   const names = new NewNames();
@@ -50,4 +50,10 @@ Deno.test("The date of a version is a strong validator unless another has the sa
   const record = { version: "V", size: 1, type: "a/b", created: 0, modified: 5000, layout };
   assertEquals(validators(record), { etag: "V", modified: 5000, dateIsStrong: true });
   assertEquals(validators({ ...record, sameSecond: true }).dateIsStrong, false);
+});
+
+Deno.test("A file is absent from its deadline on, to the millisecond", () => {
+  assert(isPresent({}, Number.MAX_SAFE_INTEGER));
+  assert(isPresent({ expires: 1000 }, 999));
+  assertEquals([1000, 1001].map((now) => isPresent({ expires: 1000 }, now)), [false, false]);
 });

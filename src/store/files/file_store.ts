@@ -123,6 +123,7 @@ export class FileStore {
    * Stores a file from one body. The name shows the previous version until all of the new one is on disk.
    *
    * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing has changed and its error is thrown.
+   * @param options.mtime When the caller's own copy was last modified, in milliseconds since 1970.
    * @param options.announced Size of the body, if known.
    * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed.
    * @throws {NoSuchProject}
@@ -133,8 +134,9 @@ export class FileStore {
   async put(
     place: Place,
     body: AsyncIterable<Uint8Array>,
-    { type, announced, condition, accept }: {
+    { type, mtime, announced, condition, accept }: {
       type: string;
+      mtime?: number | undefined;
       announced?: number | undefined;
       condition: WriteCondition;
       accept: (received: Received) => void | Promise<void>;
@@ -143,7 +145,12 @@ export class FileStore {
     const begun = await this.#projects.requireWritable(place);
     const write = { begun, replaced: keys.file(place), announced, accept };
     return await this.#bodies.receive(place, write, body, async (received) => {
-      const record = await this.#publishReceived(place, received, { type, condition, begun });
+      const record = await this.#publishReceived(place, received, {
+        type,
+        mtime,
+        condition,
+        begun,
+      });
       if (record === "refused") await abandon(received);
       return record;
     });
@@ -152,13 +159,19 @@ export class FileStore {
   async #publishReceived(
     place: Place,
     { size, sha256, bytes }: Received,
-    { type, condition, begun }: { type: string; condition: WriteCondition; begun: CachedProject },
+    { type, mtime, condition, begun }: {
+      type: string;
+      mtime: number | undefined;
+      condition: WriteCondition;
+      begun: CachedProject;
+    },
   ): Promise<FileRecord | "refused"> {
     const isInline = bytes.kind === "inline";
     const draft: Draft = {
       size,
       sha256,
       type,
+      ...(mtime === undefined ? {} : { mtime }),
       layout: { kind: bytes.kind },
       ...(isInline ? {} : { bytes: bytes.version }),
     };

@@ -69,8 +69,13 @@ export function draftOf(
   const [first] = parts;
   const type = session.type ?? first?.type ?? contentTypeOf(place.name);
   const sha256 = digestOf(parts);
-  const common = { size: totalSize(parts), type, ...(sha256 === undefined ? {} : { sha256 }) };
-  return { ...common, ...bytesOf(parts) };
+  return {
+    size: totalSize(parts),
+    type,
+    ...(session.mtime === undefined ? {} : { mtime: session.mtime }),
+    ...(sha256 === undefined ? {} : { sha256 }),
+    ...bytesOf(parts),
+  };
 }
 
 /** One part needs no manifest, and no part makes an empty file. */

@@ -90,16 +90,22 @@ export class UploadStore {
   /**
    * Starts an upload and creates the drive if there is none with this name. Returns the upload's id.
    *
+   * @param type The content type of the file; `undefined` for that of its first part.
+   * @param attributes Further properties that the file will have.
    * @throws {NoSuchProject}
    * @throws {BeingDeleted} if the drive is being deleted.
    * @throws {TooManyOpenUploads} if the project has as many open as it may.
    */
-  async start(place: Place, type: string | undefined): Promise<string> {
+  async start(
+    place: Place,
+    type: string | undefined,
+    attributes: Pick<UploadSession, "mtime"> = {},
+  ): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const { unchanged } = await this.#projects.requireWritable(place);
       const id = newVersion();
       const slot = await this.#limit.findSlot(place.project);
-      const operation = this.#newSession(place, id, { type, slot }).share(unchanged);
+      const operation = this.#newSession(place, id, slot, { type, ...attributes }).share(unchanged);
       takeSlot(operation, place, id, slot);
       if ((await this.#db.commit(operation)).ok) return id;
       this.#limit.forget(place.project);
@@ -112,12 +118,14 @@ export class UploadStore {
   #newSession(
     { project, drive, name }: Place,
     id: string,
-    { type, slot }: { type: string | undefined; slot: number },
+    slot: number,
+    { type, ...attributes }: { type: string | undefined } & Pick<UploadSession, "mtime">,
   ): Operation {
     const created = Date.now();
     const session: UploadSession = {
       name,
       ...(type === undefined ? {} : { type }),
+      ...attributes,
       created,
       expires: created + this.#ttl,
       number: slot,
