@@ -6,6 +6,7 @@ import { changeProject, deleteDrive, deleteProject, showProject } from "./api/ad
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
 import type { Deps } from "./api/endpoint.ts";
+import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
 import { deleteFiles } from "./api/files/delete_files.ts";
 import { downloadFile } from "./api/files/download_file.ts";
@@ -44,7 +45,12 @@ const APP = `${PROJECT}/apps/:app`;
 /** Every path of the server with its endpoints. */
 export const routes: readonly Route[] = [
   route("/v1/:project", { GET: listDrives }),
-  route(`${DRIVE}/files`, { GET: listFiles, POST: putFile, DELETE: deleteFiles }),
+  route(`${DRIVE}/files`, {
+    GET: listFiles,
+    POST: putFile,
+    PATCH: changeFile,
+    DELETE: deleteFiles,
+  }),
   route(`${DRIVE}/files/download`, { GET: downloadFile }),
   route(`${DRIVE}/files/copy`, { POST: copyFiles }),
   route(`${DRIVE}/files/move`, { POST: moveFiles }),

@@ -29,6 +29,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   listFiles: drive("list"),
   putFile: drive("write"),
   deleteFiles: drive("delete"),
+  changeFile: drive("write"),
   downloadFile: drive("read"),
   copyFiles: drive("read", "write"),
   moveFiles: drive("read", "write", "delete"),

@@ -194,6 +194,11 @@ export class Fields {
     return this.#values.get(name) === null ? undefined : this.wholeNumber(name, min, max);
   }
 
+  /** Seconds from 1 to `max`, or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  secondsOrNull(name: string, max: number): number | null | undefined {
+    return this.#values.get(name) === null ? null : this.wholeNumber(name, 1, max);
+  }
+
   /** A number of bytes or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
   sizeOrNull(name: string): number | null | undefined {
     const value = this.#values.get(name);

@@ -107,6 +107,17 @@ export class Query {
     return Number(value);
   }
 
+  /** A number of seconds from 1 to `max`; `undefined` if it is absent. @throws {HttpError} 400 for any other value. */
+  seconds(name: string, max: number): number | undefined {
+    const value = this.one(name);
+    if (value === undefined) return undefined;
+    const seconds = Number(value);
+    if (!/^\d+$/.test(value) || seconds < 1 || seconds > max) {
+      throw errors.badParameter(name, value, `a whole number of seconds from 1 to ${max}`);
+    }
+    return seconds;
+  }
+
   /** A UTC time in milliseconds since 1970; `undefined` if it is absent. @throws {HttpError} 400 for any other text. */
   utcTime(name: string): number | undefined {
     const value = this.one(name);

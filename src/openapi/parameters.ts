@@ -91,6 +91,13 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description: "The name of the file.",
     schema: schema("FileName"),
   },
+  ExpiresIn: {
+    name: "expires_in",
+    in: "query",
+    description:
+      "The number of seconds after which the file expires: from then on it is absent for every call. Without it the file stays until it is deleted.",
+    schema: schema("ExpiresIn"),
+  },
   Mtime: {
     name: "mtime",
     in: "query",

@@ -1,4 +1,5 @@
 import { MAX_HOST, MAX_HOST_LABEL, MAX_UPSTREAM } from "../rules/hosts.ts";
+import { MAX_EXPIRES_IN } from "../rules/lifetimes.ts";
 import {
   MAX_APP_NAME,
   MAX_DESCRIPTION,
@@ -50,6 +51,13 @@ const HOST = `^${HOST_LABEL}(\\.${HOST_LABEL})*$`;
 /** The pattern of a host name whose last label browsers read as a part of an IPv4 address. */
 const NUMBER_AT_END = "(^|\\.)([0-9]+|0[xX][0-9A-Fa-f]*)$";
 
+const SECOND: Schema = {
+  type: "string",
+  format: "date-time",
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$",
+  examples: ["2021-04-22T11:50:08Z"],
+};
+
 /** The schemas that operations share, by their names in `components`. */
 export const sharedSchemas: Readonly<Record<string, Schema>> = {
   Errors: closed({
@@ -74,6 +82,17 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     },
   }, { description: "Present if and only if there is a next page." }),
   Time: { type: "string", format: "date-time", examples: ["2021-04-22T11:50:08.123Z"] },
+  ExpiresIn: {
+    type: "integer",
+    description: "A number of seconds.",
+    minimum: 1,
+    maximum: MAX_EXPIRES_IN,
+    examples: [86_400],
+  },
+  Deadline: {
+    ...SECOND,
+    description: "From when on the file is absent. Only files that expire have it.",
+  },
   ClientTime: {
     type: "string",
     format: "date-time",
@@ -81,12 +100,7 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,3})?[Zz]$",
     examples: ["2021-04-22T11:50:08.123Z"],
   },
-  Second: {
-    type: "string",
-    format: "date-time",
-    pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$",
-    examples: ["2021-04-22T11:50:08Z"],
-  },
+  Second: SECOND,
 
   ProjectId: {
     type: "string",
@@ -125,6 +139,13 @@ export const sharedSchemas: Readonly<Record<string, Schema>> = {
     project_id: schema("ProjectId"),
     drive_name: schema("DriveName"),
   }),
+  ExpiringUpload: closed({
+    name: schema("FileName"),
+    upload_id: schema("UploadId"),
+    project_id: schema("ProjectId"),
+    drive_name: schema("DriveName"),
+    expires: schema("Deadline"),
+  }, { optional: ["expires"] }),
 
   Label: {
     type: "string",

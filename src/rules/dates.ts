@@ -95,3 +95,8 @@ export function utcTime(time: number): string | undefined {
 export function isoSeconds(time: number): string {
   return `${new Date(time).toISOString().slice(0, "2021-04-22T11:50:08".length)}Z`;
 }
+
+/** Formats a deadline in the same form, rounded up: what ends at the deadline has ended at the time that is shown. */
+export function isoDeadline(time: number): string {
+  return isoSeconds(Math.ceil(time / 1000) * 1000);
+}

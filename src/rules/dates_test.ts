@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isoSeconds, parseHttpDate, parseUtcTime, utcTime } from "./dates.ts";
+import { isoDeadline, isoSeconds, parseHttpDate, parseUtcTime, utcTime } from "./dates.ts";
 
 Deno.test("An HTTP date has one of three forms", () => {
   const cases = [
@@ -115,4 +115,12 @@ Deno.test("A time is written as it is read, in the years that have four digits",
     assertEquals(utcTime(time + (time < 0 ? -1 : 1)), undefined);
   }
   assertEquals([NaN, Infinity].map(utcTime), [undefined, undefined]);
+});
+
+Deno.test("A deadline is formatted in whole seconds, rounded up", () => {
+  const second = Date.UTC(2021, 3, 22, 11, 50, 8);
+  for (const time of [second - 999, second - 1, second]) {
+    assertEquals(isoDeadline(time), "2021-04-22T11:50:08Z");
+  }
+  assertEquals(isoDeadline(second + 1), "2021-04-22T11:50:09Z");
 });

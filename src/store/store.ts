@@ -13,8 +13,16 @@ import type { Database } from "./engine/database.ts";
 import type { StoreDamaged } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
 import { ProjectCache } from "./engine/project_cache.ts";
-import type { Place } from "./engine/records.ts";
+import type { FileRecord, Place } from "./engine/records.ts";
 import type { StoreMeter } from "./engine/store_meter.ts";
+import {
+  changeFile,
+  type FileChanges,
+  listPresentDrives,
+  listPresentUsage,
+  type OnExpired,
+} from "./files/expiry.ts";
+import type { WriteCondition } from "./files/file_record.ts";
 import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
@@ -22,12 +30,14 @@ import { OpenVersions } from "./bytes/versions.ts";
 import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
+import { TrustedClock } from "./maintenance/clocks.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
 import { type Damage, DamagedFiles } from "./maintenance/damaged_files.ts";
+import { ExpiredFiles } from "./maintenance/expired_files.ts";
 import { Scrub, type ScrubState } from "./maintenance/scrub.ts";
 import { Sweeper } from "./maintenance/sweeper.ts";
 import { Quotas } from "./quotas/quotas.ts";
-import { type DriveUsage, listDrives, listUsage, type ProjectUsage } from "./quotas/usage.ts";
+import type { DriveUsage, ProjectUsage } from "./quotas/usage.ts";
 import { DEFAULT_MAX_OPEN_UPLOADS, OpenUploadLimit } from "./uploads/open_upload_limit.ts";
 import { uploadEnder } from "./uploads/session.ts";
 import { UploadStore } from "./uploads/upload_store.ts";
@@ -86,6 +96,7 @@ export class Store {
   readonly memory: MemoryBudget;
   readonly #damages: DamagedFiles;
   readonly #search: FileSearch;
+  readonly #expired: ExpiredFiles;
   readonly #db: Database;
   readonly #disk: DiskSpace | undefined;
   readonly #projectCache: ProjectCache;
@@ -105,7 +116,9 @@ export class Store {
     const deletions = new Deletions(db, projectCache);
     this.#db = db;
     this.#projectCache = projectCache;
-    const quotas = new Quotas(db);
+    const quotas = new Quotas(db, (project) => this.#expired.sweep({ project }));
+    const clock = new TrustedClock();
+    this.#expired = new ExpiredFiles(db, { projects: projectCache, quotas, clock });
     this.#damages = new DamagedFiles(db);
     this.scrub = new Scrub(db, openVersions, this.#damages, { every, onError, onNotice });
     const onDamage = (place: Place, version: string, error: StoreDamaged) =>
@@ -115,7 +128,8 @@ export class Store {
     const discarded = new DiscardedBytes(() => this.sweeper.wake());
     const bodies = new BodyReceiver(db, quotas, memory.uploads, discarded);
     const shared = { projects: projectCache, quotas, openVersions, memory, bodies };
-    this.files = new FileStore(db, { ...shared, onDamage });
+    const onExpired: OnExpired = (place, record) => this.#expired.drop(place, record);
+    this.files = new FileStore(db, { ...shared, onDamage, onExpired });
     this.#search = new FileSearch(db.reader);
     this.folders = new FolderStore(db, projectCache);
     const end = uploadEnder(db, projectCache, quotas);
@@ -136,6 +150,7 @@ export class Store {
       compactor,
       deletions,
       events,
+      expired: this.#expired,
       meter,
     });
     const wake = () => this.sweeper.wake();
@@ -161,6 +176,20 @@ export class Store {
     return await this.#search.run(query, options);
   }
 
+  /** Changes properties of a file: see `changeFile` in `files/expiry.ts`. */
+  async changeFile(
+    place: Place,
+    changes: FileChanges,
+    condition: WriteCondition,
+  ): Promise<FileRecord | "absent" | "refused"> {
+    const parts = {
+      db: this.#db,
+      projects: this.#projectCache,
+      onExpired: (...expired: Parameters<OnExpired>) => this.#expired.drop(...expired),
+    };
+    return await changeFile(parts, place, changes, condition);
+  }
+
   /**
    * Reserves disk space, in bytes, until the result is disposed of. If there is not enough, a sweep starts.
    *
@@ -179,13 +208,13 @@ export class Store {
   async drives(project: string): Promise<DriveUsage[]> {
     const known = await this.#projectCache.find(project);
     if (known === undefined) return [];
-    const drives = await listDrives(this.#db, project);
+    const drives = await listPresentDrives(this.#db, project);
     return drives.filter(({ name }) => !known.deleting.includes(name));
   }
 
   /** Returns the usage of each project, in the order of their ids. */
   async usage(): Promise<ProjectUsage[]> {
-    return await listUsage(this.#db, await this.projects.listDeletingDrives());
+    return await listPresentUsage(this.#db, await this.projects.listDeletingDrives());
   }
 
   /** Returns the known damage and the progress of the scrub. */

@@ -47,7 +47,7 @@ for (const target of UNKNOWN_ROUTES) {
 
 const ROUTES: { path: string; methods: string[] }[] = [
   { path: "", methods: ["GET", "HEAD"] },
-  { path: "/d/files", methods: ["GET", "HEAD", "POST", "DELETE"] },
+  { path: "/d/files", methods: ["GET", "HEAD", "POST", "PATCH", "DELETE"] },
   { path: "/d/files/download", methods: ["GET", "HEAD"] },
   { path: "/d/uploads", methods: ["GET", "HEAD", "POST"] },
   { path: "/d/uploads/id", methods: ["GET", "HEAD", "PATCH", "DELETE"] },

@@ -24,6 +24,7 @@ export interface FileDetails {
   etag: string;
   created: string;
   modified: string;
+  expires?: string;
   mtime?: string;
 }
 

@@ -10,7 +10,7 @@ import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
 import type { FileRecord } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import type { OpenFile } from "../../store/files/file_store.ts";
+import type { OpenFile } from "../../store/files/open_file.ts";
 import { type DriveCall, driveEndpoint, placeOf, preconditionsOf } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 

@@ -11,6 +11,7 @@ import type { Listed, ListPage, ListQuery } from "../../store/listing/listing.ts
 import type { SearchOptions } from "../../store/listing/search.ts";
 import { type DriveCall, driveEndpoint } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import { fileJson } from "./attributes.ts";
 
 /** The JSON size in bytes at which a page ends early. 1000 names of 1 KiB fit, unless most characters are escaped. */
 const MAX_PAGE = 4 * 2 ** 20;
@@ -59,8 +60,9 @@ export const listFiles = driveEndpoint({
       },
       created: schema("Time"),
       modified: schema("Time"),
+      expires: schema("Deadline"),
       mtime: schema("ClientTime"),
-    }, { optional: ["mtime"] }),
+    }, { optional: ["expires", "mtime"] }),
     DirectoryDetails: closed({
       name: { type: "string", pattern: "/$", maxLength: MAX_FILE_NAME, examples: ["pets/"] },
     }),
@@ -158,14 +160,5 @@ function withinPage(entries: Listed[], details: boolean): Listed[] {
 
 /** Directories have only their name. */
 function detailsOf({ name, record }: Listed): Record<string, unknown> {
-  if (record === undefined) return { name };
-  return {
-    name,
-    size: record.size,
-    content_type: record.type,
-    etag: record.version,
-    created: new Date(record.created).toISOString(),
-    modified: new Date(record.modified).toISOString(),
-    ...(record.mtime === undefined ? {} : { mtime: new Date(record.mtime).toISOString() }),
-  };
+  return record === undefined ? { name } : fileJson(name, record);
 }

@@ -21,6 +21,7 @@ import {
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import { attributesOf, deadlineJson } from "./attributes.ts";
 
 /** `POST /files`: "Stores a file in a single request. Overwrites any file with the same name." */
 export const putFile = driveEndpoint(
@@ -31,7 +32,9 @@ export const putFile = driveEndpoint(
     description:
       "Stores a file in one request and replaces an existing file of the same name. The drive need not exist before. " +
       "The content type is that of the request, otherwise derived from the name, otherwise `application/octet-stream`.",
-    parameters: ["FileName", "Mtime", "ContentDigest", "IfMatch", "IfNoneMatch"].map(parameter),
+    parameters: ["FileName", "ExpiresIn", "Mtime", "ContentDigest", "IfMatch", "IfNoneMatch"].map(
+      parameter,
+    ),
     body: bytesBody(
       `The bytes of the file, at most ${MAX_PAYLOAD}. An empty body makes an empty file.`,
     ),
@@ -40,7 +43,7 @@ export const putFile = driveEndpoint(
       ...writeFailures,
       ...bodyFailures,
       BadRequest:
-        "The name is missing or invalid, `mtime` is malformed, `Content-Digest` is malformed or does not match the body, or the body was incomplete.",
+        "The name is missing or invalid, `expires_in` or `mtime` is malformed, `Content-Digest` is malformed or does not match the body, or the body was incomplete.",
       PreconditionFailed: "`If-Match` or `If-None-Match` does not hold: nothing was stored.",
     },
     schemas: {
@@ -48,7 +51,8 @@ export const putFile = driveEndpoint(
         name: schema("FileName"),
         project_id: schema("ProjectId"),
         drive_name: schema("DriveName"),
-      }),
+        expires: schema("Deadline"),
+      }, { optional: ["expires"] }),
     },
   },
   put,
@@ -59,7 +63,7 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
   const { files } = deps.store;
   const place = placeOf(call);
   const type = typeOf(call) ?? contentTypeOf(place.name);
-  const mtime = call.query.utcTime("mtime");
+  const attributes = attributesOf(call);
   const conditions = preconditionsOf(call);
   const body = uploadBody(call, deps);
   if (conditions.ifMatch !== null || conditions.ifNoneMatch !== null) {
@@ -73,9 +77,10 @@ async function put(call: DriveCall, deps: Deps): Promise<Response> {
     call,
     deps,
     body,
-    () => files.put(place, bytes, { type, mtime, announced, condition, accept }),
+    () => files.put(place, bytes, { type, ...attributes, announced, condition, accept }),
   );
   if (stored === "refused") throw errors.preconditionFailed();
   const { name, project, drive } = place;
-  return json(201, { name, project_id: project, drive_name: drive });
+  const file = { name, project_id: project, drive_name: drive };
+  return json(201, { ...file, ...deadlineJson(stored.expires) });
 }

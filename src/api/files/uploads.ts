@@ -10,6 +10,7 @@ import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
 import { driveEndpoint, placeOf, preconditionsOf, typeOf, writeFailures } from "../drive_call.ts";
+import { attributesJson, attributesOf, deadlineJson } from "./attributes.ts";
 
 /** The fields of an upload in every response. */
 interface UploadJson {
@@ -39,23 +40,30 @@ export const startUpload = driveEndpoint({
   description:
     "Opens an upload in parts. The file becomes visible only when the upload is completed. " +
     "Its content type is that of this request, if it has one, otherwise that of part 1.",
-  parameters: ["FileName", "Mtime"].map(parameter),
+  parameters: ["FileName", "ExpiresIn", "Mtime"].map(parameter),
   body: bytesBody("Ignored."),
-  success: { 202: jsonResponse("The upload is open.", "Upload") },
+  success: {
+    202: jsonResponse(
+      "The upload is open. `expires` is the deadline of the file if the upload were completed now.",
+      "ExpiringUpload",
+    ),
+  },
   failures: {
     ...writeFailures,
     BadRequest:
-      "The name is missing or invalid, `mtime` is malformed, or the content type is too long.",
+      "The name is missing or invalid, `expires_in` or `mtime` is malformed, or the content type is too long.",
     Conflict:
       "The project has as many open uploads as the server allows: complete or abort one. Or the drive is being removed.",
   },
 }, async (call, { store }) => {
   const place = placeOf(call);
-  const mtime = call.query.utcTime("mtime");
+  const attributes = attributesOf(call);
   const type = typeOf(call);
   using _reserved = await store.reserveDisk(0);
-  const id = await store.uploads.start(place, type, mtime === undefined ? {} : { mtime });
-  return json(202, uploadJson(place, id));
+  const id = await store.uploads.start(place, type, attributes);
+  const { lifetime } = attributes;
+  const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
+  return json(202, { ...uploadJson(place, id), ...deadlineJson(expires) });
 });
 
 /** Estimated memory for reading and writing one upload with a name of common length, in bytes. */
@@ -128,6 +136,7 @@ export const showUpload = driveEndpoint({
       drive_name: schema("DriveName"),
       created: schema("Time"),
       expires: schema("Time"),
+      expires_in: schema("ExpiresIn"),
       mtime: schema("ClientTime"),
       parts: listOf(
         closed({
@@ -139,7 +148,7 @@ export const showUpload = driveEndpoint({
           description: "The parts that have arrived, in the order of their numbers.",
         },
       ),
-    }, { optional: ["mtime"] }),
+    }, { optional: ["expires_in", "mtime"] }),
   },
 }, async (call, deps) => {
   const place = placeOf(call);
@@ -149,7 +158,7 @@ export const showUpload = driveEndpoint({
       ...uploadJson(place, call.id),
       created: new Date(session.created).toISOString(),
       expires: new Date(session.expires).toISOString(),
-      ...(session.mtime === undefined ? {} : { mtime: new Date(session.mtime).toISOString() }),
+      ...attributesJson(session),
       parts: parts.map(({ part, size }) => ({ part, size })),
     };
   });
@@ -164,7 +173,12 @@ export const completeUpload = driveEndpoint({
     `Makes the file of parts 1 to n, all of which except the last have at least ${MIN_PART} bytes. An upload without ` +
     "parts makes an empty file. A repeated call has the same response until the upload would have expired.",
   parameters: ["FileName", "IfMatch", "IfNoneMatch"].map(parameter),
-  success: { 200: jsonResponse("The file exists.", "Upload") },
+  success: {
+    200: jsonResponse(
+      "The file exists. `expires` is its deadline if the start of the upload had `expires_in`.",
+      "ExpiringUpload",
+    ),
+  },
   failures: {
     ...writeFailures,
     BadRequest:
@@ -182,7 +196,7 @@ export const completeUpload = driveEndpoint({
     call.reauthorize,
   );
   if (outcome === "refused") throw errors.preconditionFailed();
-  return json(200, uploadJson(place, call.id));
+  return json(200, { ...uploadJson(place, call.id), ...deadlineJson(outcome.expires) });
 });
 
 /** `DELETE /uploads/{upload_id}`: "Aborts the upload." */

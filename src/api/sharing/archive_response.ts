@@ -4,7 +4,7 @@ import type { RequestContext } from "../../http/request_context.ts";
 import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
 import { CHUNK_SIZE } from "../../store/engine/records.ts";
-import type { OpenFile } from "../../store/files/file_store.ts";
+import type { OpenFile } from "../../store/files/open_file.ts";
 import type { ReadAhead } from "../../store/bytes/read_ahead.ts";
 import type { Store } from "../../store/store.ts";
 import type { Deps } from "../endpoint.ts";

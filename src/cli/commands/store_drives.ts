@@ -14,7 +14,7 @@ import type { PartSize } from "../../rules/payloads.ts";
 import { StoreDamaged, StoreUnavailable, UploadRefused } from "../../store/engine/errors.ts";
 import type { FileRecord, Place } from "../../store/engine/records.ts";
 import type { WriteCondition } from "../../store/files/file_record.ts";
-import type { OpenFile } from "../../store/files/file_store.ts";
+import type { OpenFile } from "../../store/files/open_file.ts";
 import type { Store } from "../../store/store.ts";
 
 /** The drives of a project in a store on this machine, next to a server that may use it. */

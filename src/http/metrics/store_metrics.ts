@@ -26,6 +26,7 @@ export class StoreMetrics implements StoreMeter {
     upload: 0,
     parts: 0,
     entry: 0,
+    expired_file: 0,
   };
   readonly #scrubbed: Record<ScrubOutcome, number> = { whole: 0, converted: 0, damaged: 0 };
   readonly #scrubs = { done: 0, failed: 0 };
@@ -138,7 +139,7 @@ export class StoreMetrics implements StoreMeter {
     );
     to.counter(
       "kvdrive_sweeper_removed_total",
-      "What the sweeper removed: versions' bytes in chunks, bytes listed in a manifest, abandoned uploads, lists of parts.",
+      "What the sweeper removed: versions' bytes in chunks, bytes listed in a manifest, abandoned uploads, lists of parts, expired files.",
       Object.entries(this.#swept).map(([kind, count]) => [{ kind }, count]),
     );
     to.counter(

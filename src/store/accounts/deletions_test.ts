@@ -25,7 +25,7 @@ async function fillDrive(bench: TestStore, project: string, drive: string): Prom
   await putAt(bench, at("replaced"), bytes(3 * CHUNK_SIZE));
   await putAt(bench, at("replaced"), bytes(2 * CHUNK_SIZE));
   const complete = await upload(bench, at("of parts"), [PART, 10]);
-  assertEquals(await bench.store.uploads.complete(at("of parts"), complete, () => true), "done");
+  assertEquals(await bench.store.uploads.complete(at("of parts"), complete, () => true), {});
   await upload(bench, at("open"), [2 * CHUNK_SIZE, 10]);
   await upload(bench, at("open and empty"), []);
   await bench.store.folders.create(at("folder/"));

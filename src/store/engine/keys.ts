@@ -122,6 +122,9 @@ export const keys = {
   /** Something to delete, from `due` on (milliseconds since 1970). */
   garbage: (due: number, id: string): Deno.KvKey => ["garbage", due, id],
 
+  /** A file that expires at `due` (milliseconds since 1970): an index of the records with a deadline. */
+  expiry: (due: number, version: string): Deno.KvKey => ["expiry", due, version],
+
   /** The record of a project. */
   project: (id: string): Deno.KvKey => ["project", id],
 
@@ -300,6 +303,9 @@ export const ranges = {
 
   /** The garbage that is due at a time, in milliseconds since 1970. */
   garbageDue: (now: number): KeyRange => ({ start: ["garbage", 0], end: ["garbage", now + 1] }),
+
+  /** The files whose deadline has come at a time, in milliseconds since 1970. */
+  expiryDue: (now: number): KeyRange => ({ start: ["expiry", 0], end: ["expiry", now + 1] }),
 } as const;
 
 /** Returns whether an entry holds bytes of a file, and therefore takes many pages of the store's file. */

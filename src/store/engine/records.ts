@@ -76,11 +76,21 @@ export interface UploadSession {
   type?: string;
   /** `mtime` of the file. */
   mtime?: number;
+  /** How long the file exists, in milliseconds from its completion on. */
+  lifetime?: number;
+  /** Of a completed upload: the deadline that its file got, in milliseconds since 1970. */
+  fileExpires?: number;
   created: number;
   /** End of the session, in milliseconds since 1970. */
   expires: number;
   /** The project's number that the upload holds while it is open. */
   number: number;
+}
+
+/** A file that has a deadline. Its key has the deadline and the file's version. */
+export interface ExpiryRecord extends Place {
+  /** Bytes that the file counts for, until it is swept. */
+  size: number;
 }
 
 /** The upload that holds a slot of its project. */

@@ -3,8 +3,8 @@ import type { Garbage } from "./records.ts";
 /** How a commit ended: applied, refused because a check failed, or failed with an error. */
 export type CommitOutcome = "done" | "refused" | "failed";
 
-/** Entries of the garbage list, by their kind. */
-export type SweptKind = Garbage["kind"];
+/** Entries of the garbage list, by their kind, and files whose deadline has passed. */
+export type SweptKind = Garbage["kind"] | "expired_file";
 
 /** What the scrub found of a file. `converted`: it was whole, and its missing digest was added. */
 export type ScrubOutcome = "whole" | "converted" | "damaged";
@@ -20,7 +20,7 @@ export interface StoreMeter {
   committed(outcome: CommitOutcome, members: number, milliseconds: number): void;
   /** A commit is retried because another process holds the database's lock. */
   retried(): void;
-  /** The sweeper has removed an entry of the garbage list. */
+  /** The sweeper has removed an entry of the garbage list, or an expired file. */
   swept(kind: SweptKind): void;
   /** The sweeper has taken the bytes of a writer whose lease expired. */
   tookOver(): void;

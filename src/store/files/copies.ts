@@ -13,8 +13,10 @@ import type { FileRecord, Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
+import { type OnExpired, setExpiry } from "./expiry.ts";
 import {
   copiedRecord,
+  isPresent,
   movedRecord,
   type RecentDeletions,
   validators,
@@ -51,19 +53,22 @@ export class Copies {
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
   readonly #recentDeletions: RecentDeletions;
+  readonly #onExpired: OnExpired;
 
   constructor(
     db: Database,
-    { projects, quotas, recentDeletions }: {
+    { projects, quotas, recentDeletions, onExpired }: {
       projects: ProjectCache;
       quotas: Quotas;
       recentDeletions: RecentDeletions;
+      onExpired: OnExpired;
     },
   ) {
     this.#db = db;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#recentDeletions = recentDeletions;
+    this.#onExpired = onExpired;
   }
 
   /**
@@ -79,9 +84,14 @@ export class Copies {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const project = tries === 0 ? begun : await this.#projects.requireWritable(to, begun);
       const [source, target] = await this.#read(from, to);
+      const now = Date.now();
       if (source.value === null || project.deleting.includes(from.drive)) return "absent";
+      if (!isPresent(source.value, now)) {
+        await this.#onExpired(from, source.value);
+        return "absent";
+      }
       if (!condition(validators(source.value))) return "refused";
-      if (target.value !== null && !overwrite) return "taken";
+      if (target.value !== null && isPresent(target.value, now) && !overwrite) return "taken";
       const operation = new Operation().share(project.unchanged)
         .check(source.key, source.versionstamp)
         .check(target.key, target.versionstamp);
@@ -127,6 +137,7 @@ export class Copies {
       if (value.sha256 === undefined) operation.delete(keys.undigested(from));
     }
     operation.set(target.key, record);
+    setExpiry(operation, to, record);
     more += countUsage(operation, to, target.value, record);
     if (target.value !== null) more += retire(operation, project, to, target.value, "replaced");
     if (record.sha256 === undefined) operation.set(keys.undigested(to), record.version);

@@ -5,7 +5,7 @@
  */
 import type { Validators } from "../../rules/preconditions.ts";
 import { DAY, SECOND } from "../../rules/units.ts";
-import { type FileRecord, type Place, placeId } from "../engine/records.ts";
+import { bytesVersion, type FileRecord, type Place, placeId } from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
@@ -33,11 +33,13 @@ export function validators(record: FileRecord): Validators {
  *
  * @param current The record that it replaces.
  * @param isRecreated Whether a file of that name was deleted within this second.
+ * @param lifetime How long the file exists, in milliseconds; for ever unless given.
  */
 export function newRecord(
   draft: Draft,
   current: FileRecord | null,
   isRecreated: boolean,
+  lifetime?: number,
 ): FileRecord {
   const modified = modifiedAfter(current);
   const sameSecond = current === null
@@ -48,13 +50,29 @@ export function newRecord(
     ...draft,
     created: current?.created ?? modified,
     modified,
+    ...(lifetime === undefined ? {} : { expires: Date.now() + lifetime }),
     ...(sameSecond ? { sameSecond } : {}),
   };
 }
 
-/** Returns the record of a copy. It is created now, also in place of a file. */
+/** Returns the record of a version with the same bytes and another content type. */
+export function retypedRecord(record: FileRecord, type: string): FileRecord {
+  const { sameSecond: _, ...kept } = record;
+  const modified = modifiedAfter(record);
+  const sameSecond = secondOf(record.modified) === secondOf(modified);
+  return {
+    ...kept,
+    version: newVersion(),
+    type,
+    modified,
+    bytes: bytesVersion(record),
+    ...(sameSecond ? { sameSecond } : {}),
+  };
+}
+
+/** Returns the record of a copy, which does not expire. It is created now, also in place of a file. */
 export function copiedRecord(
-  { size, type, sha256, layout, bytes, shared }: FileRecord,
+  { size, type, mtime, sha256, layout, bytes, shared }: FileRecord,
   replaced: FileRecord | null,
 ): FileRecord {
   const draft: Draft = { size, type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
@@ -62,6 +80,7 @@ export function copiedRecord(
   return {
     ...record,
     created: record.modified,
+    ...(mtime === undefined ? {} : { mtime }),
     ...(bytes === undefined ? {} : { bytes }),
     ...(shared === undefined ? {} : { shared }),
   };

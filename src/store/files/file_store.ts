@@ -36,8 +36,10 @@ import { countUsage } from "../quotas/usage.ts";
 import { contentProblem } from "../bytes/checksums.ts";
 import { crcOfChunks } from "../bytes/crc32.ts";
 import { Copies } from "./copies.ts";
+import { type OnExpired, setExpiry } from "./expiry.ts";
 import {
   type Draft,
+  isPresent,
   NewNames,
   newRecord,
   RecentDeletions,
@@ -47,33 +49,13 @@ import {
 import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import { abandon, type BodyReceiver, type Received } from "../bytes/receive.ts";
+import type { OpenFile } from "./open_file.ts";
 import { retire } from "./trash.ts";
 import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
 export type Published = FileRecord | "refused" | "stale";
-
-/** A version of a file that is open for reading. Its bytes are kept until `close`. */
-export interface OpenFile extends Disposable {
-  record: FileRecord;
-  /**
-   * Returns the bytes of a range, in pieces. Call it once.
-   *
-   * @param ahead Memory to read into, which the caller disposes of; by default the file reserves some of its own.
-   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
-   */
-  read(range: ByteRange, ahead?: ReadAhead): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
-  /**
-   * Returns the CRC-32 of all bytes, which are not read for it.
-   *
-   * @throws {StoreDamaged} if checksums of the file are missing.
-   */
-  crc32(): Promise<number>;
-  /** All bytes, if they are stored in one value. */
-  content: Uint8Array<ArrayBuffer> | undefined;
-  close(): void;
-}
 
 /** Called when a reader meets bytes that are missing or wrong. */
 export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
@@ -95,28 +77,32 @@ export class FileStore {
   readonly #smallFiles: SmallFileCache;
   readonly #readAheads: ReadAheads;
   readonly #onDamage: OnDamage;
+  readonly #onExpired: OnExpired;
 
   constructor(
     db: Database,
-    { projects, quotas, openVersions, memory, bodies, onDamage = () => {} }: {
+    parts: {
       projects: ProjectCache;
       quotas: Quotas;
       openVersions: OpenVersions;
       memory: MemoryBudget;
       bodies: BodyReceiver;
       onDamage?: OnDamage;
+      onExpired?: OnExpired;
     },
   ) {
+    const { projects, quotas, openVersions, memory, bodies } = parts;
+    const { onDamage = () => {}, onExpired = async () => {} } = parts;
     this.#db = db;
     this.#onDamage = onDamage;
+    this.#onExpired = onExpired;
     this.#projects = projects;
     this.#quotas = quotas;
     this.#openVersions = openVersions;
     this.#bodies = bodies;
     this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
     this.#readAheads = new ReadAheads(memory.downloads);
-    const recentDeletions = this.#recentDeletions;
-    this.copies = new Copies(db, { projects, quotas, recentDeletions });
+    this.copies = new Copies(db, { ...parts, recentDeletions: this.#recentDeletions, onExpired });
   }
 
   /**
@@ -124,6 +110,7 @@ export class FileStore {
    *
    * @param body At most `MAX_PAYLOAD` bytes. If it throws, nothing has changed and its error is thrown.
    * @param options.mtime When the caller's own copy was last modified, in milliseconds since 1970.
+   * @param options.lifetime How long the file exists, in milliseconds; for ever unless given.
    * @param options.announced Size of the body, if known.
    * @param options.accept Called with the digest before the file is visible. If it throws, nothing has changed.
    * @throws {NoSuchProject}
@@ -134,9 +121,10 @@ export class FileStore {
   async put(
     place: Place,
     body: AsyncIterable<Uint8Array>,
-    { type, mtime, announced, condition, accept }: {
+    { announced, accept, ...options }: {
       type: string;
       mtime?: number | undefined;
+      lifetime?: number | undefined;
       announced?: number | undefined;
       condition: WriteCondition;
       accept: (received: Received) => void | Promise<void>;
@@ -145,12 +133,7 @@ export class FileStore {
     const begun = await this.#projects.requireWritable(place);
     const write = { begun, replaced: keys.file(place), announced, accept };
     return await this.#bodies.receive(place, write, body, async (received) => {
-      const record = await this.#publishReceived(place, received, {
-        type,
-        mtime,
-        condition,
-        begun,
-      });
+      const record = await this.#publishReceived(place, received, { ...options, begun });
       if (record === "refused") await abandon(received);
       return record;
     });
@@ -159,9 +142,10 @@ export class FileStore {
   async #publishReceived(
     place: Place,
     { size, sha256, bytes }: Received,
-    { type, mtime, condition, begun }: {
+    { type, mtime, ...options }: {
       type: string;
-      mtime: number | undefined;
+      mtime?: number | undefined;
+      lifetime?: number | undefined;
       condition: WriteCondition;
       begun: CachedProject;
     },
@@ -176,7 +160,7 @@ export class FileStore {
       ...(isInline ? {} : { bytes: bytes.version }),
     };
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
-      const published = await this.publish(place, draft, { condition, begun }, (op, version) => {
+      const published = await this.publish(place, draft, options, (op, version) => {
         if (isInline) op.set(keys.content(version), bytes.content);
         else bytes.lease.settle(op);
       });
@@ -194,6 +178,7 @@ export class FileStore {
    * atomic operation.
    *
    * @param options.begun The project as it was when the write began.
+   * @param options.lifetime How long the file exists, in milliseconds; for ever unless given.
    * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
    * @param alongside Adds further changes to the operation.
    * @throws {NoSuchProject}
@@ -203,12 +188,13 @@ export class FileStore {
   async publish(
     place: Place,
     draft: Draft,
-    { condition, begun, charged = 0 }: {
+    { condition, begun, lifetime, charged = 0 }: {
       condition: WriteCondition;
       begun: CachedProject;
+      lifetime?: number | undefined;
       charged?: number;
     },
-    alongside: (operation: Operation, version: string) => void,
+    alongside: (operation: Operation, version: string, expires: number | undefined) => void,
   ): Promise<Published> {
     return await this.#locks.run(placeId(place), async () => {
       let project = begun;
@@ -216,10 +202,10 @@ export class FileStore {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
         const assumesNew = tries === 0 && this.#newNames.areLikely && condition(undefined);
         const current = assumesNew ? absent(place) : await this.#read(place);
-        if (!condition(current.value === null ? undefined : validators(current.value))) {
-          return "refused";
-        }
-        const record = newRecord(draft, current.value, this.#recentDeletions.has(place));
+        const replaced = await this.#present(place, current.value);
+        if (!condition(replaced && validators(replaced))) return "refused";
+        const isRecreated = this.#recentDeletions.has(place);
+        const record = newRecord(draft, replaced ?? null, isRecreated, lifetime);
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .set(current.key, record);
@@ -227,7 +213,8 @@ export class FileStore {
         const kept = current.value === null
           ? 0
           : retire(operation, project, place, current.value, "replaced");
-        alongside(operation, record.version);
+        setExpiry(operation, place, record);
+        alongside(operation, record.version, record.expires);
         const growth = { more: more + kept - charged, moves: charged + kept !== 0 };
         const { ok } = await this.#quotas.commit(project, place, operation, growth);
         this.#newNames.note(!ok || current.value !== null);
@@ -263,14 +250,15 @@ export class FileStore {
         const project = await this.#projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
         const current = await this.#read(place);
-        if (current.value === null) return false;
+        const record = await this.#present(place, current.value);
+        if (record === undefined) return false;
         // Also checks the project: it may have got a quota, which must count the freed bytes.
         const operation = new Operation().share(project.unchanged)
           .check(current.key, current.versionstamp)
           .delete(current.key);
-        const more = countUsage(operation, place, current.value, null) +
-          retire(operation, project, place, current.value, "deleted");
-        const growth = { more, moves: current.value.size !== 0 };
+        const more = countUsage(operation, place, record, null) +
+          retire(operation, project, place, record, "deleted");
+        const growth = { more, moves: record.size !== 0 };
         if ((await this.#quotas.commit(project, place, operation, growth)).ok) {
           this.#recentDeletions.add(place);
           return true;
@@ -284,7 +272,15 @@ export class FileStore {
   /** Returns the record of a file; `undefined` if it does not exist. */
   async stat(place: Place): Promise<FileRecord | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    return (await this.#db.reader.get<FileRecord>(keys.file(place))).value ?? undefined;
+    const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
+    return await this.#present(place, value);
+  }
+
+  /** Returns a record unless its deadline has passed. */
+  async #present(place: Place, record: FileRecord | null): Promise<FileRecord | undefined> {
+    if (record === null || isPresent(record, Date.now())) return record ?? undefined;
+    await this.#onExpired(place, record);
+    return undefined;
   }
 
   /**
@@ -295,7 +291,7 @@ export class FileStore {
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
     const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
-    return found === undefined ? undefined : this.#opened(place, found);
+    return await this.#openFound(place, found);
   }
 
   /**
@@ -305,8 +301,13 @@ export class FileStore {
    */
   async openUncached(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    const found = await this.#find(place);
-    return found === undefined ? undefined : this.#opened(place, found);
+    return await this.#openFound(place, await this.#find(place));
+  }
+
+  async #openFound(place: Place, found: FoundFile | undefined): Promise<OpenFile | undefined> {
+    // A cached file may have expired since.
+    const record = found && await this.#present(place, found.record);
+    return found && record && this.#opened(place, found);
   }
 
   /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */

@@ -15,6 +15,7 @@ import { Operation } from "../engine/operation.ts";
 import { bytesVersion, type FileRecord, type Garbage, type Place } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import { chunkCount } from "../bytes/chunks.ts";
+import { dropExpiry } from "./expiry.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
 
 /** What a record says about its bytes. */
@@ -79,6 +80,7 @@ function bytesGarbage(
 /** Adds that a file no longer has the version of this record. */
 export function discardVersion(operation: Operation, place: Place, record: FileRecord): void {
   if (record.sha256 === undefined) operation.delete(keys.undigested(place));
+  dropExpiry(operation, record);
   releaseBytes(operation, place, record);
 }
 

@@ -15,8 +15,10 @@ import type { FileRecord, Garbage, Place, TrashReason, TrashRecord } from "../en
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countTrash, countUsage } from "../quotas/usage.ts";
-import { isVersion, newVersion } from "../bytes/versions.ts";
+import { dropExpiry, setExpiry } from "./expiry.ts";
+import { isPresent } from "./file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
+import { isVersion, newVersion } from "../bytes/versions.ts";
 import { discardVersion, releaseBytes } from "./shared_bytes.ts";
 
 /** Items that one page of the trash looks at, at most: with a prefix, few of them may be shown. */
@@ -49,14 +51,17 @@ export function retire(
   record: FileRecord,
   reason: TrashReason,
 ): number {
-  if (trashDays === 0) {
+  // An expired file was gone before.
+  if (trashDays === 0 || !isPresent(record, Date.now())) {
     discardVersion(operation, place, record);
     return 0;
   }
   if (record.sha256 === undefined) operation.delete(keys.undigested(place));
+  dropExpiry(operation, record);
   const { project, drive, name } = place;
   const deleted = Date.now();
-  const expires = deleted + trashDays * DAY;
+  // A file that expires does so in the trash as well.
+  const expires = Math.min(deleted + trashDays * DAY, record.expires ?? Infinity);
   const id = newVersion();
   const item: TrashRecord = { name, deleted, expires, reason, record };
   operation.set(keys.trash(project, drive, id), item)
@@ -131,7 +136,8 @@ export class Trash {
       const { name, record } = item.value;
       const place = { project, drive, name };
       const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
-      if (current.value !== null && !overwrite) return "taken";
+      const isTaken = current.value !== null && isPresent(current.value, Date.now());
+      if (isTaken && !overwrite) return "taken";
       const operation = takeOut(owner, item)
         .check(current.key, current.versionstamp)
         .set(current.key, record);
@@ -140,6 +146,7 @@ export class Trash {
       if (current.value !== null) {
         more += retire(operation, owner, place, current.value, "replaced");
       }
+      setExpiry(operation, place, record);
       if (record.sha256 === undefined) operation.set(keys.undigested(place), record.version);
       const growth = { more, moves: true };
       if ((await this.#quotas.commit(owner, place, operation, growth)).ok) return "restored";

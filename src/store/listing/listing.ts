@@ -9,6 +9,7 @@ import {
 import { type KeyRange, ranges } from "../engine/keys.ts";
 import { type KvReader, MAX_LIST_BATCH } from "../reads/read_queue.ts";
 import type { FileRecord } from "../engine/records.ts";
+import { isPresent } from "../files/file_record.ts";
 
 export interface ListQuery {
   project: string;
@@ -141,14 +142,24 @@ function isEmptyFrom({ prefix }: ListQuery, from: string): boolean {
   return end !== undefined && compareNames(from, end) >= 0;
 }
 
+/** Returns the first entries of a range, fewer than the limit only if there are no more. Expired files are left out. */
 async function readEntries(reader: KvReader, range: KeyRange, limit: number): Promise<Listed[]> {
   const entries: Listed[] = [];
-  // Equal batches: 1001 entries in batches of 1000 would read 2000.
-  const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
-  for await (const { key, value } of reader.list<FileRecord>(range, { limit, batchSize })) {
-    entries.push({ name: String(key.at(-1)), record: value });
+  const now = Date.now();
+  let { start } = range;
+  for (let count = limit;; count = Math.min(count * 4, MAX_LIST_BATCH)) {
+    // Equal batches: 1001 entries in batches of 1000 would read 2000.
+    const batchSize = Math.ceil(count / Math.ceil(count / MAX_LIST_BATCH));
+    const options = { limit: count, batchSize };
+    let read = 0;
+    for await (const { key, value } of reader.list<FileRecord>({ ...range, start }, options)) {
+      const name = String(key.at(-1));
+      if (isPresent(value, now)) entries.push({ name, record: value });
+      start = [...key.slice(0, -1), nameAfter(name)];
+      read++;
+    }
+    if (entries.length >= limit || read < count) return entries.slice(0, limit);
   }
-  return entries;
 }
 
 function page(entries: Listed[], limit: number): ListPage {

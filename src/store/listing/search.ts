@@ -4,6 +4,8 @@ import { Semaphore } from "../../rules/concurrency.ts";
 import { MAX_SEARCHED, nameAfter } from "../../rules/names.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
+import { expiredNames } from "../files/expiry.ts";
+import { isPresent } from "../files/file_record.ts";
 import { type KvReader, readMany, readNames } from "../reads/read_queue.ts";
 import { filesFrom, type Listed, type ListPage, type ListQuery, startOf } from "./listing.ts";
 
@@ -48,6 +50,8 @@ export class FileSearch {
     // No name has a NUL, which separates names here.
     if (contains.includes("\0")) return { entries, more: false };
     const wanted = searchForm(contains);
+    // Names are read without their records, which say whether a file has expired.
+    const expired = await expiredNames(this.#reader, query);
     let from = startOf(query);
     let size = FIRST_BATCH;
     for (let searched = 0;;) {
@@ -58,7 +62,7 @@ export class FileSearch {
       const { length } = batch.names;
       const lastRead = batch.names.at(-1);
       const isEnd = lastRead === undefined || length < size;
-      const found = namesWith(batch, wanted);
+      const found = namesWith(batch, wanted).filter((name) => !expired.has(name));
       entries.push(...await entriesOf(this.#reader, query, found, details));
       const lastEntry = entries[limit - 1];
       searched += length;
@@ -116,6 +120,7 @@ async function entriesOf(
   const records = await readMany<FileRecord>(reader, all);
   return names.flatMap((name, i) => {
     const record = records[i]?.value ?? undefined;
-    return record === undefined ? [] : [{ name, record }];
+    const isThere = record !== undefined && isPresent(record, Date.now());
+    return isThere ? [{ name, record }] : [];
   });
 }

@@ -2,6 +2,7 @@ import { DAY, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
+import { isPresent } from "../files/file_record.ts";
 import { readMany } from "../reads/read_queue.ts";
 import type { DamageRecord, FileRecord, Place } from "../engine/records.ts";
 
@@ -89,7 +90,9 @@ export class DamagedFiles {
     for (const [i, { key, value, versionstamp }] of entries.entries()) {
       const place = places[i];
       if (place === undefined) continue;
-      if (files[i]?.value?.version === value.version) damages.push({ place, ...value });
+      const file = files[i]?.value ?? null;
+      const isOfFile = file?.version === value.version && isPresent(file, Date.now());
+      if (isOfFile) damages.push({ place, ...value });
       else await this.#db.commit(new Operation().check(key, versionstamp).delete(key));
     }
     return damages;

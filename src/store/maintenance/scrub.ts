@@ -5,6 +5,7 @@ import { StoreDamaged } from "../engine/errors.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { type FileRecord, fileText, type Place, type ScrubRecord } from "../engine/records.ts";
+import { isPresent } from "../files/file_record.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
 import { listUsage } from "../quotas/usage.ts";
 import { type DamagedFiles, placeOf } from "./damaged_files.ts";
@@ -240,7 +241,7 @@ export class Scrub {
     });
     for await (const { key, value } of files) {
       const place = placeOf(key);
-      if (isSame(place, record.last)) continue;
+      if (isSame(place, record.last) || !isPresent(value, Date.now())) continue;
       const { kind } = await this.#check(place);
       record.files++;
       record.bytes += value.size;

@@ -1,4 +1,5 @@
 import { MAX_PAYLOAD } from "../../rules/payloads.ts";
+import { SECOND } from "../../rules/units.ts";
 import { DELETION_INTERVAL, type Deletions } from "../accounts/deletions.ts";
 import { EVENT_SWEEP_INTERVAL, type EventLog } from "../accounts/events.ts";
 import type { DiskSpace } from "../disk/disk_space.ts";
@@ -7,10 +8,15 @@ import { NO_METER, type StoreMeter } from "../engine/store_meter.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
 import { SWEEP_INTERVAL } from "./clocks.ts";
 import { COMPACT_INTERVAL, type Compactor } from "./compactor.ts";
+import type { ExpiredFiles } from "./expired_files.ts";
 import { type Enders, GarbageCollector } from "./garbage_collector.ts";
 
+/** How often a store on this machine is searched for expired files, in milliseconds. */
+const EXPIRY_INTERVAL = SECOND;
+
 /**
- * The background work on the store: it finishes deletions, collects garbage, removes old events and compacts the file.
+ * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events and
+ * compacts the file.
  * Each has a loop of its own, so that none waits for another.
  */
 export class Sweeper {
@@ -19,8 +25,10 @@ export class Sweeper {
   readonly #compactor: Compactor | undefined;
   readonly #deletions: Deletions | undefined;
   readonly #events: EventLog | undefined;
+  readonly #expired: ExpiredFiles | undefined;
   readonly #collector: GarbageCollector;
   readonly #deleting: BackgroundLoop;
+  readonly #expiring: BackgroundLoop;
   readonly #collecting: BackgroundLoop;
   readonly #compacting: BackgroundLoop;
   readonly #trimming: BackgroundLoop;
@@ -33,11 +41,12 @@ export class Sweeper {
     openVersions: OpenVersions,
     onError: (error: unknown) => void,
     enders: Enders,
-    { disk, compactor, deletions, events, meter = NO_METER }: {
+    { disk, compactor, deletions, events, expired, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
       deletions?: Deletions;
       events?: EventLog;
+      expired?: ExpiredFiles;
       meter?: StoreMeter | undefined;
     } = {},
   ) {
@@ -45,6 +54,7 @@ export class Sweeper {
     this.#disk = disk;
     this.#deletions = deletions;
     this.#events = events;
+    this.#expired = expired;
     this.#compactor = compactor;
     this.#collector = new GarbageCollector(db, openVersions, enders, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
@@ -52,6 +62,7 @@ export class Sweeper {
     // On a shared store every search is a request over the network, which some providers bill.
     const isShared = db.changes === undefined;
     this.#deleting = loop(() => this.#delete(), isShared ? SWEEP_INTERVAL : DELETION_INTERVAL);
+    this.#expiring = loop(() => this.#expire(), isShared ? SWEEP_INTERVAL : EXPIRY_INTERVAL);
     this.#collecting = loop(() => this.#collect(), SWEEP_INTERVAL);
     this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
     this.#trimming = loop(() => this.#trim(), EVENT_SWEEP_INTERVAL);
@@ -60,6 +71,7 @@ export class Sweeper {
   /** Starts the loops, which run until `stop`. */
   start(): void {
     this.#deleting.start();
+    this.#expiring.start();
     this.#collecting.start();
     if (this.#compactor !== undefined) this.#compacting.start();
     if (this.#events !== undefined) this.#trimming.start();
@@ -76,25 +88,37 @@ export class Sweeper {
   async stop(): Promise<void> {
     this.#compactor?.stop();
     this.#deletions?.stop();
+    this.#expired?.stop();
     this.#collector.stop();
     this.#events?.stop();
-    const loops = [this.#deleting, this.#collecting, this.#compacting, this.#trimming];
+    const loops = [
+      this.#deleting,
+      this.#expiring,
+      this.#collecting,
+      this.#compacting,
+      this.#trimming,
+    ];
     await Promise.all(loops.map((loop) => loop.stop()));
   }
 
   /**
-   * Finishes all deletions, then collects all garbage that is due at a time, in milliseconds since 1970, and removes
-   * events that are old by then.
+   * Finishes all deletions, then deletes the files that have expired at a time, in milliseconds since 1970, collects all
+   * garbage that is due then, and removes events that are old by then.
    */
   async sweep(now = Date.now()): Promise<void> {
     const ahead = Math.max(0, now - Date.now());
     await this.#deletions?.runAll();
+    await this.#expired?.sweep({ ahead });
     await this.#collector.run(ahead);
     await this.#events?.sweep(now);
   }
 
   async #delete(): Promise<void> {
     await this.#deletions?.runAll();
+  }
+
+  async #expire(): Promise<void> {
+    await this.#expired?.sweep();
   }
 
   async #collect(): Promise<void> {

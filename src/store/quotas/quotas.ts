@@ -20,6 +20,9 @@ export interface Growth {
   moves?: boolean;
 }
 
+/** Deletes what a project has that no longer counts for its callers. Returns whether there was any. */
+export type Reclaim = (project: string) => Promise<boolean>;
+
 /** Room in a quota for the bytes of one upload while they are received. Disposing of it releases the room. */
 export interface QuotaReservation extends Disposable {
   /**
@@ -45,14 +48,20 @@ const NO_RESERVATION: QuotaReservation = {
  */
 export class Quotas {
   readonly #db: Database;
+  readonly #reclaim: Reclaim;
   readonly #queues = new Map<string, QuotaQueue>();
   /** Accounts of projects without a queue when they were last read. Other processes may have changed them. */
   readonly #seen = new Map<string, QuotaAccount>();
   /** Bytes that running uploads of this process will add. */
   readonly #reserved = new Map<string, number>();
 
-  constructor(db: Database) {
+  /**
+   * @param reclaim Called before a project without room is refused: deletes what no longer counts for its callers, and
+   *   returns whether there was any.
+   */
+  constructor(db: Database, reclaim: Reclaim = () => Promise.resolve(false)) {
     this.#db = db;
+    this.#reclaim = reclaim;
   }
 
   /**
@@ -69,7 +78,13 @@ export class Quotas {
     // A change of any counter must write the entry with the sum: counting the bytes relies on that.
     const counts = more !== 0 || moves;
     if (maxBytes === undefined || !counts) return await this.#db.commit(operation);
-    return await this.#queueOf(project).commit({ operation, more, unchanged });
+    const commit = () => this.#queueOf(project).commit({ operation, more, unchanged });
+    try {
+      return await commit();
+    } catch (error) {
+      if (!(error instanceof QuotaExceeded) || !await this.#reclaim(project)) throw error;
+      return await commit();
+    }
   }
 
   /**
@@ -91,6 +106,7 @@ export class Quotas {
       limit: maxBytes,
       seen: () => this.#queues.get(project)?.used ?? this.#seen.get(project)?.used,
       read: async () => await this.#read(project, replaced),
+      reclaim: async () => await this.#reclaim(project),
       reserved: () => this.#reserved.get(project) ?? 0,
       addReserved: (bytes) => this.#addReserved(project, bytes),
     });
@@ -139,6 +155,8 @@ interface ReservationAccount {
   seen(): number | undefined;
   /** Reads the project's bytes and the size of what the upload replaces. Returns `undefined` if there is no quota now. */
   read(): Promise<{ used: number; limit: number; replaced: number } | undefined>;
+  /** Deletes what no longer counts. Returns whether there was any. */
+  reclaim(): Promise<boolean>;
   /** Returns what all running uploads of this process have reserved together. */
   reserved(): number;
   /** Changes that sum. */
@@ -158,7 +176,7 @@ class GrowingReservation implements QuotaReservation {
   }
 
   /** Makes room for an upload of this size in all. @throws {QuotaExceeded} if it does not fit. */
-  async growTo(size: number): Promise<void> {
+  async growTo(size: number, hasReclaimed = false): Promise<void> {
     if (!this.#isSureToFit(size)) {
       const account = await this.#account.read();
       if (account === undefined) return;
@@ -169,6 +187,7 @@ class GrowingReservation implements QuotaReservation {
       if (!fitsQuota({ used, limit }, more)) {
         // Released at once, so that of many uploads that grow at the same time as many as possible succeed.
         this.release();
+        if (!hasReclaimed && await this.#account.reclaim()) return await this.growTo(size, true);
         throw new QuotaExceeded({ used, limit, more });
       }
       this.#replaced = replaced;

@@ -34,7 +34,7 @@ export function countTrash(
 }
 
 /** The counters of a drive, or of a project. */
-interface Usage {
+export interface Usage {
   files: number;
   /** Bytes of the files. */
   bytes: number;

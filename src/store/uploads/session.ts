@@ -107,19 +107,29 @@ export function expire(
   return { operation, deadline, value };
 }
 
-/** Adds that an upload is completed. Its session is kept until the deadline, so that completing it again succeeds. */
+/**
+ * Adds that an upload is completed. Its session is kept until its deadline, so that completing it again has the same
+ * answer.
+ *
+ * @param fileExpires The deadline of the file.
+ */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
-  open: StoredSession,
-  revision: PartsRevision,
+  { open, revision, fileExpires }: {
+    open: StoredSession;
+    revision: PartsRevision;
+    fileExpires: number | undefined;
+  },
 ): void {
   const { project, drive } = place;
   const key = keys.completedUpload(project, drive, id);
-  const { expires: deadline } = open.session;
+  const { session } = open;
+  const { expires: deadline } = session;
+  const value = { ...session, ...(fileExpires === undefined ? {} : { fileExpires }) };
   // The journal entry with this deadline and id replaces the one that would end the upload.
-  setExpiring(operation, place, { key, value: open.session, deadline, id });
+  setExpiring(operation, place, { key, value, deadline, id });
   addGarbage(operation, { kind: "parts", ...place, id }, Date.now());
   endSession(operation, place, open, revision);
 }

@@ -35,6 +35,15 @@ export interface ListedUpload {
   session: UploadSession;
 }
 
+/** What the call that starts an upload says about its file. */
+export type FileAttributes = Pick<UploadSession, "mtime" | "lifetime">;
+
+/** A completed upload. */
+export interface CompletedUpload {
+  /** The deadline that its file got, in milliseconds since 1970. */
+  expires?: number;
+}
+
 /** The part that a call sends. */
 interface SentPart {
   /** The upload's id. */
@@ -99,7 +108,7 @@ export class UploadStore {
   async start(
     place: Place,
     type: string | undefined,
-    attributes: Pick<UploadSession, "mtime"> = {},
+    attributes: FileAttributes = {},
   ): Promise<string> {
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       const { unchanged } = await this.#projects.requireWritable(place);
@@ -119,7 +128,7 @@ export class UploadStore {
     { project, drive, name }: Place,
     id: string,
     slot: number,
-    { type, ...attributes }: { type: string | undefined } & Pick<UploadSession, "mtime">,
+    { type, ...attributes }: { type: string | undefined } & FileAttributes,
   ): Operation {
     const created = Date.now();
     const session: UploadSession = {
@@ -215,12 +224,12 @@ export class UploadStore {
     id: string,
     condition: WriteCondition,
     accept: () => Promise<void> = async () => {},
-  ): Promise<"done" | "refused"> {
+  ): Promise<CompletedUpload | "refused"> {
     const begun = await this.#projects.requireWritable(place);
     for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
       if (tries > 0) await this.#projects.requireWritable(place, begun);
       const open = await findSession(this.#db, place, id);
-      if (open.completed) return "done";
+      if (open.completed) return answerOf(open.session.fileExpires);
       // A part that arrives later changes the revision, so the parts that are read next are complete or the check fails.
       const revision = await this.#revisionOf(place, id);
       const parts = await listParts(this.#db, place, id);
@@ -228,20 +237,31 @@ export class UploadStore {
       if (problem !== undefined) throw new UploadRefused("parts", problem);
       await accept();
       const draft = draftOf(place, open.session, parts);
-      const write = { condition, begun, charged: receivedBytes(revision) };
-      const published = await this.#files.publish(place, draft, write, (operation, version) => {
-        completeSession(operation, place, id, open, revision);
-        if (draft.layout.kind === "manifest") setManifest(operation, version, parts);
-        if (draft.layout.kind === "inline") operation.set(keys.content(version), new Uint8Array());
-        if (draft.sha256 === undefined) operation.set(keys.undigested(place), version);
-      }).catch(explainUploadStaysOpen);
+      const { lifetime } = open.session;
+      const write = { condition, begun, lifetime, charged: receivedBytes(revision) };
+      const published = await this.#files.publish(
+        place,
+        draft,
+        write,
+        (operation, version, expires) => {
+          completeSession(operation, place, id, { open, revision, fileExpires: expires });
+          if (draft.layout.kind === "manifest") setManifest(operation, version, parts);
+          if (draft.layout.kind === "inline") {
+            operation.set(keys.content(version), new Uint8Array());
+          }
+          if (draft.sha256 === undefined) {
+            operation.set(keys.undigested(place), version);
+          }
+        },
+      ).catch(explainUploadStaysOpen);
       if (published === "stale") continue;
       if (published !== "refused") {
         if (published.sha256 === undefined) this.#onUndigested();
-        return "done";
+        return answerOf(published.expires);
       }
       // The present file may come from this upload, completed by a concurrent call.
-      return (await findSession(this.#db, place, id)).completed ? "done" : "refused";
+      const { completed, session } = await findSession(this.#db, place, id);
+      return completed ? answerOf(session.fileExpires) : "refused";
     }
     throw new StoreUnavailable("The upload could not be completed: its parts kept changing");
   }
@@ -299,6 +319,10 @@ export class UploadStore {
   async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
     return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
   }
+}
+
+function answerOf(expires: number | undefined): CompletedUpload {
+  return expires === undefined ? {} : { expires };
 }
 
 function explainUploadStaysOpen(error: unknown): never {

@@ -8,6 +8,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import { bytesVersion, type FileRecord, fileText, type ManifestPage } from "../engine/records.ts";
 import { checksumPages, contentProblem, OTHER_BYTES, VersionCheck } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
+import { unindexedProblem } from "./expiry.ts";
 import type { Problem } from "./problem.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -25,16 +26,18 @@ export interface FileCount {
 /** Receives bytes that were read. */
 export type OnBytes = (bytes: Uint8Array) => void;
 
-/** Yields the damaged files. They have no repair. */
+/** Yields the damaged files, which have no repair, and those that the index of files that expire lacks. */
 export function* fileProblems(
   snapshot: Snapshot,
   { onFile, onBytes }: { onFile: (file: FileCount) => void; onBytes: OnBytes },
 ): Generator<Problem> {
-  for (const { key, value } of snapshot.list<FileRecord>(prefixes.all("file"))) {
+  for (const entry of snapshot.list<FileRecord>(prefixes.all("file"))) {
+    const { key, value } = entry;
     const [, project = "", drive = "", name = ""] = key.map(String);
     const place = { project, drive, name };
     const isUnchecked = value.sha256 === undefined && !snapshot.has(keys.undigested(place));
     onFile({ project, drive, size: value.size, isUnchecked });
+    yield* unindexedProblem(snapshot, place, entry);
     const problem = recordProblem(snapshot, value, onBytes);
     if (problem === undefined) continue;
     const message = `The file ${fileText(place)} is damaged: ${problem}; ${ADVICE}`;

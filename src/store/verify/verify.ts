@@ -1,6 +1,7 @@
 import { prefixes } from "../engine/keys.ts";
 import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
+import { expiryProblems } from "./expiry.ts";
 import { type FileCount, fileProblems } from "./files.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
 import { PendingDeletions, VersionOwners } from "./ownership.ts";
@@ -27,6 +28,7 @@ const KINDS = new Set([
   "content",
   "damage",
   "event",
+  "expiry",
   "file",
   "folder",
   "garbage",
@@ -154,6 +156,7 @@ function* entryProblems(
   yield* accountProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
   yield* usage.finish();
+  yield* expiryProblems(snapshot);
   yield* trashedFileProblems(snapshot, onBytes);
   yield* trashProblems(snapshot, deletions);
   yield* openUploadProblems(snapshot, deletions);

@@ -1,0 +1,24 @@
+import type { ByteRange } from "../../rules/byte_range.ts";
+import type { ReadAhead } from "../bytes/read_ahead.ts";
+import type { FileRecord } from "../engine/records.ts";
+
+/** A version of a file that is open for reading. Its bytes are kept until `close`. */
+export interface OpenFile extends Disposable {
+  record: FileRecord;
+  /**
+   * Returns the bytes of a range, in pieces. Call it once.
+   *
+   * @param ahead Memory to read into, which the caller disposes of; by default the file reserves some of its own.
+   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
+   */
+  read(range: ByteRange, ahead?: ReadAhead): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>>;
+  /**
+   * Returns the CRC-32 of all bytes, which are not read for it.
+   *
+   * @throws {StoreDamaged} if checksums of the file are missing.
+   */
+  crc32(): Promise<number>;
+  /** All bytes, if they are stored in one value. */
+  content: Uint8Array<ArrayBuffer> | undefined;
+  close(): void;
+}
