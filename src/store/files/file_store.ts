@@ -178,7 +178,6 @@ export class FileStore {
    * atomic operation.
    *
    * @param options.begun The project as it was when the write began.
-   * @param options.lifetime How long the file exists, in milliseconds; for ever unless given.
    * @param options.charged Bytes of the draft that count against the quota already, as parts of an open upload.
    * @param alongside Adds further changes to the operation.
    * @throws {NoSuchProject}
@@ -291,7 +290,7 @@ export class FileStore {
   async open(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
     const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
-    return await this.#openFound(place, found);
+    return this.#openFound(place, found);
   }
 
   /**
@@ -301,13 +300,14 @@ export class FileStore {
    */
   async openUncached(place: Place): Promise<OpenFile | undefined> {
     if (await this.#projects.isHidden(place)) return undefined;
-    return await this.#openFound(place, await this.#find(place));
+    return this.#openFound(place, await this.#find(place));
   }
 
-  async #openFound(place: Place, found: FoundFile | undefined): Promise<OpenFile | undefined> {
-    // A cached file may have expired since.
-    const record = found && await this.#present(place, found.record);
-    return found && record && this.#opened(place, found);
+  /** Takes no turn of the event loop unless the file, which may come from the cache, has expired. */
+  #openFound(place: Place, found?: FoundFile): OpenFile | Promise<undefined> | undefined {
+    if (found === undefined) return undefined;
+    if (isPresent(found.record, Date.now())) return this.#opened(place, found);
+    return this.#onExpired(place, found.record).then(() => undefined);
   }
 
   /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
