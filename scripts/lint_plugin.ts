@@ -53,7 +53,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store/disk",
     "rules",
   ],
+  "store/links": [
+    "store/accounts",
+    "store/bytes",
+    "store/engine",
+    "store/reads",
+    "store/disk",
+    "rules",
+  ],
   "store/accounts": [
+    "store/links",
     "store/files",
     "store/bytes",
     "store/quotas",
@@ -63,6 +72,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "store/maintenance": [
+    "store/links",
     "store/accounts",
     "store/uploads",
     "store/files",
@@ -74,6 +84,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "store/verify": [
+    "store/links",
     "store/accounts",
     "store/files",
     "store/bytes",

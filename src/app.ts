@@ -25,6 +25,9 @@ import {
 } from "./api/files/uploads.ts";
 import { createArchive } from "./api/sharing/create_archive.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
+import { createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
+import { openLink, unlockLink } from "./api/sharing/share.ts";
+import { secureShared } from "./api/sharing/shared_headers.ts";
 import { showDashboard, showDashboardFile } from "./api/server/dashboard.ts";
 import { forwardAuth } from "./api/server/forward_auth.ts";
 import { showHealth, showReadiness } from "./api/server/health.ts";
@@ -34,8 +37,11 @@ import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
 import { clientAddress } from "./http/network/client_address.ts";
 import { type RequestContext, requestIdOf } from "./http/request_context.ts";
+import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
 import { assertHost, parseTarget, type RequestTarget } from "./http/request_target.ts";
 
+/** The first segment of the paths of links. */
+const SHARE = "s";
 const DRIVE = "/v1/:project/:drive";
 const UPLOAD = `${DRIVE}/uploads/:id`;
 const PROJECTS = "/admin/v1/projects";
@@ -61,6 +67,10 @@ export const routes: readonly Route[] = [
   route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
   route(UPLOAD, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),
   route(`${UPLOAD}/parts`, { POST: putPart }),
+
+  route(`${DRIVE}/links`, { GET: listLinks, POST: createLink }),
+  route(`${DRIVE}/links/:link`, { DELETE: revokeLink }),
+  route(`/${SHARE}/:token`, { GET: openLink, POST: unlockLink }),
 
   route(PROJECTS, { GET: listProjects, POST: createProject }),
   route(PROJECT, { GET: showProject, PATCH: changeProject, DELETE: deleteProject }),
@@ -100,6 +110,7 @@ export function createApp(
       .catch((error: unknown) => failureOf(error, requestId, deps));
     if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
     if (allowsCors(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
+    if (isShared(target)) secureShared(response.headers);
     response.headers.set("X-Request-Id", requestId);
     const sent = request.method === "HEAD" ? withoutBody(response) : response;
     observeEnd(incoming, sent, deps);
@@ -121,6 +132,7 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   const { request, requestId, target, info, context } = incoming;
   const { headers, method } = request;
   assertHost(headers);
+  assertServedHere(target, headers, deps);
   const { route, params } = findRoute(routes, target.segments);
   const endpoint = findEndpoint(route, method);
   deps.observer.route(context, route.name, endpoint?.kind ?? "other");
@@ -131,7 +143,9 @@ async function dispatch(incoming: Incoming, deps: Deps): Promise<Response> {
   if (deps.isDraining() && !endpoint.duringShutdown) throw errors.shuttingDown();
   const address = () => clientAddress(info.remoteAddr, headers, deps.trustedProxies);
   const { query } = target;
-  return await endpoint.handle({ request, requestId, address, context, params, query }, deps);
+  const origin = () => requestOrigin(request.url, headers, info.remoteAddr, deps.trustedProxies);
+  const routed = { request, requestId, address, origin, context, params, query };
+  return await endpoint.handle(routed, deps);
 }
 
 function failureOf(error: unknown, requestId: string, { onError }: Deps): Response {
@@ -162,10 +176,23 @@ function observeEnd({ context, info }: Incoming, response: Response, { observer 
 /** Whether pages of the origins in `--cors-origin` may read the responses. `/openapi.json` is readable by pages of every origin. */
 function allowsCors({ segments }: RequestTarget): boolean {
   const [first = ""] = segments;
-  if (first === "admin" || first === "dashboard") return false;
+  if (first === "admin" || first === "dashboard" || first === SHARE) return false;
   return segments.length > 1 || !WITHOUT_CORS.has(first);
 }
 
 function isAdministration({ segments }: RequestTarget): boolean {
   return segments[0] === "admin";
+}
+
+/** Whether a request is for a link, whose files must never act as a part of this server. */
+function isShared({ segments }: RequestTarget): boolean {
+  return segments[0] === SHARE;
+}
+
+/** @throws {HttpError} 404 if links have a host name of their own, and this request mixes the two. */
+function assertServedHere(target: RequestTarget, headers: Headers, { share }: Deps): void {
+  if (share.host === undefined) return;
+  const isShareHost = requestedHost(headers) === share.host;
+  if (isShareHost && !isShared(target)) throw errors.linkNotFound();
+  if (!isShareHost && isShared(target)) throw errors.routeNotFound();
 }

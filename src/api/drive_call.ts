@@ -15,6 +15,7 @@ import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.t
 import { MAX_PAYLOAD } from "../rules/payloads.ts";
 import type { Preconditions } from "../rules/preconditions.ts";
 import { Rights } from "../rules/rights.ts";
+import type { Actor } from "../store/accounts/events.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "./endpoint.ts";
@@ -27,7 +28,7 @@ export interface DriveCall {
   project: string;
   /** Empty if the route has none. */
   drive: string;
-  /** The upload's id; empty if the route has none. */
+  /** The id of the upload or the link; empty if the route has none. */
   id: string;
   query: Query;
   /**
@@ -36,6 +37,10 @@ export interface DriveCall {
    */
   rights: Rights;
   context: RequestContext;
+  /** Returns the origin that the client requested, such as `https://files.example.com`. */
+  origin: () => string;
+  /** Returns who makes a change, for the audit log. */
+  actor: () => Actor;
   /**
    * Checks the sender's credentials again. To be called right before the body is stored.
    *
@@ -130,20 +135,22 @@ async function authorize(
 }
 
 function driveCallOf(
-  { request, requestId, context, params, query }: RoutedRequest,
+  { request, requestId, address, context, origin, params, query: text }: RoutedRequest,
   project: string,
   { rights, reauthorize }: Sender,
 ): DriveCall {
   const drive = params["drive"] === undefined ? "" : driveOf(params["drive"], rights);
-  const id = decodeSegment(params["id"] ?? "");
+  const id = decodeSegment(params["id"] ?? params["link"] ?? "");
   return {
     request,
     requestId,
     context,
+    origin,
+    actor: () => ({ by: context.key ?? "", address: address() }),
     project,
     drive,
     id,
-    query: new Query(query),
+    query: new Query(text),
     rights,
     reauthorize,
   };
@@ -237,7 +244,9 @@ export async function storeBody<T>(
 }
 
 /** The conditional headers of a request. */
-export function preconditionsOf({ request: { headers } }: DriveCall): Preconditions {
+export function preconditionsOf(
+  { request: { headers } }: Pick<DriveCall, "request">,
+): Preconditions {
   return {
     ifMatch: headers.get("if-match"),
     ifNoneMatch: headers.get("if-none-match"),

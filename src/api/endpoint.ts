@@ -20,6 +20,14 @@ export interface GateAddress {
   scheme: "http" | "https";
 }
 
+/** Where links are served. */
+export interface ShareAddress {
+  /** The origin that clients use, such as `https://files.example.com`; absent for that of each request. */
+  publicUrl: string | undefined;
+  /** The only host name for links, in lower case, which is for nothing else; absent if links share the server's. */
+  host: string | undefined;
+}
+
 /** What the endpoints need from the program. */
 export interface Deps {
   store: Store;
@@ -31,6 +39,8 @@ export interface Deps {
   backups?: (() => BackupStatus) | undefined;
   /** Absent if there is no gate. */
   gate: GateAddress | undefined;
+  /** Where links are served. */
+  share: ShareAddress;
   /** The host names that applications may have. */
   hosts: HostRules;
   /** The addresses that the gate may connect to. */
@@ -67,6 +77,8 @@ export interface RoutedRequest {
   requestId: string;
   /** Returns the address of the client. */
   address: () => string;
+  /** Returns the origin that the client requested, such as `https://files.example.com`. */
+  origin: () => string;
   /** The parameters of the path, such as `:project`, percent-encoded. */
   params: Record<string, string>;
   context: RequestContext;

@@ -45,6 +45,10 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   completeUpload: drive("write"),
   abortUpload: drive("write"),
   putPart: drive("write"),
+  // Links need more where they lead to a prefix: see `src/api/sharing/links.ts`.
+  createLink: drive("read"),
+  listLinks: drive("list", "read"),
+  revokeLink: drive("list", "read"),
 
   listProjects: administrator,
   createProject: administrator,
@@ -72,6 +76,8 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
 
   // The owner is a caller among others here: see `authorize` in `src/gate/authorization.ts`.
   forwardAuth: anyone,
+  openLink: anyone,
+  unlockLink: anyone,
   showDashboard: anyone,
   showDashboardFile: anyone,
   showDescription: anyone,

@@ -18,6 +18,7 @@ export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<D
     dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
+    share: { publicUrl: undefined, host: undefined },
     hosts: await HostRules.load({ own: [], gate: [] }),
     upstreamRules: new UpstreamRules(AllowedUpstreams.none, new Set()),
     corsOrigins: "*",
@@ -47,6 +48,7 @@ export function routedRequest(
   return {
     request: new Request("http://kv.example/", { method, headers }),
     requestId: "r1",
+    origin: () => "http://kv.example",
     address: () => "192.0.2.1",
     params,
     context: someContext(),
@@ -59,6 +61,8 @@ export function driveCall(request: Request, own: Partial<DriveCall> = {}): Drive
   return {
     request,
     requestId: "r1",
+    origin: () => "http://kv.example",
+    actor: () => ({ by: "admin", address: "192.0.2.1" }),
     reauthorize: () => Promise.resolve(),
     context: someContext(),
     rights: Rights.all,

@@ -7,7 +7,7 @@ import { lsCommand, rmCommand, statCommand } from "./commands/files.ts";
 import { getCommand } from "./commands/get.ts";
 import { healthcheckCommand } from "./commands/healthcheck.ts";
 import { installCommand } from "./commands/install.ts";
-import { adminTokenCommand, keyCommands } from "./commands/key.ts";
+import { adminTokenCommand, keyCommands, linkKeyCommand } from "./commands/key.ts";
 import { projectCommands } from "./commands/project.ts";
 import { putCommand } from "./commands/put.ts";
 import { storeCommand } from "./commands/store_command.ts";
@@ -73,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
     ...keyCommands,
     ...appCommands,
     ...authCommands,
+    linkKeyCommand,
     adminTokenCommand,
   ].map(storeCommand),
   healthcheckCommand,

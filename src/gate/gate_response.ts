@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { escapeHtml, Html, htmlPage, pageStyle } from "../rules/html.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
@@ -12,44 +12,17 @@ export interface GateResponse {
   body: string;
 }
 
-/** The style sheet of the gate's pages. */
-const STYLE = `
-:root { color-scheme: light dark; --line: #767676; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
-@media (prefers-color-scheme: dark) {
-  :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; padding: 1.5rem 1rem; font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 22rem; margin: 8vh auto 0; }
-h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.25; overflow-wrap: anywhere; }
-p { margin: 0 0 1rem; }
-.wrong { color: var(--wrong); }
-label { display: block; margin: 0 0 .25rem; font-weight: 600; }
-input, button { width: 100%; min-height: 2.75rem; border-radius: .375rem; font: inherit; }
-input { padding: 0 .75rem; border: 1px solid var(--line); }
-button { margin-top: 1rem; border: 0; background: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer; }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-`;
-
-const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+const STYLE = pageStyle();
 
 const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
-    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    `default-src 'none'; style-src ${STYLE.source}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   // A page that opened this one in another window must not be able to script it.
   "Cross-Origin-Opener-Policy": "same-origin",
   // With "no-referrer" a browser would send the form with "Origin: null".
   "Referrer-Policy": "same-origin",
   "X-Frame-Options": "DENY",
-};
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
 };
 
 const encoder = new TextEncoder();
@@ -90,18 +63,7 @@ export function pageResponse(
   { title, content }: { title: string; content: string },
   headers: Record<string, string> = {},
 ): GateResponse {
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-<main>
-<h1>${escapeHtml(title)}</h1>
-${content}</main>
-</html>
-`;
+  const body = htmlPage({ title, content: new Html(content), style: STYLE });
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }
 
@@ -124,11 +86,6 @@ export function isNavigation(
 ): boolean {
   if (method !== "GET") return false;
   return joinedHeader(headers, "accept")?.toLowerCase().includes("text/html") ?? false;
-}
-
-/** Escapes a text for HTML content and attribute values. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
 /** Returns the bytes of a response to the request. */

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../rules/html.ts";
 import { errors } from "../http/http_error.ts";
 import { joinedHeader } from "../http1/headers.ts";
 import type { RequestHead } from "../http1/message_head.ts";
@@ -6,7 +7,7 @@ import { SESSION_TIME } from "../store/accounts/sessions.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { AuthorizationContext } from "./context.ts";
 import type { ClientInfo } from "./forwarded_headers.ts";
-import { escapeHtml, type GateResponse, pageResponse, redirectResponse } from "./gate_response.ts";
+import { type GateResponse, pageResponse, redirectResponse } from "./gate_response.ts";
 import type { Route } from "./routing.ts";
 import { isSameOrigin, SESSION_NAMES, sessionCookie, sessionTokens } from "./session_cookie.ts";
 

@@ -11,6 +11,7 @@ import {
   NoSuchProject,
   QuotaExceeded,
   StoreUnavailable,
+  TooManyLinks,
   TooManyOpenUploads,
   type UploadProblem,
   UploadRefused,
@@ -126,6 +127,11 @@ export const errors = {
   uploadNameMismatch: badRequest,
   badSignIn: () => badRequest('The form must have the project key in "key": use the sign-in page'),
 
+  linkTarget: () =>
+    badRequest('The link needs either a "name" or a "prefix": send one of the two fields'),
+  badPasswordForm: () =>
+    badRequest('The form must have the password of the link in "password": use the page'),
+
   // 401 Unauthorized
   missingKey: () => unauthorized(KEY, "The X-Api-Key header is missing: send the project key"),
   unknownKey: () => unauthorized(KEY, "The key in X-Api-Key is not known: send the project key"),
@@ -170,6 +176,11 @@ export const errors = {
         ...(wait === undefined ? {} : { "Retry-After": String(wait) }),
       },
     ),
+  linkPassword: (scheme: string) =>
+    unauthorized(
+      scheme,
+      "The link has a password, and the request has none or a wrong one: send it with HTTP Basic, with any user name",
+    ),
   crossOriginSession: () =>
     unauthorized(
       KEY,
@@ -197,7 +208,17 @@ export const errors = {
   crossOriginForm: () =>
     forbidden("The form was not sent by the sign-in page: open that page and use its form"),
 
+  linkEmbedded: () =>
+    forbidden(
+      "What a link leads to cannot be a script, a style sheet or a frame of a page: open or download it",
+    ),
+
   // 404 Not Found
+  linkNotFound: () =>
+    notFound(
+      "There is nothing here: the link is wrong, has expired or was revoked, or its file is gone",
+    ),
+  linkIdNotFound: (id: string) => notFound(`There is no link ${quote(id)} in this drive`),
   routeNotFound: () =>
     notFound(
       "There is nothing at this path: the API is at /v1/{project_id}/{drive_name}/files and …/uploads, its administration at /admin/v1/projects, and the dashboard at /",
@@ -253,6 +274,12 @@ export const errors = {
       416,
       `The Range header asks for bytes that a file of ${size} bytes does not have`,
       { "Content-Range": `bytes */${size}` },
+    ),
+  tooManyWrongPasswords: (wait: number) =>
+    new HttpError(
+      429,
+      `Too many wrong passwords or keys came from this network: wait ${wait} seconds`,
+      { "Retry-After": String(wait) },
     ),
   tooManyWrongKeys: (wait: number) =>
     new HttpError(
@@ -355,9 +382,8 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 function isConflict(error: unknown): error is Error {
-  return [BeingDeleted, AlreadyExists, AccessIsOff, TooManyOpenUploads].some((kind) =>
-    error instanceof kind
-  );
+  const kinds = [BeingDeleted, AlreadyExists, AccessIsOff, TooManyOpenUploads, TooManyLinks];
+  return kinds.some((kind) => error instanceof kind);
 }
 
 /** "An error body is `{"errors": ["one clear sentence", …]}`, never empty." */

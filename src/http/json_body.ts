@@ -207,6 +207,15 @@ export class Fields {
     throw errors.badField(name, `must be a whole number of bytes from 1 to 2^53 - 1, or null`);
   }
 
+  /** A whole number or `null`; `undefined` if the field is absent. @throws {HttpError} 400 naming the field. */
+  integerOrNull(name: string, min: number, max: number): number | null | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined || value === null) return value;
+    const isWhole = typeof value === "number" && Number.isSafeInteger(value);
+    if (isWhole && value >= min && value <= max) return value;
+    throw errors.badField(name, `must be a whole number from ${min} to ${max}, or null`);
+  }
+
   /**
    * The fields of a nested object; `undefined` if the field is absent.
    *

@@ -1,6 +1,16 @@
 /** How a request is counted while it runs. */
 export type RequestKind = "upload" | "download" | "gate" | "other";
 
+/** What a request for a link got: bytes of a file, a ZIP, a page, or why it got nothing. */
+export type LinkOutcome =
+  | "file"
+  | "archive"
+  | "page"
+  | "not found"
+  | "password missing"
+  | "wrong password"
+  | "refused";
+
 /** The methods that logs and metrics name. Any other, which may be a secret, is `other`. */
 const METHODS = new Set([
   "GET",
@@ -27,6 +37,8 @@ export class RequestContext {
   isRunning = false;
   /** At the gate, the application: `project/app`. */
   app: string | undefined;
+  /** For a link: what was answered. */
+  link: LinkOutcome | undefined;
   /** Whether the application answered it. */
   isForwarded = false;
   /** 0 if there was no response. */

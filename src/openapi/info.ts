@@ -35,6 +35,7 @@ export const servers = [{ url: "/", description: "This server" }];
 export const TAGS = {
   files: "Files",
   uploads: "Uploads in parts",
+  sharing: "Sharing",
   trash: "Trash",
   projects: "Projects",
   applications: "Applications",
@@ -45,6 +46,7 @@ export const TAGS = {
 export const tags = [
   { name: TAGS.files, description: "The files in the drives of a project." },
   { name: TAGS.uploads, description: "Files of more than 10 MB, sent in parts of 5 to 10 MB." },
+  { name: TAGS.sharing, description: "Links, which open files to those who have no key." },
   {
     name: TAGS.trash,
     description: "Deleted and replaced files, while the project has a trash (`trash_days`).",

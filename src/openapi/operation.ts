@@ -1,5 +1,13 @@
 import { noCredentials } from "./info.ts";
-import { corsHeaders, type ErrorName, plainResponse, responses, STATUS_OF } from "./responses.ts";
+import {
+  corsHeaders,
+  type ErrorName,
+  plainResponse,
+  responses,
+  sharedErrorHeaders,
+  sharedHeaders,
+  STATUS_OF,
+} from "./responses.ts";
 import {
   type Body,
   errorResponse,
@@ -46,6 +54,8 @@ export interface Access {
   allowsCors?: boolean;
   /** Whether no response may be cached, including that to `OPTIONS`. */
   noStore?: boolean;
+  /** Whether it serves links: with headers of their own, and errors that are pages for browsers. */
+  isShared?: boolean;
   /** The errors of every operation with this access. */
   failures?: Failures;
 }
@@ -87,10 +97,14 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
   const failures = { ...ALWAYS, ...access.failures, ...one.failures };
   const possible = (Object.entries(failures) as [ErrorName, string][])
     .filter(([name]) => !one.neverFailsBy?.includes(name));
-  const failed = possible.map(([name, when]) => [STATUS_OF[name], errorResponse(name, when)]);
+  const failed = possible.map(([name, when]) => [STATUS_OF[name], failureOf(name, when, access)]);
+  const common = {
+    ...(access.allowsCors ? corsHeaders : {}),
+    ...(access.isShared ? sharedHeaders : {}),
+  };
   const succeeded = Object.entries(one.success).map(([status, success]) => [
     status,
-    access.allowsCors ? { ...success, headers: { ...corsHeaders, ...success.headers } } : success,
+    { ...success, headers: { ...common, ...success.headers } },
   ]);
   return {
     operationId: one.id,
@@ -101,6 +115,20 @@ function operationOf({ operation: one, access }: DescribedEndpoint): Operation {
     ...(one.parameters === undefined ? {} : { parameters: one.parameters }),
     ...(one.body === undefined ? {} : { requestBody: one.body }),
     responses: Object.fromEntries([...succeeded, ...failed]),
+  };
+}
+
+function failureOf(
+  name: ErrorName,
+  when: string,
+  { isShared = false }: Access,
+): ResponseObject | Reference {
+  if (!isShared) return errorResponse(name, when);
+  const { headers, content } = responses[name];
+  return {
+    description: when,
+    headers: { ...headers, ...sharedErrorHeaders },
+    content: { ...content, "text/html": { schema: { type: "string" } } },
   };
 }
 
@@ -123,7 +151,7 @@ function withoutBody(one: ResponseObject | Reference): ResponseObject {
 }
 
 function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Operation {
-  const { allowsCors = false, noStore = false } = access;
+  const { allowsCors = false, noStore = false, isShared = false } = access;
   const preflight = {
     "Access-Control-Allow-Methods": header("AllowMethods"),
     "Access-Control-Allow-Headers": header("AllowHeaders"),
@@ -134,7 +162,11 @@ function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Opera
     "Allow": header("Allow"),
     ...(noStore ? { "Cache-Control": header("NoStore") } : {}),
   };
-  const headers = allowsCors ? { ...allow, ...preflight } : allow;
+  const headers = {
+    ...allow,
+    ...(allowsCors ? preflight : {}),
+    ...(isShared ? sharedHeaders : {}),
+  };
   return {
     operationId: `${id}Options`,
     tags: [tag],
@@ -142,9 +174,9 @@ function optionsOf({ operation: { id, tag }, access }: DescribedEndpoint): Opera
     security: noCredentials,
     responses: {
       204: plainResponse("The methods of this path.", headers),
-      400: errorResponse("BadRequest", "The Host header is malformed."),
-      431: errorResponse("HeadTooLarge", HEAD_TOO_LARGE),
-      500: errorResponse("ServerError", "A defect of the server."),
+      400: failureOf("BadRequest", "The Host header is malformed.", access),
+      431: failureOf("HeadTooLarge", HEAD_TOO_LARGE, access),
+      500: failureOf("ServerError", "A defect of the server.", access),
     },
   };
 }

@@ -10,6 +10,8 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   project: "Project",
   drive: "Drive",
   id: "UploadId",
+  link: "LinkId",
+  token: "LinkToken",
   prefix: "KeyPrefix",
   app: "App",
   name: "AppKeyName",
@@ -39,6 +41,20 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     required: true,
     description: "The id from the response to the start of the upload.",
     schema: schema("UploadId"),
+  },
+  LinkId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The id of the link.",
+    schema: schema("LinkId"),
+  },
+  LinkToken: {
+    name: "token",
+    in: "path",
+    required: true,
+    description: "The last part of the link's address.",
+    schema: { type: "string", minLength: 1 },
   },
   KeyPrefix: {
     name: "prefix",
@@ -153,6 +169,51 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     in: "query",
     description: "Lists events older than this id: `paging.last` of the previous page.",
     schema: { type: "string", default: "" },
+  },
+  LastLink: {
+    name: "last",
+    in: "query",
+    description: "Lists links that are older than this id: `paging.last` of the previous page.",
+    schema: { type: "string", default: "" },
+  },
+  LinkFile: {
+    name: "name",
+    in: "query",
+    description:
+      "Of a link on a prefix: the file to send, by the rest of its name after the prefix.",
+    schema: { type: "string" },
+  },
+  LinkFolder: {
+    name: "prefix",
+    in: "query",
+    description:
+      "Of a link on a prefix: the folder to list, by the rest of its name after the prefix.",
+    schema: { type: "string", default: "" },
+  },
+  LinkLast: {
+    name: "last",
+    in: "query",
+    description: "Of a link on a prefix: lists what follows after this name.",
+    schema: { type: "string", default: "" },
+  },
+  LinkPreview: {
+    name: "preview",
+    in: "query",
+    description:
+      "If it is given: a page with the file's name, its size and, if browsers show it, its content.",
+    schema: { type: "string" },
+  },
+  LinkDownload: {
+    name: "download",
+    in: "query",
+    description: "If it is given: browsers save the file rather than show it.",
+    schema: { type: "string" },
+  },
+  LinkZip: {
+    name: "zip",
+    in: "query",
+    description: "If it is given, of a link on a prefix: all files of the folder as a zip archive.",
+    schema: { type: "string" },
   },
   Recursive: {
     name: "recursive",

@@ -60,6 +60,8 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
       'ApiKey realm="kvdrive"',
       'Bearer realm="kvdrive", ApiKey realm="kvdrive"',
       'Bearer realm="kvdrive"',
+      'Basic realm="kvdrive", charset="UTF-8"',
+      'LinkPassword realm="kvdrive"',
     ],
   }),
   RetryAfter: always("The number of seconds after which to try again.", { pattern: "^[1-9]\\d*$" }),
@@ -117,6 +119,30 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
   OpenerPolicy: always("Pages that it opens cannot access it.", { const: "same-origin" }),
   ReferrerPolicy: always("Its address is not sent to other servers.", { const: "no-referrer" }),
   FrameOptions: always("No page may embed it in a frame.", { const: "DENY" }),
+  Sandbox: always("What a link serves runs nothing and loads nothing.", {
+    pattern: "^sandbox( allow-downloads allow-forms allow-same-origin)?; default-src 'none'; ",
+  }),
+  ResourcePolicy: always("Pages of other sites must not embed it.", { const: "same-origin" }),
+  Robots: always("Search engines must not list it.", { const: "noindex" }),
+  Disposition: sometimes("Whether browsers show or save the file, and its name.", {
+    pattern: '^(inline|attachment); filename="',
+    examples: ['inline; filename="cat.jpg"'],
+  }),
+  SharedCacheControl: always(
+    "Files: caches must revalidate them, and must not store those of links with a password or a limit. Pages: never stored.",
+    { enum: ["private, no-cache", "no-store"] },
+  ),
+  SharedRanges: sometimes("Whether parts of the file can be requested with `Range`.", {
+    enum: ["bytes", "none"],
+  }),
+  SharedETag: sometimes("The version of the file, for conditional requests.", {
+    pattern: '^"[^"]+"$',
+  }),
+  SharedModified: sometimes("When this version of the file was written.", { pattern: HTTP_DATE }),
+  UnlockCookie: sometimes("Opens the link in this browser for 12 hours.", {
+    pattern: "^kvdrive_link=[^;]+; Path=/s/",
+  }),
+  Location: sometimes("The address of the page to open.", { pattern: "^/s/" }),
   ContentEncoding: sometimes("The compression of the file.", { const: "gzip" }),
   UnsatisfiedRange: always("The size of the file.", { pattern: "^bytes \\*/\\d+$" }),
 };
@@ -130,6 +156,22 @@ export const corsHeaders: HeaderObjects = {
   "Access-Control-Expose-Headers": header("ExposeHeaders"),
   "Vary": header("Vary"),
 };
+
+/** The headers of everything that links serve. */
+export const sharedHeaders: HeaderObjects = {
+  "Content-Security-Policy": header("Sandbox"),
+  "Cross-Origin-Opener-Policy": header("OpenerPolicy"),
+  "Cross-Origin-Resource-Policy": header("ResourcePolicy"),
+  "Referrer-Policy": header("ReferrerPolicy"),
+  "X-Content-Type-Options": header("NoSniff"),
+  "X-Frame-Options": header("FrameOptions"),
+  "X-Robots-Tag": header("Robots"),
+};
+
+/** The same below `/s/`, in errors of every path. */
+export const sharedErrorHeaders: HeaderObjects = Object.fromEntries(
+  Object.keys(sharedHeaders).map((name) => [name, sometimes("Below `/s/`, as for links.")]),
+);
 
 /** A successful response in JSON. */
 export function jsonResponse(
@@ -171,6 +213,7 @@ export const responses = {
   BadRequest: failure(
     "The request is malformed.",
     'The query parameter "name" is missing: it is required',
+    sharedErrorHeaders,
   ),
   Unauthorized: failure(
     "The credentials are missing or unknown.",
@@ -192,11 +235,12 @@ export const responses = {
   NotFound: failure(
     "The resource does not exist.",
     'There is no file "pets/cat.jpg" in this drive',
+    sharedErrorHeaders,
   ),
   MethodNotAllowed: failure(
     "This path does not support this method.",
     "The method PUT is not allowed here: use GET, POST, DELETE, HEAD, OPTIONS",
-    { "Allow": header("Allow") },
+    { "Allow": header("Allow"), ...sharedErrorHeaders },
   ),
   BodyTimeout: failure(
     "The body stopped coming. The connection is closed.",

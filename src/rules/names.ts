@@ -79,6 +79,12 @@ export function folderNameProblem(name: string): string | undefined {
   return unicodeProblem(name) ?? byteLengthProblem(name, MAX_FILE_NAME);
 }
 
+/** Checks the beginning of file names. It may be empty, which selects all names. */
+export function prefixProblem(prefix: string): string | undefined {
+  if (prefix.includes("\0")) return "has a NUL character: leave it out";
+  return unicodeProblem(prefix) ?? byteLengthProblem(prefix, MAX_FILE_NAME);
+}
+
 /** Checks a drive's name: 1 to 128 bytes of UTF-8, not blank, no `/`, no control character. */
 export function driveNameProblem(name: string): string | undefined {
   if (PLAIN_NAME.test(name)) return undefined;

@@ -27,6 +27,7 @@ import { FileStore } from "./files/file_store.ts";
 import { Trash } from "./files/trash.ts";
 import { BodyReceiver, DiscardedBytes } from "./bytes/receive.ts";
 import { OpenVersions } from "./bytes/versions.ts";
+import { LinkStore } from "./links/link_store.ts";
 import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
@@ -90,6 +91,7 @@ export class Store {
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
   readonly events: EventLog;
+  readonly links: LinkStore;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
   readonly scrub: Scrub;
@@ -160,6 +162,8 @@ export class Store {
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);
+    const notify = () => revocations.notify();
+    this.links = new LinkStore(db, projectCache, events, { notify, onError });
   }
 
   /**
@@ -234,7 +238,7 @@ export class Store {
 
   /** Stops the background work and closes the database. */
   async close(): Promise<void> {
-    await Promise.all([this.sweeper.stop(), this.scrub.stop()]);
+    await Promise.all([this.sweeper.stop(), this.scrub.stop(), this.links.close()]);
     await this.#db.close();
   }
 }

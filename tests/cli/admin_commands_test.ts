@@ -20,10 +20,11 @@ const CALLS: readonly string[][] = [
   ["auth", "create-api-key", "shop", "blog", "--name", "agent"],
   ["auth", "delete-api-key", "shop", "blog", "--name", "agent", "--yes"],
   ["auth", "list-api-keys", "shop", "blog"],
+  ["link", "rotate-key", "--yes"],
   ["admin-token", "reset", "--yes"],
 ];
 
-const GROUPS = ["project", "key", "app", "auth", "admin-token"];
+const GROUPS = ["project", "key", "app", "auth", "link", "admin-token"];
 
 /** The words of a command, without what it is called with. */
 function nameOf([group = "", command = ""]: readonly string[]): string {

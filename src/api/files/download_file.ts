@@ -68,8 +68,28 @@ export async function download(call: DriveCall, deps: Deps): Promise<Response> {
   const place = placeOf(call);
   const file = await deps.store.files.open(place);
   if (file === undefined) throw errors.fileNotFound(place.name);
+  return await sendFile(call, deps, file);
+}
+
+/** How a file is sent. */
+export interface SendOptions {
+  /** Changes the headers of every response with the file, or 304. */
+  adapt?: (headers: Headers) => void;
+  /** Whether the whole file is sent, whatever part of it is requested. */
+  ignoresRange?: boolean;
+  /** Called before a response with a body. What it throws is the response. */
+  beforeBody?: () => Promise<void>;
+}
+
+/** The response with a file, to a conditional request and to one for a range. The file is closed once it is sent. */
+export async function sendFile(
+  call: Pick<DriveCall, "request" | "requestId" | "context">,
+  deps: Pick<Deps, "onError" | "idleTimeout">,
+  file: OpenFile,
+  options: SendOptions = {},
+): Promise<Response> {
   try {
-    return await respond(call, deps, file);
+    return await respond(call, deps, file, options);
   } catch (error) {
     file.close();
     throw error;
@@ -77,22 +97,25 @@ export async function download(call: DriveCall, deps: Deps): Promise<Response> {
 }
 
 async function respond(
-  call: DriveCall,
-  { onError, idleTimeout }: Deps,
+  call: Pick<DriveCall, "request" | "requestId" | "context">,
+  { onError, idleTimeout }: Pick<Deps, "onError" | "idleTimeout">,
   file: OpenFile,
+  { adapt, ignoresRange = false, beforeBody }: SendOptions,
 ): Promise<Response> {
   const { request, requestId, context } = call;
   const { record } = file;
   const outcome = evaluateRead(preconditionsOf(call), validators(record));
   if (outcome === 412) throw errors.preconditionFailed();
   const headers = headersOf(record);
+  adapt?.(headers);
   if (outcome === 304) return withoutBody(file, 304, headers);
-  const range = rangeOf(request, file);
+  const range = ignoresRange ? undefined : rangeOf(request, file);
   if (range === "unsatisfiable") throw errors.rangeNotSatisfiable(record.size);
   const { start, end } = range ?? { start: 0, end: record.size };
   headers.set("Content-Length", String(end - start));
   if (range !== undefined) headers.set("Content-Range", `bytes ${start}-${end - 1}/${record.size}`);
   if (request.method === "HEAD") return withoutBody(file, 200, headers);
+  await beforeBody?.();
   const status = range === undefined ? 200 : 206;
   if (file.content !== undefined) {
     file.close();

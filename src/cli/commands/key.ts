@@ -115,3 +115,18 @@ async function resetAdminToken(call: StoreCall): Promise<void> {
     "The token is shown only once: store it like a password. Running servers accept it within 5 seconds.",
   ]);
 }
+
+export const linkKeyCommand: StoreCommand = {
+  name: "link rotate-key",
+  asks: true,
+  summary: "revoke all links of all projects, by a new signing key",
+  run: rotateLinkKey,
+};
+
+async function rotateLinkKey(call: StoreCall): Promise<void> {
+  call.confirm("Revoke all links of all projects? Their addresses never open anything again.");
+  await call.withStore((store) => store.links.rotateKey());
+  call.print({ revoked: "all" }, [
+    "All links are revoked. Running servers refuse them within 5 seconds.",
+  ]);
+}

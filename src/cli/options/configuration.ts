@@ -38,6 +38,12 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     unset: "none",
   },
   {
+    name: "share-host",
+    value: "HOST",
+    help: "host name of its own for links; nothing else is served there",
+    unset: "none",
+  },
+  {
     name: "data",
     value: "DIR",
     help: "folder of the store, created if needed",

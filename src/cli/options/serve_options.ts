@@ -22,6 +22,7 @@ import {
   PUBLIC_URL,
   READS,
   SCRUB_INTERVAL,
+  SHARE_HOST,
   SIZE,
   SWITCH,
   UPSTREAMS,
@@ -51,6 +52,8 @@ export interface ServeOptions {
   allowedUpstreams: AllowedUpstreams;
   /** The origin that clients use, such as `https://files.example.com`. */
   publicUrl: string | undefined;
+  /** The only host name for links, in lower case, which is for nothing else. */
+  shareHost: string | undefined;
   data: string;
   /** The URL of a shared store, in place of the folder. */
   kv: string | undefined;
@@ -97,7 +100,7 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
     allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     appsTimeout: values.parsed("apps-timeout", DURATION),
-    publicUrl: values.optional("public-url", PUBLIC_URL),
+    ...ownAddresses(values),
     data: values.text("data") ?? "",
     kv: kvOf(values),
     ...tlsFiles(values),
@@ -118,6 +121,18 @@ export function parseServeOptions(args: string[], env: Environment): ServeOption
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),
     reads: values.parsed("reads", READS),
   };
+}
+
+/** @throws {UsageError} if the address and the host name for links have the same name. */
+function ownAddresses(values: OptionValues): Pick<ServeOptions, "publicUrl" | "shareHost"> {
+  const publicUrl = values.optional("public-url", PUBLIC_URL);
+  const shareHost = values.optional("share-host", SHARE_HOST);
+  if (publicUrl === undefined || hostnameOf(new URL(publicUrl).host) !== shareHost) {
+    return { publicUrl, shareHost };
+  }
+  throw new UsageError(
+    "The options --public-url and --share-host have the same host name: links need one of their own",
+  );
 }
 
 function tlsFiles(values: OptionValues): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
@@ -189,14 +204,19 @@ const DEPLOY_ZONES = ["deno.net", "deno.dev"];
 
 /** Returns the server's own host names, which no application may have. */
 export function serverNames(
-  { publicUrl, appsHosts, hostname }: Pick<ServeOptions, "publicUrl" | "appsHosts" | "hostname">,
+  { publicUrl, shareHost, appsHosts, hostname }: Pick<
+    ServeOptions,
+    "publicUrl" | "shareHost" | "appsHosts" | "hostname"
+  >,
   { isOnDeploy = false } = {},
 ): ServerNames {
-  const publicNames = publicUrl === undefined ? [] : [hostnameOf(new URL(publicUrl).host)];
+  const own = publicUrl === undefined ? [] : [hostnameOf(new URL(publicUrl).host)];
+  if (shareHost !== undefined) own.push(shareHost);
   const listening = hostnameOf(hostname);
+  // Usually an address, which is no name.
+  if (hostProblem(listening) === undefined) own.push(listening);
   return {
-    // Usually an address, which is no name.
-    own: hostProblem(listening) === undefined ? [...publicNames, listening] : publicNames,
+    own,
     gate: appsHosts,
     zones: isOnDeploy ? DEPLOY_ZONES : [],
   };
@@ -207,6 +227,7 @@ export function serverNamesIn(env: Environment): ServerNames {
   const text = (name: string) => env[variableOf(name)] ?? "";
   return serverNames({
     publicUrl: PUBLIC_URL.parse(text("public-url")),
+    shareHost: SHARE_HOST.parse(text("share-host")),
     appsHosts: APPS_HOSTS.parse(text("apps-host")) ?? [],
     hostname: text("hostname"),
   });

@@ -11,6 +11,7 @@ import {
   DEFAULT_DISK_RESERVE,
   parseServeOptions,
   type ServeOptions,
+  serverNames,
 } from "./serve_options.ts";
 
 const DEFAULTS: ServeOptions = {
@@ -21,6 +22,7 @@ const DEFAULTS: ServeOptions = {
   appsTimeout: 60_000,
   allowedUpstreams: AllowedUpstreams.none,
   publicUrl: undefined,
+  shareHost: undefined,
   data: "./data",
   kv: undefined,
   tlsCert: undefined,
@@ -93,6 +95,12 @@ const CASES: readonly Case[] = [
       ["HTTP://Files.example.com:8000/", "http://files.example.com:8000"],
     ],
     bad: ["files.example.com", "ftp://a", "https://a/b", "https://a?b", "https://u@a", "https://"],
+  },
+  {
+    name: "share-host",
+    field: "shareHost",
+    good: [["Share.example.com", "share.example.com"], ["a.example", "a.example"]],
+    bad: ["share.example.com:443", "https://share.example.com", "127.0.0.1", "a.example,b.example"],
   },
   {
     name: "apps-timeout",
@@ -316,6 +324,15 @@ Deno.test("The URL of a shared store is validated, and not repeated if invalid",
       assertEquals(error.message.includes("secret"), false);
     }
   }
+});
+
+Deno.test("Links cannot have the host name that everything else has", () => {
+  const args = ["--public-url", "https://files.example.com", "--share-host", "Files.example.com"];
+  assertUsage(args, {}, "--public-url and --share-host have the same host name");
+  const names = serverNames(
+    parseServeOptions([...args.slice(0, 3), "share.example.com"], {}),
+  );
+  assertEquals(names.own, ["files.example.com", "share.example.com"]);
 });
 
 Deno.test("A switch is on as a bare option, and follows its variable", () => {

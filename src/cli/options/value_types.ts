@@ -96,6 +96,11 @@ export const APPS_HOSTS: ValueType<readonly string[]> = {
   expected: "host names like apps.example.com, without a port",
 };
 
+export const SHARE_HOST: ValueType<string> = {
+  parse: parseHost,
+  expected: "a host name like share.example.com, without a port",
+};
+
 export const UPSTREAMS: ValueType<AllowedUpstreams> = {
   parse: (text) => AllowedUpstreams.parse(text),
   expected: "hosts or networks like 169.254.0.0/16, 127.0.0.1:8000, metadata.google.internal",
@@ -120,9 +125,13 @@ function parsePublicUrl(text: string): string | undefined {
 }
 
 function parseHosts(text: string): readonly string[] | undefined {
-  const hosts = text.split(",").map((one) => one.trim().toLowerCase());
-  const isHost = (host: string) => hostProblem(host) === undefined && hostnameOf(host) === host;
-  return hosts.every(isHost) ? hosts : undefined;
+  const hosts = text.split(",").map(parseHost);
+  return hosts.includes(undefined) ? undefined : hosts.filter((host) => host !== undefined);
+}
+
+function parseHost(text: string): string | undefined {
+  const host = text.trim().toLowerCase();
+  return hostProblem(host) === undefined && hostnameOf(host) === host ? host : undefined;
 }
 
 function parseAppsPort(text: string): number | "off" | undefined {

@@ -26,9 +26,10 @@ type PlatformDeps = Pick<
 /** Returns the dependencies of the API for the options. */
 export function appDeps(options: ServeOptions, observation: Observation, own: PlatformDeps): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
-  const { minUploadRate: rate } = options;
+  const { minUploadRate: rate, publicUrl, shareHost: host } = options;
   return {
     ...own,
+    share: { publicUrl, host },
     corsOrigins,
     failedReasons,
     idleTimeout,

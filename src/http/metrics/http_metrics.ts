@@ -35,6 +35,7 @@ export class HttpMetrics implements RequestMeter {
   readonly #routes = new Map<string, RouteCounts>();
   readonly #running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();
+  readonly #links = new Map<string, number>();
 
   begin(kind: RequestKind): void {
     this.#running[kind]++;
@@ -49,11 +50,8 @@ export class HttpMetrics implements RequestMeter {
     route.received += context.received;
     route.sent += context.sent;
     if (context.isAborted) route.aborted++;
-    if (context.kind === "gate") this.#countOutcome(outcomeOf(context));
-  }
-
-  #countOutcome(outcome: string): void {
-    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+    if (context.kind === "gate") countIn(this.#outcomes, outcomeOf(context));
+    if (context.link !== undefined) countIn(this.#links, context.link);
   }
 
   write(to: Exposition): void {
@@ -98,6 +96,11 @@ export class HttpMetrics implements RequestMeter {
       "Requests to the gate: forwarded to an application, refused, answered by the gate, failed, or aborted.",
       [...this.#outcomes].map(([outcome, count]) => [{ outcome }, count]),
     );
+    to.counter(
+      "kvdrive_link_requests_total",
+      "Requests for links, by what they got: file, archive, page, or why they got nothing.",
+      [...this.#links].map(([outcome, count]) => [{ outcome }, count]),
+    );
   }
 
   *#each<T>(
@@ -105,6 +108,10 @@ export class HttpMetrics implements RequestMeter {
   ): Generator<Sample<T>> {
     for (const [route, counts] of this.#routes) yield* samplesOf(route, counts);
   }
+}
+
+function countIn(counts: Map<string, number>, outcome: string): void {
+  counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
 }
 
 function outcomeOf({ isAborted, isForwarded, status }: RequestContext): string {

@@ -27,6 +27,8 @@ export class StoreMetrics implements StoreMeter {
     parts: 0,
     entry: 0,
     expired_file: 0,
+    link: 0,
+    links: 0,
   };
   readonly #scrubbed: Record<ScrubOutcome, number> = { whole: 0, converted: 0, damaged: 0 };
   readonly #scrubs = { done: 0, failed: 0 };

@@ -42,16 +42,28 @@ export class WrongKeyLimiter {
   }
 
   /**
+   * Returns the whole seconds for which the network of an address has to wait; `undefined` if it has not.
+   *
+   * @param now Milliseconds on a monotonic clock.
+   */
+  waitOf(address: string, now: number = performance.now()): number | undefined {
+    const waits = networksOf(address).map((network, level) =>
+      this.#levels[level]?.wait(network, now) ?? 0
+    );
+    const wait = Math.max(...waits);
+    return wait > 0 ? Math.ceil(wait / 1000) : undefined;
+  }
+
+  /**
    * Counts a wrong key.
    *
    * @param now Milliseconds on a monotonic clock.
    * @returns The whole seconds for which its network has to wait; then it is not counted.
    */
   record(address: string, now: number = performance.now()): number | undefined {
+    const wait = this.waitOf(address, now);
+    if (wait !== undefined) return wait;
     const networks = networksOf(address);
-    const waits = networks.map((network, level) => this.#levels[level]?.wait(network, now) ?? 0);
-    const wait = Math.max(...waits);
-    if (wait > 0) return Math.ceil(wait / 1000);
     networks.forEach((network, level) => this.#levels[level]?.count(network, now));
     return undefined;
   }

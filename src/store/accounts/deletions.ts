@@ -14,6 +14,7 @@ import type { KvReader } from "../reads/read_queue.ts";
 import type {
   AppRecord,
   DeletionMarker,
+  DriveLinkRecord,
   FileRecord,
   ProjectKeyRecord,
   ProjectRecord,
@@ -25,6 +26,7 @@ import { transact } from "../engine/transact.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 import { deleteProjectKey } from "./project_keys.ts";
+import { deleteLink } from "../links/link_record.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */
 export const DELETION_BATCH = 100;
@@ -258,6 +260,7 @@ async function* driveSteps(
   }
   yield* deleteAll(list, prefixes.ofDrive("folder", project, ...drive));
   yield* deleteAll(list, prefixes.ofDrive("parts_revision", project, ...drive));
+  yield* linkSteps(list, project, ...drive);
   yield* deleteAll(list, prefixes.ofDrive("usage", project, ...drive));
 }
 
@@ -285,6 +288,21 @@ function uploadStep(
     .delete(keys.openUpload(project, number));
   addGarbage(step, { kind: "upload", project, drive, name, id }, Date.now());
   return step;
+}
+
+/** Yields the links of one drive or of all. */
+async function* linkSteps(
+  list: List,
+  project: string,
+  ...drive: string[]
+): AsyncGenerator<Operation> {
+  const links = { prefix: prefixes.driveLinks(project, ...drive) };
+  for await (const { key, value } of list<DriveLinkRecord>(links)) {
+    const step = new Operation();
+    const [name = "", id = ""] = key.slice(2).map(String);
+    deleteLink(step, { project, drive: name, id, expires: value.expires });
+    yield step;
+  }
 }
 
 /** Yields the keys of one application or of all. */

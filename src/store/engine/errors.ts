@@ -15,6 +15,7 @@
  * | `BeingDeleted` | its deletion is running |
  * | `AccessIsOff` | the application has no access control |
  * | `UploadRefused`, `TooManyOpenUploads` | of the state of an upload, or of their number |
+ * | `TooManyLinks` | of their number |
  * | `QuotaExceeded` | the project's quota is used up |
  *
  * | The operator is told | that |
@@ -157,6 +158,18 @@ export class TooManyOpenUploads extends Error {
     super(
       `The project has ${max} uploads open, and no more are allowed: ` +
         `complete or abort one of them, then start this one again`,
+    );
+  }
+}
+
+/** The project has its maximum of links. */
+export class TooManyLinks extends Error {
+  override readonly name = "TooManyLinks";
+
+  constructor(readonly max: number) {
+    super(
+      `The project has ${max} links, and no more are allowed: revoke links that are not needed, ` +
+        `then create this one again`,
     );
   }
 }

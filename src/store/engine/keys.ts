@@ -168,6 +168,23 @@ export const keys = {
   /** A browser session at the gate; `hash` is the SHA-256 of its token, in hexadecimal. */
   session: (hash: string): Deno.KvKey => ["session", hash],
 
+  /** The record of a link. */
+  link: (id: string): Deno.KvKey => ["link", id],
+
+  /** Lists the links of a drive in the order of their creation. */
+  driveLink: (project: string, drive: string, id: string): Deno.KvKey => [
+    "drive_link",
+    project,
+    drive,
+    id,
+  ],
+
+  /** Counts the answers of a link that had bytes of files. */
+  linkDownloads: (id: string): Deno.KvKey => ["link_downloads", id],
+
+  /** The key that the addresses of links are derived from. */
+  linkKey: (): Deno.KvKey => ["link_key"],
+
   /** Markers of deletions that are running. */
   projectDeletion: (project: string): Deno.KvKey => ["removal", project],
   driveDeletion: (project: string, drive: string): Deno.KvKey => [
@@ -210,6 +227,9 @@ export const prefixes = {
   ],
   sessions: (): Deno.KvKey => ["session"],
   events: (project: string): Deno.KvKey => ["event", project],
+  links: (): Deno.KvKey => ["link"],
+  /** The links of all drives, of those of one project, or of one drive. */
+  driveLinks: (...drive: string[]): Deno.KvKey => ["drive_link", ...drive],
   deletions: (...project: string[]): Deno.KvKey => ["removal", ...project],
   /** All entries of one kind of a project, or of one of its drives. */
   ofDrive: (
@@ -299,6 +319,12 @@ export const ranges = {
   projectKey: (hash: string): KeyRange => ({
     start: keys.projectKey(hash),
     end: keys.projectKey(hash + "\0"),
+  }),
+
+  /** The links of a drive whose id is less than `before`; all of them if it is empty. */
+  linksBefore: (project: string, drive: string, before: string): KeyRange => ({
+    start: keys.driveLink(project, drive, ""),
+    end: ["drive_link", project, drive, before === "" ? AFTER_STRINGS : before],
   }),
 
   /** The garbage that is due at a time, in milliseconds since 1970. */

@@ -5,7 +5,13 @@ import type { Database } from "../engine/database.ts";
 import { StoreUnavailable } from "../engine/errors.ts";
 import { holdsBytes, keys, prefixes, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { Garbage, ManifestPage, PartRecord, PendingWrite } from "../engine/records.ts";
+import type {
+  Garbage,
+  LinkRecord,
+  ManifestPage,
+  PartRecord,
+  PendingWrite,
+} from "../engine/records.ts";
 import { NO_METER, type StoreMeter, type SweptKind } from "../engine/store_meter.ts";
 import { chunkCount } from "../bytes/chunks.ts";
 import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
@@ -13,6 +19,7 @@ import { dropReference } from "../files/shared_bytes.ts";
 import type { Trash } from "../files/trash.ts";
 import { type OpenVersions, versionKeys } from "../bytes/versions.ts";
 import { chunksOf } from "../bytes/write_lease.ts";
+import { linkEntryKeys } from "../links/link_record.ts";
 import type { EndUpload } from "../uploads/session.ts";
 import { SilentLeases, TrustedClock } from "./clocks.ts";
 
@@ -213,11 +220,23 @@ export class GarbageCollector {
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
       case "parts":
         return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+      case "entry":
+        return yield garbage.key;
+      case "link":
+        return yield* linkEntryKeys(garbage);
+      case "links":
+        return yield* this.#linkKeys(garbage.keyId);
       default:
         // What the others stand for is deleted by now.
         return;
-      case "entry":
-        return yield garbage.key;
+    }
+  }
+
+  /** Yields the entries of all links that were made under a signing key. */
+  async *#linkKeys(keyId: string): AsyncGenerator<Deno.KvKey> {
+    const links = this.#db.reader.list<LinkRecord>({ prefix: prefixes.links() });
+    for await (const { key, value } of links) {
+      if (value.keyId === keyId) yield* linkEntryKeys({ id: String(key[1]), ...value });
     }
   }
 

@@ -29,7 +29,7 @@ export async function keyKinds({ db }: TestStore): Promise<Record<string, number
     const [kind, , , last] = key;
     if (UNCOUNTED.has(String(kind))) continue;
     // The expiry of an entry that is counted itself.
-    if (kind === "garbage" && (value as Garbage).kind === "entry") continue;
+    if (kind === "garbage" && ["entry", "link"].includes((value as Garbage).kind)) continue;
     if (last === "open_bytes" && value instanceof Deno.KvU64 && value.value === 0n) continue;
     if (kind === "chunk" || kind === "checksums") versions[kind].add(String(key[1]));
     if (kind === "checksums") continue;

@@ -8,6 +8,8 @@ import { Operation } from "../engine/operation.ts";
 import {
   fileText,
   type Garbage,
+  type LinkKeyRecord,
+  type LinkRecord,
   type PendingWrite,
   type UploadSession,
 } from "../engine/records.ts";
@@ -185,6 +187,12 @@ function isInUse(
       const open = session(value.id);
       return open !== undefined && open.expires !== key[1];
     }
+    case "link": {
+      const link = snapshot.get<LinkRecord>(keys.link(value.id))?.value;
+      return link !== undefined && link.expires !== key[1];
+    }
+    case "links":
+      return snapshot.get<LinkKeyRecord>(keys.linkKey())?.value.id === value.keyId;
     default:
       return false;
   }

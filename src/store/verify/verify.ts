@@ -3,6 +3,7 @@ import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
 import { expiryProblems } from "./expiry.ts";
 import { type FileCount, fileProblems } from "./files.ts";
+import { linkProblems } from "./links.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
 import { PendingDeletions, VersionOwners } from "./ownership.ts";
 import type { Problem } from "./problem.ts";
@@ -27,12 +28,16 @@ const KINDS = new Set([
   "completed_upload",
   "content",
   "damage",
+  "drive_link",
   "event",
   "expiry",
   "file",
   "folder",
   "garbage",
   "lease",
+  "link",
+  "link_downloads",
+  "link_key",
   "manifest",
   "open_upload",
   "part",
@@ -154,6 +159,7 @@ function* entryProblems(
   };
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
+  yield* linkProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
   yield* usage.finish();
   yield* expiryProblems(snapshot);

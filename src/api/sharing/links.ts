@@ -1,0 +1,245 @@
+import { errors } from "../../http/http_error.ts";
+import { Fields } from "../../http/json_body.ts";
+import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import type { Rights } from "../../rules/rights.ts";
+import {
+  byteLength,
+  fileNameProblem,
+  MAX_FILE_NAME,
+  MAX_LIST,
+  prefixProblem,
+} from "../../rules/names.ts";
+import type { LinkTarget } from "../../store/engine/records.ts";
+import { type LinkInfo, MAX_LINKS, type NewLink } from "../../store/links/link_store.ts";
+import { MAX_LINK_PASSWORD } from "../../store/links/passwords.ts";
+import { type DriveCall, driveEndpoint } from "../drive_call.ts";
+import type { Deps, ShareAddress } from "../endpoint.ts";
+
+/** The longest life of a link, in seconds: 10 years. */
+const MAX_EXPIRES_IN = 315_360_000;
+
+/** The most downloads that a link may be limited to. */
+const MAX_DOWNLOADS = 1_000_000_000;
+
+/** Estimated memory for reading and writing one link with a name of common length, in bytes. */
+const LINK_MEMORY = 2048;
+
+const FIELDS = ["name", "prefix", "expires_in", "download", "password", "max_downloads"] as const;
+
+const target = {
+  name: schema("FileName"),
+  prefix: { type: "string", maxLength: MAX_FILE_NAME, examples: ["trip/2026/"] },
+};
+
+/** `POST /links`: "`expires_in` in seconds, `null` or absent: until revoked". */
+export const createLink = driveEndpoint({
+  id: "createLink",
+  tag: TAGS.sharing,
+  summary: "Create a link",
+  description:
+    "A link opens a file, or all files whose names start with a prefix, to everyone who has its address. " +
+    "They need not exist yet: a link serves the version that a name has at that moment. " +
+    `A project may have ${MAX_LINKS} links.`,
+  body: jsonBody("What the link leads to, and its limits.", schema("NewLink"), {
+    example: { name: "pets/cat.jpg", expires_in: 604_800 },
+  }),
+  success: {
+    201: jsonResponse("The link.", "Link", {
+      example: {
+        id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",
+        url: "https://files.example.com/s/01J9Z3NDEKTSV4RRFFQ69G5FAVq2Zr8mXw5TnLhKd1YcVbJg",
+        name: "pets/cat.jpg",
+        created: "2026-04-22T11:50:08Z",
+        expires: "2026-04-29T11:50:08Z",
+        download: false,
+        has_password: false,
+        max_downloads: null,
+        downloads: 0,
+      },
+    }),
+  },
+  failures: {
+    BadRequest: "The body is not such a JSON object: the error names the wrong field.",
+    BodyTimeout: "The body stopped coming.",
+    TooLarge: "The body is larger than any valid one.",
+    Conflict: "The project has too many links, or the drive is being removed.",
+    StorageFull: "The disk is full: nothing was changed.",
+  },
+  schemas: {
+    NewLink: {
+      type: "object",
+      properties: {
+        ...target,
+        expires_in: orNull({
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_EXPIRES_IN,
+          description: "Seconds; `null` or absent: until the link is revoked.",
+        }),
+        download: {
+          type: "boolean",
+          default: false,
+          description: "Whether browsers save the files rather than show them.",
+        },
+        password: orNull({
+          type: "string",
+          minLength: 1,
+          maxLength: MAX_LINK_PASSWORD,
+          description: `At most ${MAX_LINK_PASSWORD} bytes of UTF-8.`,
+        }),
+        max_downloads: orNull({
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_DOWNLOADS,
+          description:
+            "The number of answers with bytes of files, after which the link is used up.",
+        }),
+      },
+      oneOf: [{ required: ["name"] }, { required: ["prefix"] }],
+      additionalProperties: false,
+    },
+    Link: closed({
+      id: schema("LinkId"),
+      url: { type: "string", format: "uri", description: "The address that opens the link." },
+      ...target,
+      created: schema("Second"),
+      expires: orNull(schema("Second")),
+      download: { type: "boolean" },
+      has_password: { type: "boolean" },
+      max_downloads: orNull({ type: "integer", minimum: 1 }),
+      downloads: count("Answers with bytes of files.", 3),
+    }, { optional: ["name", "prefix"] }),
+    LinkId: { type: "string", minLength: 1, examples: ["01J9Z3NDEKTSV4RRFFQ69G5FAV"] },
+  },
+}, async (call, { store, share, idleTimeout }) => {
+  const fields = await Fields.read(call, idleTimeout, FIELDS);
+  const wanted = newLinkOf(fields);
+  requireTarget(call.rights, wanted.target);
+  using _reserved = await store.reserveDisk(0);
+  const link = await store.links.create(call, wanted, call.actor());
+  return json(201, linkJson(link, call, share));
+});
+
+/** `GET /links`: the links of a drive, "newest first, `paging` as in listings". */
+export const listLinks = driveEndpoint({
+  id: "listLinks",
+  tag: TAGS.sharing,
+  summary: "List links",
+  description: "Lists the links of a drive that have not expired, the newest first.",
+  parameters: ["Limit", "LastLink"].map(parameter),
+  success: {
+    200: jsonResponse("The links, and `paging` if there is a next page.", "LinkList"),
+  },
+  schemas: {
+    LinkList: closed({
+      links: listOf(schema("Link"), { maxItems: MAX_LIST }),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
+  },
+}, list);
+
+async function list(call: DriveCall, deps: Deps): Promise<Response> {
+  const { project, drive, query, rights } = call;
+  const accepts = ({ name, prefix = "" }: LinkTarget) => rights.allowsName(name ?? prefix);
+  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
+  const last = query.one("last") ?? "";
+  const options = { estimate: limit * LINK_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
+    const { links, more } = await deps.store.links.list(project, drive, { limit, last, accepts });
+    return {
+      links: links.map((link) => linkJson(link, call, deps.share)),
+      ...pagingOf(links.map(({ id }) => id), more),
+    };
+  });
+}
+
+/** `DELETE /links/{id}`: "the URL is dead at once here, and within 5 s in other server processes". */
+export const revokeLink = driveEndpoint({
+  id: "revokeLink",
+  tag: TAGS.sharing,
+  summary: "Revoke a link",
+  description:
+    "The link opens nothing once this is answered; in other server processes within 5 seconds.",
+  success: { 200: jsonResponse("The link was revoked.", "RevokedLink") },
+  failures: {
+    NotFound: "The drive has no such link, or (to the administrator) the project does not exist.",
+    StorageFull: "The disk is full: nothing was changed.",
+  },
+  schemas: { RevokedLink: closed({ id: schema("LinkId") }) },
+}, async ({ project, drive, id, rights, actor }, { store }) => {
+  const link = await store.links.get(project, drive, id);
+  if (link === undefined) throw errors.linkIdNotFound(id);
+  requireTarget(rights, link);
+  if (!await store.links.revoke(project, drive, id, actor())) throw errors.linkIdNotFound(id);
+  return json(200, { id });
+});
+
+/**
+ * "a link on a file `read`, on a prefix `read` and `list`; listing and revoking links `list` and `read` (of what they
+ * point at)": no key makes or revokes a link to what it may not see.
+ *
+ * @throws {RightMissing}
+ */
+function requireTarget(rights: Rights, { name, prefix = "" }: LinkTarget): void {
+  if (name === undefined) rights.require("read", "list");
+  rights.requireName(name ?? prefix);
+}
+
+/** @throws {HttpError} 400 naming the field. */
+function newLinkOf(fields: Fields): NewLink {
+  const seconds = fields.integerOrNull("expires_in", 1, MAX_EXPIRES_IN) ?? undefined;
+  return {
+    target: targetOf(fields),
+    expires: seconds === undefined ? undefined : Date.now() + seconds * 1000,
+    download: fields.has("download") && fields.flag("download"),
+    password: fields.optionalText("password", passwordProblem),
+    maxDownloads: fields.integerOrNull("max_downloads", 1, MAX_DOWNLOADS) ?? undefined,
+  };
+}
+
+function targetOf(fields: Fields): LinkTarget {
+  const name = fields.optionalText("name", fileNameProblem);
+  const prefix = fields.optionalText("prefix", prefixProblem);
+  if (name !== undefined && prefix === undefined) return { name };
+  if (name === undefined && prefix !== undefined) return { prefix };
+  throw errors.linkTarget();
+}
+
+function passwordProblem(password: string): string | undefined {
+  if (password === "") return "is empty: it needs a character, or leave it out";
+  const bytes = byteLength(password);
+  if (bytes <= MAX_LINK_PASSWORD) return undefined;
+  return `has ${bytes} bytes of UTF-8: at most ${MAX_LINK_PASSWORD} are allowed`;
+}
+
+function linkJson(
+  link: LinkInfo,
+  { origin }: Pick<DriveCall, "origin">,
+  share: ShareAddress,
+): Record<string, unknown> {
+  const { id, token, name, prefix, created, expires, download, maxDownloads, downloads } = link;
+  return {
+    id,
+    url: `${shareOrigin(share, origin)}/s/${token}`,
+    ...(name === undefined ? { prefix } : { name }),
+    created: isoSeconds(created),
+    expires: expires === undefined ? null : isoSeconds(expires),
+    download,
+    has_password: link.password !== undefined,
+    max_downloads: maxDownloads ?? null,
+    downloads,
+  };
+}
+
+/** "the public address is `--public-url`, else the request's own". */
+function shareOrigin({ publicUrl, host }: ShareAddress, origin: () => string): string {
+  const base = new URL(publicUrl ?? origin());
+  if (host !== undefined) base.hostname = host;
+  return base.origin;
+}

@@ -1,0 +1,347 @@
+import { errors, toHttpError } from "../../http/http_error.ts";
+import { HttpResponse } from "../../http/http_response.ts";
+import { json, pagingOf } from "../../http/json_response.ts";
+import { Query } from "../../http/request_target.ts";
+import { noCredentials, TAGS } from "../../openapi/info.ts";
+import type { Access } from "../../openapi/operation.ts";
+import { plainResponse } from "../../openapi/responses.ts";
+import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
+import { fileNameProblem } from "../../rules/names.ts";
+import { KIB } from "../../rules/units.ts";
+import type { OpenFile } from "../../store/files/file_store.ts";
+import type { OpenLink } from "../../store/links/link_store.ts";
+import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
+import { sendFile } from "../files/download_file.ts";
+import { requirePassword, unlock, wantsPage } from "./link_password.ts";
+import { errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
+import { fileDisposition, fileKind } from "./shared_headers.ts";
+
+/** Files and folders on one page: more would make it larger than 30 KB. */
+const PAGE_ENTRIES = 100;
+
+/** What a preview shows of a text, in bytes. */
+const TEXT_PREVIEW = 16 * KIB;
+
+/**
+ * What browsers load for a page, and never for a person: `Sec-Fetch-Dest` of scripts, styles, workers and frames. The
+ * policy of the dashboard allows scripts of its own origin, so a file of a link must not become one.
+ */
+const EMBEDDED = new Set([
+  ...["script", "style", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet"],
+  ...["frame", "iframe", "embed", "object", "fencedframe", "font", "manifest", "xslt", "json"],
+]);
+
+const SHARE_ACCESS: Access = { security: noCredentials, isShared: true };
+
+const cacheControl = { "Cache-Control": header("SharedCacheControl") };
+const fileHeaders: HeaderObjects = {
+  ...cacheControl,
+  "Accept-Ranges": header("SharedRanges"),
+  "Content-Disposition": header("Disposition"),
+  "ETag": header("SharedETag"),
+  "Last-Modified": header("SharedModified"),
+  "Repr-Digest": header("ReprDigest"),
+};
+const bytes = { "*/*": {} };
+
+const NOT_FOUND =
+  "There is no such link, it has expired, was revoked or is used up, or its file is gone: the response does not tell which.";
+const PASSWORD = "The link has a password, and the request has none or a wrong one.";
+const EMBEDDED_FAILURE = "A browser asks for it as a script, a style sheet or a frame of a page.";
+
+/** `GET /s/{token}`: what a link leads to. */
+export const openLink: Endpoint = {
+  operation: {
+    id: "openLink",
+    tag: TAGS.sharing,
+    summary: "Open a link",
+    description:
+      "A link on a file returns the file, like a download; to a browser that navigates to audio or video, a page that " +
+      "plays it. A link on a prefix returns a page with the files and folders below it, or, if `application/json` is " +
+      'accepted, `{"names": […], "paging": {…}}` as lists of files do, with the rest of each name. A password is sent ' +
+      "as HTTP Basic with any user name. If the link has a limit of downloads, `Range` is ignored.",
+    parameters: [
+      "LinkFile",
+      "LinkFolder",
+      "LinkLast",
+      "LinkPreview",
+      "LinkDownload",
+      "LinkZip",
+      "Range",
+      "IfRange",
+      "IfMatch",
+      "IfNoneMatch",
+      "IfModifiedSince",
+      "IfUnmodifiedSince",
+    ].map(parameter),
+    success: {
+      200: plainResponse("The whole file, a zip archive, or a page.", fileHeaders, bytes),
+      206: plainResponse("The bytes of the range.", {
+        ...fileHeaders,
+        "Content-Range": header("ContentRange"),
+      }, bytes),
+      303: plainResponse("Browsers play audio and video on a page.", {
+        ...cacheControl,
+        "Location": header("Location"),
+      }),
+      304: plainResponse("The caller's version is current.", fileHeaders),
+    },
+    failures: {
+      BadRequest: "The query is malformed.",
+      Unauthorized: PASSWORD,
+      Forbidden: EMBEDDED_FAILURE,
+      NotFound: NOT_FOUND,
+      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
+      RangeNotSatisfiable: "The range lies outside the file.",
+      TooManyWrongKeys: "Too many wrong passwords or keys came from this network.",
+    },
+    notOfHead: ["206", "416"],
+  },
+  access: SHARE_ACCESS,
+  handle: shared(open),
+  kind: "download",
+};
+
+/** `POST /s/{token}`: "a password is asked for on a small page (POST, same URL …)". */
+export const unlockLink: Endpoint = {
+  operation: {
+    id: "unlockLink",
+    tag: TAGS.sharing,
+    summary: "Send the password of a link",
+    description: "The form of the page that asks for it. Programs send it as HTTP Basic.",
+    body: {
+      description: "The password.",
+      required: true,
+      content: {
+        "application/x-www-form-urlencoded": {
+          schema: {
+            type: "object",
+            properties: { password: { type: "string" } },
+            required: ["password"],
+          },
+        },
+      },
+    },
+    success: {
+      303: plainResponse("The same address, which the cookie opens.", {
+        ...cacheControl,
+        "Location": header("Location"),
+        "Set-Cookie": header("UnlockCookie"),
+      }),
+    },
+    failures: {
+      BadRequest: "The body is not such a form.",
+      BodyTimeout: "The body stopped coming.",
+      Forbidden: EMBEDDED_FAILURE,
+      NotFound: NOT_FOUND,
+      TooLarge: "The body is larger than any valid form.",
+      TooManyWrongKeys: "Too many wrong passwords or keys came from this network.",
+      Unauthorized: PASSWORD,
+    },
+  },
+  access: SHARE_ACCESS,
+  handle: shared(unlockAndReturn),
+};
+
+/** A request for a link that is open. */
+interface LinkCall extends RoutedRequest {
+  link: OpenLink;
+}
+
+/** Finds the link. Errors are pages for browsers. */
+function shared(handler: (call: LinkCall, deps: Deps) => Promise<Response>): Handler {
+  return async (routed, deps) => {
+    try {
+      requirePerson(routed.request.headers);
+      return await handler({ ...routed, link: await findLink(routed, deps) }, deps);
+    } catch (error) {
+      return failureOf(error, routed);
+    }
+  };
+}
+
+/** Refuses what a page would load as a part of itself. @throws {HttpError} 403 */
+function requirePerson(headers: Headers): void {
+  const isEmbedded = EMBEDDED.has(headers.get("sec-fetch-dest") ?? "") ||
+    headers.has("service-worker");
+  if (isEmbedded) throw errors.linkEmbedded();
+}
+
+/** @throws {HttpError} 404 */
+async function findLink(
+  { params, address }: RoutedRequest,
+  { store, wrongKeys }: Deps,
+): Promise<OpenLink> {
+  const { link, isGenuine } = await store.links.find(params["token"] ?? "");
+  // It counts with wrong keys, but has the same response however many there were.
+  if (!isGenuine) wrongKeys.record(address());
+  if (link === undefined) throw errors.linkNotFound();
+  return link;
+}
+
+/** @throws The error itself if the response is not a page. */
+function failureOf(error: unknown, { request, context }: RoutedRequest): Response {
+  const rendered = toHttpError(error);
+  const { status, headers } = rendered;
+  const isPasswordNeeded = status === 401 && context.link === undefined;
+  context.link ??= status === 404 ? "not found" : isPasswordNeeded ? "password missing" : "refused";
+  // The server logs the cause of an error of its own.
+  if (!wantsPage(request.headers) || status >= 500) throw error;
+  if (status !== 401) return errorPage(rendered);
+  return passwordPage(401, isPasswordNeeded ? undefined : "This is not the password.", headers);
+}
+
+/** `POST`: leads the browser back to the address, now with a cookie. */
+async function unlockAndReturn(call: LinkCall, deps: Deps): Promise<Response> {
+  const { link, params, query } = call;
+  const { project, drive, name } = link.record;
+  const isGone = name !== undefined &&
+    await deps.store.files.stat({ project, drive, name }) === undefined;
+  if (isGone) return await refuse(link, deps);
+  const location = `/s/${params["token"]}${query === "" ? "" : `?${query}`}`;
+  const cookie = link.record.password === undefined ? undefined : await unlock(call, link, deps);
+  call.context.link = "page";
+  return redirect(location, cookie === undefined ? {} : { "Set-Cookie": cookie });
+}
+
+function redirect(location: string, headers: Record<string, string> = {}): Response {
+  return new HttpResponse(null, {
+    status: 303,
+    headers: {
+      "Location": location,
+      "Content-Length": "0",
+      "Cache-Control": "no-store",
+      ...headers,
+    },
+  });
+}
+
+/** `GET`: the file, or a page. */
+async function open(call: LinkCall, deps: Deps): Promise<Response> {
+  const { link, query: text } = call;
+  await requirePassword(call, link, deps);
+  const query = new Query(text);
+  const { name, prefix = "" } = link.record;
+  if (name !== undefined) return await openFile(call, deps, { name, query });
+  const rest = query.one("name");
+  if (rest !== undefined) return await openFile(call, deps, { name: prefix + rest, rest, query });
+  return await openFolder(call, deps, prefix, query);
+}
+
+/** A file below a link. */
+interface Wanted {
+  name: string;
+  /** The rest of the name after the prefix of the link; absent for a link on a file. */
+  rest?: string;
+  query: Query;
+}
+
+async function openFile(call: LinkCall, deps: Deps, wanted: Wanted): Promise<Response> {
+  const { link, request, params, context } = call;
+  const { project, drive, download, maxDownloads } = link.record;
+  const { name, rest, query } = wanted;
+  const isValid = fileNameProblem(name) === undefined;
+  const file = isValid ? await deps.store.files.open({ project, drive, name }) : undefined;
+  if (file === undefined) return await refuse(link, deps);
+  const isDownload = download || query.one("download") !== undefined;
+  if (query.one("preview") !== undefined) {
+    using _opened = file;
+    context.link = "page";
+    return await previewOf(call, wanted, file);
+  }
+  const kind = fileKind(file.record.type);
+  const isPlayed = !isDownload && (kind === "audio" || kind === "video");
+  if (isPlayed && wantsPage(request.headers) && !request.headers.has("range")) {
+    // In a sandbox, Chromium does not play what it navigates to.
+    file.close();
+    context.link = "page";
+    const below = rest === undefined ? "" : `name=${encodeURIComponent(rest)}&`;
+    return redirect(`/s/${params["token"]}?${below}preview`);
+  }
+  context.link = "file";
+  return await sendFile(call, deps, file, {
+    adapt: (headers) => {
+      headers.set("Content-Disposition", fileDisposition({ name, ...file.record }, isDownload));
+      if (isPrivate(link)) headers.set("Cache-Control", "no-store");
+      if (maxDownloads !== undefined) headers.set("Accept-Ranges", "none");
+    },
+    ignoresRange: maxDownloads !== undefined,
+    beforeBody: () => countDownload(link, deps),
+  });
+}
+
+/** @throws {HttpError} 404, as for a link that does not exist. */
+async function refuse(link: OpenLink, { store }: Deps): Promise<never> {
+  await store.links.refuse(link);
+  throw errors.linkNotFound();
+}
+
+/** Responses of a link with a password or a limit must not be stored: they would open without either. */
+function isPrivate({ record: { password, maxDownloads } }: OpenLink): boolean {
+  return password !== undefined || maxDownloads !== undefined;
+}
+
+/** @throws {HttpError} 404 if the link is used up. */
+async function countDownload(link: OpenLink, { store }: Deps): Promise<void> {
+  if (!await store.links.countDownload(link)) throw errors.linkNotFound();
+}
+
+async function previewOf(
+  { link: { record } }: LinkCall,
+  { name, rest }: Wanted,
+  file: OpenFile,
+): Promise<Response> {
+  // With a limit, the page would show what counts as a download.
+  const isShown = !record.download && record.maxDownloads === undefined;
+  const isText = isShown && fileKind(file.record.type) === "text";
+  return previewPage({
+    name,
+    record: file.record,
+    query: rest === undefined ? {} : { name: rest },
+    ...(rest === undefined ? {} : { folder: rest.slice(0, rest.lastIndexOf("/") + 1) }),
+    isShown,
+    text: isText ? await textOf(file) : undefined,
+  });
+}
+
+/** The beginning of a text file. What is not UTF-8 is replaced. */
+async function textOf(file: OpenFile): Promise<{ start: string; hasMore: boolean }> {
+  const { size } = file.record;
+  const end = Math.min(size, TEXT_PREVIEW);
+  const decoder = new TextDecoder();
+  let start = "";
+  if (file.content !== undefined) {
+    start = decoder.decode(file.content.subarray(0, end), { stream: true });
+  } else if (end > 0) {
+    for await (const piece of await file.read({ start: 0, end })) {
+      start += decoder.decode(piece, { stream: true });
+    }
+  }
+  return { start, hasMore: size > end };
+}
+
+/** The folder of a link on a prefix: "nothing above the prefix can be reached", as every name begins with it. */
+async function openFolder(
+  call: LinkCall,
+  { store }: Deps,
+  root: string,
+  query: Query,
+): Promise<Response> {
+  const { project, drive } = call.link.record;
+  const folder = query.one("prefix") ?? "";
+  const last = query.one("last") ?? "";
+  const { entries, more } = await store.list({
+    project,
+    drive,
+    limit: PAGE_ENTRIES,
+    prefix: root + folder,
+    last: last === "" ? "" : root + last,
+  }, { recursive: false });
+  call.context.link = "page";
+  const { headers } = call.request;
+  if (!wantsPage(headers) && headers.get("accept")?.includes("application/json")) {
+    const names = entries.map(({ name }) => name.slice(root.length));
+    return json(200, { names, ...pagingOf(names, more) });
+  }
+  return folderPage({ root, folder, entries, last, more });
+}

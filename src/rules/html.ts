@@ -1,0 +1,115 @@
+/**
+ * Pages that the server writes itself: the gate's and those of links. They run no scripts.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+
+/** HTML in which every text of others is escaped. */
+export class Html {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+const ENTITIES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Escapes a text for HTML content and attribute values. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+/** A value in a template: a text, which is escaped, HTML, or a list of HTML. */
+type Value = string | number | Html | readonly Html[];
+
+/**
+ * A template that escapes what is put into it. Attribute values must be in double quotes. (The formatter
+ * would add spaces to templates tagged `html`.)
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * assertEquals(markup`<b title="${'"'}">${"<i>"}</b>`.text, '<b title="&quot;">&lt;i&gt;</b>');
+ * ```
+ */
+export function markup(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  const parts = values.map((value, index) => textOf(value) + (strings[index + 1] ?? ""));
+  return new Html((strings[0] ?? "") + parts.join(""));
+}
+
+function textOf(value: Value): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map(({ text }) => text).join("");
+  return escapeHtml(String(value));
+}
+
+/** No HTML. */
+export const NOTHING = new Html("");
+
+/** A style sheet, and the source of a `Content-Security-Policy` that allows it and no other. */
+export interface PageStyle {
+  css: Html;
+  source: string;
+}
+
+/** The style of all pages: colors for light and dark, text, and forms. */
+const BASE_STYLE = `
+:root { color-scheme: light dark; --line: #767676; --accent: #0b57d0; --on-accent: #fff; --wrong: #b3261e; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; padding: 1.5rem 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 22rem; margin: 8vh auto 0; }
+h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.25; overflow-wrap: anywhere; }
+p { margin: 0 0 1rem; }
+.wrong { color: var(--wrong); }
+label { display: block; margin: 0 0 .25rem; font-weight: 600; }
+input, button { width: 100%; min-height: 2.75rem; border-radius: .375rem; font: inherit; }
+input { padding: 0 .75rem; border: 1px solid var(--line); }
+button { margin-top: 1rem; border: 0; background: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+`;
+
+const WIDE = new Html(' class="wide"');
+
+/** Returns the style of all pages with additions. */
+export function pageStyle(additions = ""): PageStyle {
+  const css = BASE_STYLE + additions;
+  const hash = createHash("sha256").update(css).digest("base64");
+  return { css: new Html(css), source: `'sha256-${hash}'` };
+}
+
+/** What a page is made of. */
+export interface PageParts {
+  /** The title, which is the heading as well. */
+  title: string;
+  content: Html | readonly Html[];
+  style: PageStyle;
+  /** Whether it is wider than a form. */
+  isWide?: boolean;
+}
+
+/** Returns a whole page, as text. */
+export function htmlPage({ title, content, style, isWide = false }: PageParts): string {
+  return markup`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${style.css}</style>
+<main${isWide ? WIDE : NOTHING}>
+<h1>${title}</h1>
+${content}</main>
+</html>
+`.text;
+}

@@ -1,0 +1,44 @@
+/**
+ * The entries of a link: its record, its place in the list of its drive, the count of its downloads, and, if it expires,
+ * an entry of the garbage journal. They are made and deleted together.
+ *
+ * @module
+ */
+import { keys } from "../engine/keys.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { DriveLinkRecord, Garbage, LinkRecord } from "../engine/records.ts";
+
+/** What names all entries of a link. */
+export interface LinkEntries {
+  project: string;
+  drive: string;
+  id: string;
+  expires?: number | undefined;
+}
+
+/** Returns the keys of a link's entries. The record comes last: as long as it is there, the others can be found. */
+export function linkEntryKeys({ project, drive, id, expires }: LinkEntries): Deno.KvKey[] {
+  return [
+    ...(expires === undefined ? [] : [keys.garbage(expires, id)]),
+    keys.linkDownloads(id),
+    keys.driveLink(project, drive, id),
+    keys.link(id),
+  ];
+}
+
+/** Adds a new link. Its counter follows with the first download. */
+export function addLink(operation: Operation, id: string, record: LinkRecord): void {
+  const { project, drive, expires } = record;
+  const index: DriveLinkRecord = expires === undefined ? {} : { expires };
+  operation.check(keys.link(id), null)
+    .set(keys.link(id), record)
+    .set(keys.driveLink(project, drive, id), index);
+  if (expires === undefined) return;
+  const garbage: Garbage = { kind: "link", project, drive, name: "", id };
+  operation.set(keys.garbage(expires, id), garbage);
+}
+
+/** Adds the deletion of a link. */
+export function deleteLink(operation: Operation, entries: LinkEntries): void {
+  for (const key of linkEntryKeys(entries)) operation.delete(key);
+}

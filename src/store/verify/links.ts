@@ -1,0 +1,83 @@
+import { keys, prefixes } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { DriveLinkRecord, LinkKeyRecord, LinkRecord } from "../engine/records.ts";
+import { deleteLink } from "../links/link_record.ts";
+import type { PendingDeletions } from "./ownership.ts";
+import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";
+import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
+
+/** Yields links of projects that do not exist, and entries of links that are missing or belong to no link. */
+export function* linkProblems(
+  snapshot: Snapshot,
+  deletions: PendingDeletions,
+): Generator<Problem> {
+  const signing = snapshot.get<LinkKeyRecord>(keys.linkKey())?.value.id;
+  for (const entry of snapshot.list<LinkRecord>(prefixes.links())) {
+    const { project, drive, keyId } = entry.value;
+    // Links of an earlier signing key open nothing, and the sweeper deletes them.
+    if (keyId !== signing || deletions.hasDrive(project, drive)) continue;
+    if (snapshot.has(keys.project(project))) yield* missingFromList(snapshot, entry);
+    else yield orphanLink(entry);
+  }
+  yield* wrongInList(snapshot, deletions);
+  yield* orphanCounters(snapshot);
+}
+
+function orphanLink({ key, value, versionstamp }: SnapshotEntry<LinkRecord>): Problem {
+  const { project, drive } = value;
+  const removal = new Operation().check(key, versionstamp).check(keys.project(project), null);
+  deleteLink(removal, { id: String(key[1]), ...value });
+  return {
+    kind: "orphan",
+    message: `A link leads to ${driveText(value)}, which does not exist`,
+    project,
+    drive,
+    repair: repairWith(removal, "The link was removed"),
+  };
+}
+
+function* missingFromList(
+  snapshot: Snapshot,
+  { key, value, versionstamp }: SnapshotEntry<LinkRecord>,
+): Generator<Problem> {
+  const { project, drive, expires } = value;
+  const index = keys.driveLink(project, drive, String(key[1]));
+  if (snapshot.has(index)) return;
+  const record: DriveLinkRecord = expires === undefined ? {} : { expires };
+  const addition = new Operation().check(key, versionstamp).check(index, null).set(index, record);
+  yield {
+    kind: "index",
+    message: `A link is missing from the list of ${driveText(value)}`,
+    project,
+    drive,
+    repair: repairWith(addition, "It was added"),
+  };
+}
+
+function* wrongInList(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const entry of snapshot.list<DriveLinkRecord>(prefixes.driveLinks())) {
+    const [, project = "", drive = "", id = ""] = entry.key.map(String);
+    if (deletions.hasDrive(project, drive)) continue;
+    const link = snapshot.get<LinkRecord>(keys.link(id))?.value;
+    if (link?.project === project && link.drive === drive) continue;
+    yield {
+      kind: "index",
+      message: `The list of ${driveText({ project, drive })} has a link that does not exist`,
+      project,
+      drive,
+      repair: repairWith(deleteUnchanged(entry), "The entry was removed"),
+    };
+  }
+}
+
+function* orphanCounters(snapshot: Snapshot): Generator<Problem> {
+  for (const entry of snapshot.list<unknown>(prefixes.all("link_downloads"))) {
+    const link = keys.link(String(entry.key[1]));
+    if (snapshot.has(link)) continue;
+    yield {
+      kind: "orphan",
+      message: "The downloads of a link are counted that does not exist",
+      repair: repairWith(deleteUnchanged(entry).check(link, null), "The count was removed"),
+    };
+  }
+}
