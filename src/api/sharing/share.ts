@@ -12,9 +12,10 @@ import type { OpenFile } from "../../store/files/file_store.ts";
 import type { OpenLink } from "../../store/links/link_store.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
 import { sendFile } from "../files/download_file.ts";
+import { archiveResponse } from "./archive_response.ts";
 import { requirePassword, unlock, wantsPage } from "./link_password.ts";
 import { errorPage, folderPage, passwordPage, previewPage } from "./share_pages.ts";
-import { fileDisposition, fileKind } from "./shared_headers.ts";
+import { fileDisposition, fileKind, lastSegment } from "./shared_headers.ts";
 
 /** Files and folders on one page: more would make it larger than 30 KB. */
 const PAGE_ENTRIES = 100;
@@ -320,17 +321,37 @@ async function textOf(file: OpenFile): Promise<{ start: string; hasMore: boolean
   return { start, hasMore: size > end };
 }
 
+/** The files below a folder as a ZIP. Their paths in it begin below the folder. */
+async function openArchive(
+  call: LinkCall,
+  deps: Deps,
+  prefix: string,
+): Promise<Response> {
+  const { link, request, requestId, context } = call;
+  const { project, drive } = link.record;
+  const base = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  const folder = lastSegment(prefix).replace("/", "");
+  const filename = `${folder === "" ? "files" : folder}.zip`;
+  const { method } = request;
+  context.link = "archive";
+  // It counts before anything is sent, as each file does.
+  if (method === "GET") await countDownload(link, deps);
+  const selection = { project, drive, names: [], prefixes: [prefix], base };
+  return await archiveResponse(selection, { method, requestId, context, filename }, deps);
+}
+
 /** The folder of a link on a prefix: "nothing above the prefix can be reached", as every name begins with it. */
 async function openFolder(
   call: LinkCall,
-  { store }: Deps,
+  deps: Deps,
   root: string,
   query: Query,
 ): Promise<Response> {
   const { project, drive } = call.link.record;
   const folder = query.one("prefix") ?? "";
+  if (query.one("zip") !== undefined) return await openArchive(call, deps, root + folder);
   const last = query.one("last") ?? "";
-  const { entries, more } = await store.list({
+  const { entries, more } = await deps.store.list({
     project,
     drive,
     limit: PAGE_ENTRIES,

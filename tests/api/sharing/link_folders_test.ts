@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { BROWSER, makeLink, visit } from "../../support/sharing/links.ts";
 import { query } from "../../support/drive.ts";
+import { readZip } from "../../support/archive/zip_reader.ts";
 import { suite } from "../../support/suite.ts";
 
 const test = suite("Links on prefixes");
@@ -115,4 +116,25 @@ test("A limit counts each file, and not the pages.", async (drive) => {
   (await visit(`${url}?name=b`)).expect(200);
   (await visit(`${url}?name=a`)).expect(404);
   (await visit(url)).expect(404);
+});
+
+test("One button gets all of it as a ZIP, which has nothing above the folder.", async (drive) => {
+  await drive.putAll(["secret", "trip/a.txt", "trip/day 1/b.txt", "trip2/c.txt"]);
+  const { url } = await makeLink(drive, { prefix: "trip/" });
+  const page = (await visit(url, { headers: BROWSER })).expect(200);
+  assert(page.text.includes('href="?prefix&amp;zip">Download all as ZIP</a>'), page.text);
+  const zip = (await visit(`${url}?prefix&zip`)).expect(200);
+  assertEquals(zip.header("Content-Type"), "application/zip");
+  assertEquals(zip.header("Content-Disposition"), 'attachment; filename="trip.zip"');
+  assert(zip.header("Content-Security-Policy").startsWith("sandbox; default-src 'none'; "));
+  const names = (bytes: Uint8Array<ArrayBuffer>) => readZip(bytes).map(({ path }) => path);
+  assertEquals(names(zip.bytes), ["a.txt", "day 1/b.txt"]);
+  const inner = (await visit(`${url}?prefix=day%201%2F&zip`)).expect(200);
+  assertEquals(names(inner.bytes), ["b.txt"]);
+  assertEquals((await visit(`${url}?prefix=..%2F&zip`)).expect(200).bytes.length, 22);
+  const { url: whole } = await makeLink(drive, { prefix: "", max_downloads: 1 });
+  (await visit(`${whole}?zip`, { method: "HEAD" })).expect(200);
+  const files = (await visit(`${whole}?zip`)).expect(200);
+  assertEquals(files.header("Content-Disposition"), 'attachment; filename="files.zip"');
+  (await visit(`${whole}?zip`)).expect(404);
 });
