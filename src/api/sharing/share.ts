@@ -8,7 +8,7 @@ import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
 import { fileNameProblem } from "../../rules/names.ts";
 import { KIB } from "../../rules/units.ts";
-import type { OpenFile } from "../../store/files/file_store.ts";
+import type { OpenFile } from "../../store/files/open_file.ts";
 import type { OpenLink } from "../../store/links/link_store.ts";
 import type { Deps, Endpoint, Handler, RoutedRequest } from "../endpoint.ts";
 import { sendFile } from "../files/download_file.ts";
