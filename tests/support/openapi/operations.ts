@@ -22,6 +22,8 @@ export function targetOf({ path }: Operation, given: Record<string, string> = {}
     prefix: "01234567",
     version: "0123456789abcdef",
     file: "main.js",
+    id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",
+    token: "unknown",
     ...given,
   };
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "?");
