@@ -8,13 +8,12 @@ const encoder = new TextEncoder();
 
 /**
  * Returns the value of `Content-Disposition` for a file (RFC 6266): its name in ASCII for old programs, and whole in
- * `filename*` if they differ.
+ * `filename*`.
  */
 export function contentDisposition(type: "attachment" | "inline", filename: string): string {
   const fallback = filename.replaceAll(NOT_IN_FALLBACK, "_");
-  const plain = `${type}; filename="${fallback}"`;
-  if (fallback === filename) return plain;
-  return `${plain}; filename*=UTF-8''${filename.replaceAll(ATTRIBUTE_CHARACTERS, encodeCharacter)}`;
+  const whole = filename.replaceAll(ATTRIBUTE_CHARACTERS, encodeCharacter);
+  return `${type}; filename="${fallback}"; filename*=UTF-8''${whole}`;
 }
 
 function encodeCharacter(character: string): string {

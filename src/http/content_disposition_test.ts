@@ -2,8 +2,14 @@ import { assertEquals } from "@std/assert";
 import { contentDisposition } from "./content_disposition.ts";
 
 Deno.test("A name in ASCII is sent as it is", () => {
-  assertEquals(contentDisposition("attachment", "a b.zip"), `attachment; filename="a b.zip"`);
-  assertEquals(contentDisposition("inline", "it's;x=1"), `inline; filename="it's;x=1"`);
+  assertEquals(
+    contentDisposition("attachment", "a b.zip"),
+    `attachment; filename="a b.zip"; filename*=UTF-8''a%20b.zip`,
+  );
+  assertEquals(
+    contentDisposition("inline", "it's;x=1"),
+    `inline; filename="it's;x=1"; filename*=UTF-8''it%27s%3Bx%3D1`,
+  );
 });
 
 Deno.test("Other names are percent-encoded beside a name in ASCII", () => {

@@ -67,7 +67,9 @@ function test(
 async function makeLink(drive: Drive, password?: string): Promise<string> {
   await drive.put("linked", "x");
   const body = JSON.stringify({ name: "linked", password });
-  const { url } = (await drive.send("POST", "/links", { body })).expect(201).json as { url: string };
+  const { url } = (await drive.send("POST", "/links", { body })).expect(201).json as {
+    url: string;
+  };
   return url.slice(url.lastIndexOf("/") + 1);
 }
 

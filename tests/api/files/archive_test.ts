@@ -47,7 +47,10 @@ test("An archive carries every header of the contract, and its size.", async (dr
   await drive.put("a", "x");
   const answer = (await ask(drive, { names: ["a"] })).expect(200);
   assertEquals(answer.header("Content-Type"), "application/zip");
-  assertEquals(answer.header("Content-Disposition"), `attachment; filename="${drive.name}.zip"`);
+  assertEquals(
+    answer.header("Content-Disposition"),
+    `attachment; filename="${drive.name}.zip"; filename*=UTF-8''${drive.name}.zip`,
+  );
   assertEquals(answer.header("X-Content-Type-Options"), "nosniff");
   assertEquals(answer.header("Content-Length"), String(answer.bytes.length));
 });

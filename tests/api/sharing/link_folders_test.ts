@@ -51,7 +51,10 @@ test("Each file is opened, previewed and downloaded.", async (drive) => {
   const part = (await visit(file, { headers: { Range: "bytes=0-1" } })).expect(206);
   assertEquals(part.text, "in");
   const saved = (await visit(`${file}&download`)).expect(200);
-  assertEquals(saved.header("Content-Disposition"), 'attachment; filename="b.txt"');
+  assertEquals(
+    saved.header("Content-Disposition"),
+    `attachment; filename="b.txt"; filename*=UTF-8''b.txt`,
+  );
   const preview = (await visit(`${file}&preview`, { headers: BROWSER })).expect(200);
   assert(preview.text.includes("inside</pre>"), preview.text);
   assert(preview.text.includes('href="?prefix=day%201%2F"'), preview.text);
@@ -125,7 +128,10 @@ test("One button gets all of it as a ZIP, which has nothing above the folder.", 
   assert(page.text.includes('href="?prefix&amp;zip">Download all as ZIP</a>'), page.text);
   const zip = (await visit(`${url}?prefix&zip`)).expect(200);
   assertEquals(zip.header("Content-Type"), "application/zip");
-  assertEquals(zip.header("Content-Disposition"), 'attachment; filename="trip.zip"');
+  assertEquals(
+    zip.header("Content-Disposition"),
+    `attachment; filename="trip.zip"; filename*=UTF-8''trip.zip`,
+  );
   assert(zip.header("Content-Security-Policy").startsWith("sandbox; default-src 'none'; "));
   const names = (bytes: Uint8Array<ArrayBuffer>) => readZip(bytes).map(({ path }) => path);
   assertEquals(names(zip.bytes), ["a.txt", "day 1/b.txt"]);
@@ -135,6 +141,9 @@ test("One button gets all of it as a ZIP, which has nothing above the folder.", 
   const { url: whole } = await makeLink(drive, { prefix: "", max_downloads: 1 });
   (await visit(`${whole}?zip`, { method: "HEAD" })).expect(200);
   const files = (await visit(`${whole}?zip`)).expect(200);
-  assertEquals(files.header("Content-Disposition"), 'attachment; filename="files.zip"');
+  assertEquals(
+    files.header("Content-Disposition"),
+    `attachment; filename="files.zip"; filename*=UTF-8''files.zip`,
+  );
   (await visit(`${whole}?zip`)).expect(404);
 });

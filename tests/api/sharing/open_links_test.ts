@@ -30,7 +30,10 @@ test("A file is served as a download is, with ranges and conditions.", async (dr
   for (const name of ["Content-Type", "ETag", "Last-Modified", "Accept-Ranges", "Cache-Control"]) {
     assertEquals(answer.header(name), own.header(name));
   }
-  assertEquals(answer.header("Content-Disposition"), 'inline; filename="data.txt"');
+  assertEquals(
+    answer.header("Content-Disposition"),
+    `inline; filename="data.txt"; filename*=UTF-8''data.txt`,
+  );
   const etag = answer.header("ETag");
   const part = (await visit(url, { headers: { Range: "bytes=2-4" } })).expect(206);
   assertEquals([part.text, part.header("Content-Range")], ["234", "bytes 2-4/10"]);
@@ -93,13 +96,22 @@ for (const [type, isShown] of TYPES) {
     await drive.put("file", "x", { "Content-Type": type });
     const { url } = await makeLink(drive, { name: "file" });
     const answer = (await visit(url)).expect(200);
-    assertEquals(answer.header("Content-Disposition"), `${how}; filename="file"`);
+    assertEquals(
+      answer.header("Content-Disposition"),
+      `${how}; filename="file"; filename*=UTF-8''file`,
+    );
     assertSecure(answer);
     const saved = (await visit(`${url}?download`)).expect(200);
-    assertEquals(saved.header("Content-Disposition"), 'attachment; filename="file"');
+    assertEquals(
+      saved.header("Content-Disposition"),
+      `attachment; filename="file"; filename*=UTF-8''file`,
+    );
     const { url: always } = await makeLink(drive, { name: "file", download: true });
     const forced = (await visit(always)).expect(200);
-    assertEquals(forced.header("Content-Disposition"), 'attachment; filename="file"');
+    assertEquals(
+      forced.header("Content-Disposition"),
+      `attachment; filename="file"; filename*=UTF-8''file`,
+    );
   });
 }
 
