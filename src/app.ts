@@ -10,7 +10,7 @@ import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
 import { deleteFiles } from "./api/files/delete_files.ts";
 import { downloadFile } from "./api/files/download_file.ts";
-import { createFolder, deleteFolder } from "./api/files/folders.ts";
+import { createFolder, deleteFolder, listFolders } from "./api/files/folders.ts";
 import { listDrives } from "./api/files/list_drives.ts";
 import { listFiles } from "./api/files/list_files.ts";
 import { putFile } from "./api/files/put_file.ts";
@@ -62,7 +62,7 @@ export const routes: readonly Route[] = [
   route(`${DRIVE}/files/move`, { POST: moveFiles }),
   route(`${DRIVE}/trash`, { GET: listTrash, DELETE: deleteTrash }),
   route(`${DRIVE}/trash/restore`, { POST: restoreTrash }),
-  route(`${DRIVE}/folders`, { POST: createFolder, DELETE: deleteFolder }),
+  route(`${DRIVE}/folders`, { GET: listFolders, POST: createFolder, DELETE: deleteFolder }),
   route(`${DRIVE}/archive`, { POST: createArchive }),
   route(`${DRIVE}/uploads`, { GET: listUploads, POST: startUpload }),
   route(UPLOAD, { GET: showUpload, PATCH: completeUpload, DELETE: abortUpload }),

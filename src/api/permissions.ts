@@ -34,6 +34,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   copyFiles: drive("read", "write"),
   moveFiles: drive("read", "write", "delete"),
   createArchive: drive("read"),
+  listFolders: drive("list"),
   createFolder: drive("write"),
   deleteFolder: drive("delete"),
   listTrash: drive("list"),

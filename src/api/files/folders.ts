@@ -1,14 +1,15 @@
 import { Fields } from "../../http/json_body.ts";
-import { json } from "../../http/json_response.ts";
+import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
-import { closed } from "../../openapi/schemas.ts";
-import { schema } from "../../openapi/types.ts";
-import { folderNameProblem, MAX_FILE_NAME } from "../../rules/names.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { parameter, schema } from "../../openapi/types.ts";
+import { folderNameProblem, MAX_FILE_NAME, MAX_LIST } from "../../rules/names.ts";
 import type { Place } from "../../store/engine/records.ts";
 import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
+import { ENTRY_MEMORY, withinPage } from "./list_files.ts";
 
 const folderBody = jsonBody("The folder.", schema("FolderRequest"), {
   example: { name: "trip/2026/" },
@@ -71,6 +72,45 @@ export const deleteFolder = driveEndpoint({
   const place = await folderOf(call, deps);
   await deps.store.folders.delete(place);
   return folderJson(200, place);
+});
+
+/** `GET /folders`: the markers, by which an export keeps empty folders. */
+export const listFolders = driveEndpoint({
+  id: "listFolders",
+  tag: TAGS.files,
+  summary: "List folders",
+  description:
+    "Lists what `createFolder` keeps, in the order of the UTF-8 bytes, with files in it or without. Folders that exist " +
+    "only as a part of file names are not in it. A key that is limited to names with a prefix sees only these.",
+  parameters: ["Limit", "Prefix", "Last"].map(parameter),
+  success: {
+    200: jsonResponse("The folders, and `paging` if there is a next page.", "FolderList", {
+      example: { folders: ["trip/2026/"] },
+    }),
+  },
+  schemas: {
+    FolderList: closed({
+      folders: listOf(schema("FolderName"), {
+        maxItems: MAX_LIST,
+        uniqueItems: true,
+        description: "In the order of their UTF-8 bytes.",
+      }),
+      paging: schema("Paging"),
+    }, { optional: ["paging"] }),
+  },
+}, async (call, deps) => {
+  const { project, drive, query, rights } = call;
+  const limit = Math.min(query.positive("limit") ?? MAX_LIST, MAX_LIST);
+  const prefix = rights.visiblePrefix(query.one("prefix") ?? "");
+  const last = query.one("last") ?? "";
+  const options = { estimate: limit * ENTRY_MEMORY, isRepeatable: true };
+  return await boundedJson(call, deps, options, async () => {
+    if (prefix === undefined) return { folders: [] };
+    const page = await deps.store.folders.list({ project, drive, limit, prefix, last });
+    const entries = withinPage(page.entries, false);
+    const folders = entries.map(({ name }) => name);
+    return { folders, ...pagingOf(folders, page.more || entries.length < page.entries.length) };
+  });
 });
 
 /** The folder that the body names. @throws {HttpError} 400 if it is not a valid one. */

@@ -17,7 +17,7 @@ import { fileJson } from "./attributes.ts";
 const MAX_PAGE = 4 * 2 ** 20;
 
 /** Estimated memory for reading and writing one entry with a name of common length, in bytes. */
-const ENTRY_MEMORY = 1024;
+export const ENTRY_MEMORY = 1024;
 
 /** `GET /files`: names in the order of their UTF-8 bytes. "At most 1000 names are returned by default." */
 export const listFiles = driveEndpoint({
@@ -147,7 +147,7 @@ function lengthInJson(text: string): number {
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** The leading entries that fit into a page, at least one. */
-function withinPage(entries: Listed[], details: boolean): Listed[] {
+export function withinPage(entries: Listed[], details: boolean): Listed[] {
   let bytes = 0;
   const end = entries.findIndex(({ name, record }, index) => {
     const times = details ? 2 : 1;

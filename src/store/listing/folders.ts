@@ -4,6 +4,7 @@ import { Operation } from "../engine/operation.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
 import type { FolderRecord, Place } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
+import { listMarkers, type ListPage, type ListQuery } from "./listing.ts";
 
 /**
  * Markers of folders: names that end with a slash and show in listings although no file is below them. A marker is no
@@ -37,6 +38,12 @@ export class FolderStore {
         .sum(keys.usage(place.project, place.drive, "files"), 0);
       return { operation, result: undefined };
     });
+  }
+
+  /** Returns a page of the markers of a drive in the order of their names' UTF-8 bytes. */
+  async list(query: ListQuery): Promise<ListPage> {
+    if (await this.#projects.isHidden(query)) return { entries: [], more: false };
+    return await listMarkers(this.#db.reader, query);
   }
 
   /** Removes the marker of a folder, if there is one. Files below it stay, and so do markers. */

@@ -58,6 +58,13 @@ export async function listDirectory(reader: KvReader, query: ListQuery): Promise
   return page(folders.length === 0 ? files : merge(files, folders), query.limit);
 }
 
+/** Returns a page of the markers of folders in the order of their names' UTF-8 bytes. */
+export async function listMarkers(reader: KvReader, query: ListQuery): Promise<ListPage> {
+  const range = foldersFrom(query, startOf(query));
+  const entries = range === undefined ? [] : await readEntries(reader, range, query.limit + 1);
+  return page(entries.map(({ name }) => ({ name })), query.limit);
+}
+
 /** Returns the first entries of one level from a name on, one more than the limit. */
 async function readLevel(
   reader: KvReader,

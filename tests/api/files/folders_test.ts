@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { Answer } from "../../support/answer.ts";
-import { type Drive, type Listing } from "../../support/drive.ts";
+import { type Drive, type Listing, query } from "../../support/drive.ts";
 import { byUtf8Bytes } from "../../support/names.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../../support/server.ts";
 import { suite } from "../../support/suite.ts";
@@ -119,6 +119,57 @@ test("More than 1000 folders are paged with the files between them.", async (dri
   assertEquals(await walk(drive, {}), expected.toSorted(byUtf8Bytes));
 });
 
+interface FolderPage {
+  folders: string[];
+  paging?: { size: number; last: string };
+}
+
+async function kept(
+  drive: Drive,
+  parameters: Record<string, string | number> = {},
+): Promise<FolderPage> {
+  const answer = await drive.send("GET", `/folders${query(parameters)}`);
+  return answer.expect(200).json as FolderPage;
+}
+
+test("The list of folders has those that are kept, and no others.", async (drive) => {
+  assertEquals(await kept(drive), { folders: [] });
+  await drive.putAll(["a/file", "b/c/file", "file"]);
+  await createAll(drive, ["b/", "\uffee/", "\u{1f600}/", "b/c/d/", "a-/", "b-/"]);
+  const folders = ["a-/", "b-/", "b/", "b/c/d/", "\uffee/", "\u{1f600}/"];
+  assertEquals(await kept(drive), { folders });
+  assertEquals(await kept(drive, { prefix: "b/" }), { folders: ["b/", "b/c/d/"] });
+  assertEquals(await kept(drive, { prefix: "b" }), { folders: ["b-/", "b/", "b/c/d/"] });
+  assertEquals(await kept(drive, { prefix: "file" }), { folders: [] });
+  assertEquals(await kept(drive, { prefix: "\0" }), { folders: [] });
+  await folder(drive, "DELETE", "b/");
+  assertEquals(await kept(drive, { prefix: "b", last: "b-/" }), { folders: ["b/c/d/"] });
+  assertEquals(await kept(drive, { last: "\u{1f600}/" }), { folders: [] });
+  for (const bad of ["limit=0", "limit=x", "last=a&last=b", "prefix=a&prefix=b"]) {
+    (await drive.send("GET", `/folders?${bad}`)).expect(400);
+  }
+});
+
+test("Pages lead through all folders once.", async (drive) => {
+  const all = Array.from({ length: 1_003 }, (_, i) => `${String(i).padStart(4, "0")}/`);
+  for (let i = 0; i < all.length; i += 100) {
+    await Promise.all(all.slice(i, i + 100).map((name) => createAll(drive, [name])));
+  }
+  for (const limit of [250, 1_003, 5_000]) {
+    const size = Math.min(limit, 1_000);
+    const walked: string[] = [];
+    for (let last = "";;) {
+      const { folders, paging } = await kept(drive, { limit, last });
+      walked.push(...folders);
+      if (paging === undefined) break;
+      assertEquals(paging, { size, last: folders.at(-1) });
+      last = paging.last;
+    }
+    assertEquals(walked, all);
+  }
+  assertEquals((await kept(drive, { limit: 3, last: "0999/" })).paging, undefined);
+});
+
 test("A folder creates its drive.", async (drive) => {
   assertEquals(await drive.usage(), undefined);
   await createAll(drive, ["a/"]);
@@ -132,6 +183,7 @@ test("A removed drive takes its folders along.", async (drive) => {
   const answer = await fetch(drive.server.origin + path, { method: "DELETE", headers });
   assertEquals(answer.status, 202, await answer.text());
   assertEquals(await level(drive), { names: [] });
+  assertEquals(await kept(drive), { folders: [] });
   // Until the removal has ended, writes to the drive are 409.
   while ((await folder(drive, "POST", "b/")).status === 409);
   assertEquals(await level(drive), { names: ["b/"] });
@@ -168,10 +220,10 @@ for (const body of ["", "{", "[]", '{"names": ["a/"]}', '{"name": "a/", "more": 
   });
 }
 
-test("Folders need the project's key, and have no GET.", async (drive) => {
+test("Folders need the project's key.", async (drive) => {
   const body = JSON.stringify({ name: "a/" });
   for (const method of ["POST", "DELETE"]) {
     (await drive.send(method, "/folders", { body, key: null })).expect(401);
   }
-  (await drive.send("GET", "/folders")).expect(405);
+  (await drive.send("GET", "/folders", { key: null })).expect(401);
 });

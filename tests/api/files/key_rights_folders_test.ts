@@ -26,6 +26,11 @@ test("A folder is created with the permission write and deleted with delete.", a
   const writer = await as({ permissions: ["write"] });
   const deleter = await as({ permissions: ["delete"] });
   assertEquals(await folder(deleter, "POST", "a/"), 403);
+  for (const key of [writer, deleter, await as({ drives: ["other"] })]) {
+    (await key.send("GET", "/folders")).expect(403);
+  }
+  const lister = await as({ permissions: ["list"] });
+  assertEquals((await lister.send("GET", "/folders")).expect(200).json, { folders: [] });
   assertEquals(await folder(writer, "POST", "a/"), 201);
   assertEquals(await folder(writer, "DELETE", "a/"), 403);
   assertEquals(await folder(deleter, "DELETE", "a/"), 200);
@@ -46,6 +51,10 @@ test("A key of a prefix keeps folders and finds names with it alone.", async (gi
   const level = { recursive: "false", prefix: "in/" };
   assertEquals(await key.list(level), { names: ["in/cat", "in/dog", "in/empty/"] });
   assertEquals(await key.list({ recursive: "false" }), { names: ["in/"] });
+  for (const [prefix, folders] of [["", ["in/empty/"]], ["in/e", ["in/empty/"]], ["out/", []]]) {
+    const answer = await key.send("GET", `/folders?prefix=${prefix}`);
+    assertEquals(answer.expect(200).json, { folders });
+  }
   assertEquals(await key.list({ contains: "CAT" }), { names: ["in/cat"] });
   assertEquals(await key.list({ contains: "cat", prefix: "out/" }), { names: [] });
   assertEquals(await drive.names({ contains: "CAT" }), ["in/cat", "out/cat"]);
