@@ -32,6 +32,11 @@ interface ListAnswer {
   paging?: { last: string };
 }
 
+interface FolderAnswer {
+  folders?: string[];
+  paging?: { last: string };
+}
+
 /** A file, or a directory, which has a name ending with a slash only. */
 export type Entry = FileInfo | { name: string; size?: undefined };
 
@@ -76,6 +81,25 @@ export class RemoteDrives implements Drives {
       yield* requireDetails(page).map(entryOf);
       last = page.paging?.last;
     } while (last !== undefined);
+  }
+
+  async *listFolders(drive: string): AsyncIterable<string> {
+    let last: string | undefined;
+    do {
+      const query = new URLSearchParams(last === undefined ? {} : { last });
+      const page = await this.#folderPage(`${drivePath(drive)}/folders?${query}`);
+      yield* page.folders ?? [];
+      last = page.paging?.last;
+    } while (last !== undefined);
+  }
+
+  async createFolder(drive: string, name: string): Promise<void> {
+    const body = JSON.stringify({ name });
+    await this.#connection.requestEmpty({
+      method: "POST",
+      path: `${drivePath(drive)}/folders`,
+      body,
+    });
   }
 
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
@@ -232,6 +256,16 @@ export class RemoteDrives implements Drives {
       failed.push(...(Array.isArray(answer.failed) ? answer.failed : Object.keys(answer.failed)));
     }
     return failed;
+  }
+
+  /** Returns a page of the folders. A server that cannot list them has none to export. */
+  async #folderPage(path: string): Promise<FolderAnswer> {
+    try {
+      return await this.#connection.requestJson<FolderAnswer>({ method: "GET", path });
+    } catch (error) {
+      if (error instanceof Refused && [404, 405].includes(error.status)) return {};
+      throw error;
+    }
   }
 
   /** Reads a response body. @throws {TemporaryFailure} if it breaks off or stalls. */

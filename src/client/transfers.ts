@@ -27,6 +27,8 @@ export class TransferReport {
   bytes = 0;
   /** Files that were up to date. */
   unchanged = 0;
+  /** Folders that were kept because they may be empty. They are in none of the other counts. */
+  folders = 0;
   readonly skipped: Remark[] = [];
   readonly failed: Remark[] = [];
   readonly #events: TransferEvents;
@@ -53,6 +55,11 @@ export class TransferReport {
   same(size: number): void {
     this.unchanged++;
     this.progress(size);
+  }
+
+  /** Counts a folder that was kept, or was there. */
+  addFolder(): void {
+    this.folders++;
   }
 
   skip(drive: string, name: string, reason: string): void {

@@ -155,14 +155,15 @@ async function isArchive(path: string): Promise<boolean> {
 
 /** Prints the result. @throws {CommandError} if a file failed. */
 function printReport(call: ClientCall, view: TransferProgress, report: TransferReport): void {
-  const { done, bytes, unchanged, skipped, failed } = report;
+  const { done, bytes, unchanged, folders, skipped, failed } = report;
   const parts = [
     `Copied ${plural(done, "file")} (${formatBytes(bytes)})`,
+    ...(folders === 0 ? [] : [plural(folders, "folder")]),
     ...(unchanged === 0 ? [] : [`${unchanged} up to date`]),
     ...(skipped.length === 0 ? [] : [`${skipped.length} skipped`]),
     ...(failed.length === 0 ? [] : [`${failed.length} failed`]),
   ];
-  call.print(view, { copied: done, bytes, unchanged, skipped, failed }, parts.join(", "));
+  call.print(view, { copied: done, bytes, unchanged, folders, skipped, failed }, parts.join(", "));
   if (failed.length > 0) {
     throw new CommandError(`Cannot copy ${plural(failed.length, "file")}: see above`);
   }

@@ -188,6 +188,7 @@ async function* candidates(
 
 async function* filesBelow(folder: string, prefix: string): AsyncIterable<Candidate> {
   for await (const found of walk(folder, "")) {
+    if ("isEmpty" in found) continue;
     yield { ...found, path: `${folder}/${found.path}`, name: prefix + found.path };
   }
 }

@@ -46,6 +46,22 @@ export class StoreDrives implements Drives {
     }
   }
 
+  async *listFolders(drive: string): AsyncIterable<string> {
+    let last = "";
+    for (;;) {
+      const query = { project: this.#project, drive, prefix: "", last, limit: MAX_LIST };
+      const page = await this.#run(() => this.#store.folders.list(query));
+      for (const { name } of page.entries) yield name;
+      if (!page.more) return;
+      last = page.entries.at(-1)?.name ?? "";
+    }
+  }
+
+  async createFolder(drive: string, name: string): Promise<void> {
+    using _room = await this.#store.reserveDisk(0);
+    await this.#run(() => this.#store.folders.create(this.#place(drive, name)));
+  }
+
   async stat(drive: string, name: string): Promise<FileInfo | undefined> {
     const record = await this.#run(() => this.#store.files.stat(this.#place(drive, name)));
     return record && infoOf(name, record);

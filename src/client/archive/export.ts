@@ -12,7 +12,9 @@ export interface ExportTarget {
   has(drive: string, file: FileInfo): Promise<boolean>;
   /** Fetches a file. @throws {FileChanged} if the version no longer exists. */
   add(drive: string, file: FileInfo, onBytes: (count: number) => void): Promise<void>;
-  /** Returns the files of an earlier export of a drive that are no longer in the drive. */
+  /** Keeps a folder, whose name ends with a slash. */
+  addFolder(drive: string, name: string): Promise<void>;
+  /** Returns the files and folders of an earlier export of a drive that are no longer in the drive. */
   obsolete(drive: string): IndexEntry[];
   /** Completes the export. */
   finish(): Promise<void>;
@@ -30,6 +32,9 @@ export async function exportDrives(
       await forEachConcurrent(drives.listFiles(drive, ""), target.concurrency, async (file) => {
         await exportFile(drives, target, drive, file, report);
       });
+      for await (const name of drives.listFolders(drive)) {
+        await exportFolder(target, drive, name, report);
+      }
       for (const { name, path } of target.obsolete(drive)) {
         report.skip(drive, name, `it is no longer in the drive; its copy stays in ${path}`);
       }
@@ -39,6 +44,21 @@ export async function exportDrives(
     }
   }
   await target.finish();
+}
+
+async function exportFolder(
+  target: ExportTarget,
+  drive: string,
+  name: string,
+  report: TransferReport,
+): Promise<void> {
+  try {
+    await target.addFolder(drive, name);
+    report.addFolder();
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    report.fail(drive, name, error);
+  }
 }
 
 async function exportFile(

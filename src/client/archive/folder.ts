@@ -14,10 +14,17 @@ import {
 import { type FileSystem, LocalPaths } from "../../rules/archive/local_paths.ts";
 import { TRANSFERS } from "../transfers.ts";
 import type { ExportTarget } from "./export.ts";
-import { type ImportFile, type ImportProblem, type ImportSource, noDrives } from "./import.ts";
+import {
+  type ImportFile,
+  type ImportFolder,
+  type ImportProblem,
+  type ImportSource,
+  noDrives,
+} from "./import.ts";
 import {
   DRIVES_FOLDER,
   fileKey,
+  folderEntry,
   INDEX_NAME,
   indexBy,
   type IndexEntry,
@@ -29,7 +36,7 @@ import {
 const PARTS_FOLDER = ".kvdrive-partial";
 
 /**
- * Exports to a folder: the files `drives/<drive>/<file>`, and an index next to `drives`. Repeated, it fetches what is
+ * Exports to a folder: files and empty folders at `drives/<drive>/<name>`, and an index next to `drives`. Repeated, it fetches what is
  * missing. Links inside the folder are refused, so that nothing is written outside of it.
  */
 export class FolderTarget implements ExportTarget {
@@ -97,6 +104,17 @@ export class FolderTarget implements ExportTarget {
     const folder = join(this.#tree.root, PARTS_FOLDER);
     await download({ drives: this.#drives, drive, file }, target, { folder, onBytes });
     await this.#note(indexEntry(drive, file, path));
+  }
+
+  async addFolder(drive: string, name: string): Promise<void> {
+    const key = fileKey({ drive, name });
+    this.#obsolete.delete(key);
+    const known = this.#index.get(key);
+    const path = known?.path ?? this.#paths.folderFor(`${DRIVES_FOLDER}/${drive}/${name}`);
+    await this.#tree.makeFolder(path.slice(0, -1)).catch((error) => {
+      throw fileError("create the folder", path, error);
+    });
+    if (known === undefined) await this.#note(folderEntry(drive, name, path));
   }
 
   async finish(): Promise<void> {
@@ -168,14 +186,15 @@ export class FolderSource implements ImportSource {
     const root = await findExport(folder);
     let bytes = 0;
     for await (const { path } of walk(root, DRIVES_FOLDER)) {
+      if (path.endsWith("/")) continue;
       bytes += (await Deno.lstat(join(root, path)).catch(() => undefined))?.size ?? 0;
     }
     return new FolderSource(root, bytes, await readIndexOf(root));
   }
 
-  async *files(): AsyncIterable<ImportFile | ImportProblem> {
+  async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
     for await (const found of walk(this.#folder, DRIVES_FOLDER)) {
-      yield "problem" in found ? found : await this.#fileAt(found.path);
+      yield "problem" in found || "isEmpty" in found ? found : await this.#fileAt(found.path);
     }
   }
 
@@ -190,11 +209,11 @@ export class FolderSource implements ImportSource {
   }
 }
 
-/** Lists all files below a folder, in name order, with slashes. Links are not followed, but reported. */
+/** Lists all files and folders below a folder, in name order, with slashes. Links are not followed, but reported. */
 export async function* walk(
   root: string,
   folder: string,
-): AsyncIterable<{ path: string } | ImportProblem> {
+): AsyncIterable<{ path: string } | ImportFolder | ImportProblem> {
   const entries: Deno.DirEntry[] = [];
   try {
     for await (const entry of Deno.readDir(join(root, folder))) entries.push(entry);
@@ -205,10 +224,23 @@ export async function* walk(
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   for (const { name, isDirectory, isFile, isSymlink } of entries) {
     const path = folder === "" ? name : `${folder}/${name}`;
-    if (isDirectory) yield* walk(root, path);
+    if (isDirectory) yield* walkFolder(root, path);
     else if (isFile) yield { path };
     else yield { path, problem: isSymlink ? "it is a symbolic link" : "it is not a regular file" };
   }
+}
+
+/** Lists a folder after what is below it. One that cannot be read is a problem, and not empty. */
+async function* walkFolder(
+  root: string,
+  folder: string,
+): AsyncIterable<{ path: string } | ImportFolder | ImportProblem> {
+  let isEmpty = true;
+  for await (const found of walk(root, folder)) {
+    isEmpty = false;
+    yield found;
+  }
+  yield { path: `${folder}/`, isEmpty };
 }
 
 /**

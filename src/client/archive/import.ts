@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
 import { parseUtcTime } from "../../rules/dates.ts";
-import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
+import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import { copyVersion } from "../download.ts";
 import { copyTime, type Drives, type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, FileExists, isFatal } from "../errors.ts";
@@ -29,6 +29,14 @@ export interface ImportFile {
   source: Source;
 }
 
+/** A folder of an export. */
+export interface ImportFolder {
+  /** As that of a file, with a slash at its end. */
+  path: string;
+  /** Whether nothing is in it. */
+  isEmpty: boolean;
+}
+
 /** An entry of an export that cannot be a file of a drive, or cannot be read. */
 export interface ImportProblem {
   path: string;
@@ -43,7 +51,8 @@ export interface ImportSource {
   readonly bytes: number;
   /** The entries of its index, by path. */
   readonly index: ReadonlyMap<string, IndexEntry>;
-  files(): AsyncIterable<ImportFile | ImportProblem>;
+  /** The files; and the folders, after what is in them. */
+  entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem>;
 }
 
 /** Copies an export into drives. The failure of a single file is reported, and the others are copied. */
@@ -56,9 +65,10 @@ export async function importDrives(
   const slots = new Semaphore(TRANSFERS);
   const found = new Set<string>();
   let hasDrive = options.drive === undefined;
-  await forEachConcurrent(source.files(), TRANSFERS, async (file) => {
+  await forEachConcurrent(source.entries(), TRANSFERS, async (file) => {
     found.add(file.path);
     const place = destinationOf(file, source.index);
+    if ("isEmpty" in file && !isKept(file, place)) return;
     if (options.drive !== undefined && place.drive !== options.drive) return;
     hasDrive = true;
     if ("problem" in file) {
@@ -71,6 +81,7 @@ export async function importDrives(
     }
     const problem = problemOf(place);
     if (problem !== undefined) return report.skip(place.drive, place.name, problem);
+    if ("isEmpty" in file) return await importFolder(drives, place, report);
     await new FileImport(drives, file, place, { ...options, slots }, report).run();
   });
   for (const { drive, name, path } of source.index.values()) {
@@ -94,7 +105,7 @@ export function noDrives(place: string, found: readonly string[]): ClientError {
   );
 }
 
-/** The file of a drive that a file of an export becomes. */
+/** The file or folder of a drive that one of an export becomes. */
 interface Destination {
   drive: string;
   name: string;
@@ -105,7 +116,7 @@ interface Destination {
 
 /** Returns the destination by the index, else by the path. */
 function destinationOf(
-  { path }: ImportFile | ImportProblem,
+  { path }: ImportFile | ImportFolder | ImportProblem,
   index: ReadonlyMap<string, IndexEntry>,
 ): Destination {
   const known = index.get(path);
@@ -120,8 +131,30 @@ function problemOf({ drive, name }: Destination): string | undefined {
   if (driveProblem !== undefined) return `The drive name ${driveProblem}`;
   // A file next to the folders of the drives.
   if (name === "") return "it is in no drive";
-  const problem = fileNameProblem(name);
-  return problem && `The file name ${problem}`;
+  const [kind, problem] = name.endsWith("/")
+    ? ["folder", folderNameProblem(name)]
+    : ["file", fileNameProblem(name)];
+  return problem && `The ${kind} name ${problem}`;
+}
+
+/** Reports whether a folder is to be kept: one that was kept in its drive, or that would be lost without files. */
+function isKept({ isEmpty }: ImportFolder, { name, known }: Destination): boolean {
+  return known !== undefined || (isEmpty && name !== "");
+}
+
+async function importFolder(
+  drives: Drives,
+  { drive, name }: Destination,
+  report: TransferReport,
+): Promise<void> {
+  report.begin(drive, name);
+  try {
+    await drives.createFolder(drive, name);
+    report.addFolder();
+  } catch (error) {
+    if (isFatal(error)) throw error;
+    report.fail(drive, name, error);
+  }
 }
 
 function mtimeOf({ mtime }: IndexEntry): number | undefined {

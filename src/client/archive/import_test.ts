@@ -1,8 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { dirname, join } from "@std/path";
+import type { Drives } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 import { FolderSource } from "./folder.ts";
 import type { ImportSource } from "./import.ts";
+import { makeArchive } from "./test_support.ts";
+import { ZipTarget } from "./zip_export.ts";
 import { ZipSource } from "./zip_import.ts";
 import { ZipWriter } from "./zip_writer.ts";
 
@@ -32,7 +35,8 @@ async function writeZip(path: string, names: readonly string[]): Promise<void> {
 /** Lists the paths of all files, and the problems. */
 async function pathsOf(source: ImportSource): Promise<string[]> {
   const paths: string[] = [];
-  for await (const file of source.files()) {
+  for await (const file of source.entries()) {
+    if ("isEmpty" in file) continue;
     paths.push("problem" in file ? `${file.path}: ${file.problem}` : file.path);
   }
   return paths;
@@ -92,6 +96,64 @@ Deno.test("A folder or archive without an export, or with several, is refused", 
   );
 });
 
+Deno.test("Folders are listed, also those that only the index and the paths of files tell of", async () => {
+  await withFolder(async (folder) => {
+    const out = join(folder, "out");
+    for (const path of ["empty/in", "files", "kept"]) {
+      await Deno.mkdir(join(out, "drives/d", path), { recursive: true });
+    }
+    for (const file of ["files/a", "kept/b"]) {
+      await Deno.writeTextFile(join(out, "drives/d", file), "x");
+    }
+    const lines = ["kept", "lost"].map((name) =>
+      `${JSON.stringify({ drive: "d", name: `${name}/`, path: `drives/d/${name}/`, size: 0 })}\n`
+    );
+    await Deno.writeTextFile(join(out, INDEX), lines.join(""));
+    const zip = join(folder, "out.zip");
+    await makeArchive(zip, [
+      { path: "drives/d/empty/", size: 0 },
+      { path: "drives/d/empty/in/", size: 0 },
+      { path: "drives/d/files/", size: 0 },
+      { path: "drives/d/files/a", size: 1, text: "x" },
+      { path: "drives/d/kept/b", size: 1, text: "x" },
+      { path: INDEX, size: lines.join("").length, text: lines.join("") },
+    ]);
+    using archive = await ZipSource.open(zip);
+    for (const source of [await FolderSource.open(out), archive]) {
+      assertEquals(source.bytes, 2);
+      const folders = new Map<string, boolean>();
+      for await (const found of source.entries()) {
+        if ("isEmpty" in found) folders.set(found.path, found.isEmpty);
+      }
+      folders.delete("drives/d/");
+      assertEquals(Object.fromEntries([...folders].sort()), {
+        "drives/d/empty/": false,
+        "drives/d/empty/in/": true,
+        "drives/d/files/": false,
+        "drives/d/kept/": false,
+      });
+    }
+  });
+});
+
+Deno.test("An interrupted archive is completed with the folders that are kept by then", async () => {
+  await withFolder(async (folder) => {
+    const zip = join(folder, "out.zip");
+    const keep = async (names: readonly string[], isComplete: boolean) => {
+      // Folders need no server.
+      using target = await ZipTarget.open({} as Drives, zip, { force: false });
+      for (const name of names) await target.addFolder("d", name);
+      if (isComplete) await target.finish();
+    };
+    await keep(["a/", "gone/", "../"], false);
+    await keep(["a/", "../", "b/"], true);
+    using source = await ZipSource.open(zip);
+    const found: string[] = [];
+    for await (const { path } of source.entries()) found.push(source.index.get(path)?.name ?? "");
+    assertEquals(found.sort(), ["../", "a/", "b/"]);
+  });
+});
+
 Deno.test("Links inside an export are not followed; the folder itself may be a link", async () => {
   await withFolder(async (folder) => {
     const at = (path: string) => join(folder, path);
@@ -131,7 +193,8 @@ Deno.test("A file that was replaced by a link after listing is not read", async 
     await Deno.mkdir(join(folder, "drives/d"), { recursive: true });
     await Deno.writeTextFile(join(folder, "secret"), "secret");
     await Deno.writeTextFile(join(folder, "drives/d/a"), "mine!!");
-    for await (const file of (await FolderSource.open(folder)).files()) {
+    for await (const file of (await FolderSource.open(folder)).entries()) {
+      if ("isEmpty" in file) continue;
       if ("problem" in file) throw new Error(file.problem);
       await Deno.remove(join(folder, file.path));
       await Deno.symlink(join(folder, "secret"), join(folder, file.path));

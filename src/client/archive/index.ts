@@ -1,5 +1,5 @@
 import { contentTypeProblem } from "../../rules/content_type.ts";
-import { driveNameProblem, fileNameProblem } from "../../rules/names.ts";
+import { driveNameProblem, fileNameProblem, folderNameProblem } from "../../rules/names.ts";
 import type { FileInfo } from "../drives.ts";
 
 /** The name of the index beside the folder `drives`. */
@@ -8,7 +8,7 @@ export const INDEX_NAME = "kvdrive.jsonl";
 /** The folder of the drives in an export, named as in exports of the original service. */
 export const DRIVES_FOLDER = "drives";
 
-/** An exported file: one line of the index. */
+/** An exported file, or a folder that is kept: one line of the index. Name and path of a folder end with a slash. */
 export interface IndexEntry {
   drive: string;
   name: string;
@@ -39,6 +39,11 @@ export function indexEntry(drive: string, file: FileInfo, path: string): IndexEn
     modified: new Date(modified).toISOString(),
     ...(mtime === undefined ? {} : { mtime: new Date(mtime).toISOString() }),
   };
+}
+
+/** Returns the index entry of a folder that is kept. */
+export function folderEntry(drive: string, name: string, path: string): IndexEntry {
+  return { drive, name, path, size: 0, content_type: "", etag: "", modified: "" };
 }
 
 export function indexLine(entry: unknown): string {
@@ -81,7 +86,7 @@ export async function* linesOf(pieces: AsyncIterable<Uint8Array>): AsyncIterable
 }
 
 /**
- * Parses a line of an index, which is untrusted. Returns `undefined` unless it names a file of the export; other invalid
+ * Parses a line of an index, which is untrusted. Returns `undefined` unless it names a file or folder of the export; other invalid
  * values become the entry's `problem`.
  */
 function parseEntry(line: string): IndexEntry | undefined {
@@ -111,10 +116,11 @@ function parseEntry(line: string): IndexEntry | undefined {
   return problem === undefined ? read : { ...read, problem };
 }
 
-function problemOf({ drive, name, size, content_type }: IndexEntry): string | undefined {
+function problemOf({ drive, name, path, size, content_type }: IndexEntry): string | undefined {
+  const isFolder = path.endsWith("/");
   const problems = [
     ["drive name", driveNameProblem(drive)],
-    ["file name", fileNameProblem(name)],
+    isFolder ? ["folder name", folderNameProblem(name)] : ["file name", fileNameProblem(name)],
     ["content type", contentTypeProblem(content_type)],
     ["size", Number.isSafeInteger(size) && size >= 0 ? undefined : "is not a number of bytes"],
   ] as const;
@@ -122,9 +128,9 @@ function problemOf({ drive, name, size, content_type }: IndexEntry): string | un
   return found && `The ${found[0]} in ${INDEX_NAME} ${found[1]}`;
 }
 
-/** Reports whether a path is that of a file in the folder of a drive. */
+/** Reports whether a path is that of a file or folder in the folder of a drive. */
 function isInside(path: string): boolean {
-  const [folder, ...segments] = path.split("/");
+  const [folder, ...segments] = path.replace(/\/$/, "").split("/");
   return folder === DRIVES_FOLDER && segments.length >= 2 && !/[\0\\]/.test(path) &&
     segments.every((segment) => !["", ".", ".."].includes(segment));
 }

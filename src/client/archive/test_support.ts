@@ -47,7 +47,8 @@ export async function filesOf(
   upTo: number,
 ): Promise<[string, number, string?][]> {
   const files: [string, number, string?][] = [];
-  for await (const file of source.files()) {
+  for await (const file of source.entries()) {
+    if ("isEmpty" in file) throw new Error(file.path);
     if ("problem" in file) throw new Error(file.problem);
     if (file.size > upTo) {
       files.push([file.path, file.size]);

@@ -9,6 +9,7 @@ import type { ExportTarget } from "./export.ts";
 import {
   DRIVES_FOLDER,
   fileKey,
+  folderEntry,
   INDEX_NAME,
   type IndexEntry,
   indexEntry,
@@ -17,7 +18,7 @@ import {
 } from "./index.ts";
 import { type WrittenEntry, ZipWriter } from "./zip_writer.ts";
 
-/** A file in an incomplete archive: one line of its journal. */
+/** A file or folder in an incomplete archive: one line of its journal. */
 interface Journaled {
   index: IndexEntry;
   entry: WrittenEntry;
@@ -86,6 +87,16 @@ export class ZipTarget implements ExportTarget {
       });
     });
     await this.#note({ index: indexEntry(drive, file, path), entry });
+  }
+
+  async addFolder(drive: string, name: string): Promise<void> {
+    const key = fileKey({ drive, name });
+    this.#seen.add(key);
+    if (this.#files.has(key)) return;
+    const path = this.#paths.folderFor(`${DRIVES_FOLDER}/${drive}/${name}`);
+    const about = { path, size: 0, modified: Date.now() };
+    const entry = await this.#writer.add(about, () => Promise.resolve());
+    await this.#note({ index: folderEntry(drive, name, path), entry });
   }
 
   /** Files that left the drive are not listed in the archive's directory. */

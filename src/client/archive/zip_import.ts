@@ -2,7 +2,13 @@ import { resolve } from "@std/path";
 import { crc32 } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ClientError, fileError } from "../errors.ts";
-import { type ImportFile, type ImportProblem, type ImportSource, noDrives } from "./import.ts";
+import {
+  type ImportFile,
+  type ImportFolder,
+  type ImportProblem,
+  type ImportSource,
+  noDrives,
+} from "./import.ts";
 import { DRIVES_FOLDER, INDEX_NAME, indexBy, type IndexEntry } from "./index.ts";
 
 /** The highest compression ratio of deflate. An archive that claims more shares bytes between files (a zip bomb). */
@@ -53,12 +59,16 @@ export class ZipSource implements ImportSource, Disposable {
     }
   }
 
-  async *files(): AsyncIterable<ImportFile | ImportProblem> {
+  async *entries(): AsyncIterable<ImportFile | ImportFolder | ImportProblem> {
     const seen = new Set<string>();
     try {
       for await (const entry of this.#zip.eachEntry()) {
         const path = pathIn(this.#root, entry);
-        if (path === undefined || !isFile(path)) continue;
+        if (path === undefined || !isInDrives(path)) continue;
+        if (isFolder(path)) {
+          seen.add(path);
+          continue;
+        }
         const problem = seen.has(path) ? "it is in the archive twice" : problemOf(entry);
         seen.add(path);
         yield problem === undefined ? this.#fileOf(entry, path) : { path, problem };
@@ -66,10 +76,23 @@ export class ZipSource implements ImportSource, Disposable {
     } catch (error) {
       throw fileError("read the archive", this.#path, error);
     }
+    yield* this.#folders(seen);
   }
 
   [Symbol.dispose](): void {
     this.#zip.close();
+  }
+
+  /** Lists the folders among these paths, and those that only the index and the paths of files tell of. */
+  *#folders(seen: ReadonlySet<string>): Iterable<ImportFolder> {
+    // In this order, what is below a folder follows it.
+    const listed = [...this.index.keys()].filter(isFolder);
+    const paths = [...new Set([...seen, ...listed])].sort();
+    for (const [i, path] of paths.entries()) {
+      if (!isFolder(path)) continue;
+      const isEmpty = !paths[i + 1]?.startsWith(path);
+      if (!isEmpty || seen.has(path)) yield { path, isEmpty };
+    }
   }
 
   #fileOf(entry: Entry, path: string): ImportFile {
@@ -103,7 +126,7 @@ async function contentsOf(path: string): Promise<Contents> {
       const name = pathIn(root, entry);
       if (name === INDEX_NAME && problemOf(entry) === undefined) {
         index = await indexBy(readEntry(zip, entry, name), ({ path }) => path);
-      } else if (name !== undefined && isFile(name)) {
+      } else if (name !== undefined && isInDrives(name)) {
         bytes += entry.uncompressedSize;
       }
     }
@@ -167,9 +190,13 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Reports whether an entry is a file of a drive: not a folder, nor something next to the drives. */
-function isFile(path: string): boolean {
-  return path.startsWith(`${DRIVES_FOLDER}/`) && !path.endsWith("/");
+function isFolder(path: string): boolean {
+  return path.endsWith("/");
+}
+
+/** Reports whether an entry is a file or folder of a drive, not something next to the drives. */
+function isInDrives(path: string): boolean {
+  return path.startsWith(`${DRIVES_FOLDER}/`);
 }
 
 function problemOf(entry: Entry): string | undefined {

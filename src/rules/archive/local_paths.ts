@@ -36,22 +36,26 @@ export class LocalPaths {
   readonly #renamed = new Map<string, Taken>();
   /** The next alternative of segments that have some, so that many equal names take no quadratic time. */
   readonly #nextTry = new Map<string, number>();
+  /** The numbers of the folders that `folderFor` assigned. */
+  readonly #assigned = new Set<number>();
   #folders = 0;
 
   constructor(system: FileSystem) {
     this.#system = system;
   }
 
-  /** Reserves a path that was assigned in an earlier run. */
+  /** Reserves a path that was assigned in an earlier run. That of a folder ends with a slash. */
   reserve(path: string): void {
-    const segments = path.split("/");
+    const isOfFolder = path.endsWith("/");
+    const segments = (isOfFolder ? path.slice(0, -1) : path).split("/");
     let parent = 0;
     for (const [index, segment] of segments.entries()) {
       const key = keyOf(parent, segment);
-      const isFolder = index < segments.length - 1;
+      const isFolder = isOfFolder || index < segments.length - 1;
       parent = isFolder ? this.#taken.get(key)?.folder || ++this.#folders : 0;
       this.#taken.set(key, isFolder ? { segment, folder: parent } : A_FILE);
     }
+    if (isOfFolder) this.#assigned.add(parent);
   }
 
   /** Returns the path for a name, with slashes between its segments; none of them is `.`, `..` or empty. */
@@ -71,6 +75,26 @@ export class LocalPaths {
     return segments.join("/");
   }
 
+  /**
+   * Returns the path for a folder, whose name ends with a slash, as the path does. Files below it lie in the same folder,
+   * unless another name led there first: no two folders get the same path.
+   */
+  folderFor(name: string): string {
+    const segments = name.slice(0, -1).split("/");
+    let parent = 0;
+    for (const [index, segment] of segments.entries()) {
+      const safe = safeSegment(segment, this.#system);
+      let taken = this.#takeFolder(parent, safe);
+      if (index === segments.length - 1 && this.#assigned.has(taken.folder)) {
+        taken = this.#addFolder(parent, this.#findFree(parent, safe));
+      }
+      segments[index] = taken.segment;
+      parent = taken.folder;
+    }
+    this.#assigned.add(parent);
+    return `${segments.join("/")}/`;
+  }
+
   #takeFile(parent: number, safe: string): string {
     const segment = this.#findFree(parent, safe);
     this.#taken.set(keyOf(parent, segment), A_FILE);
@@ -83,10 +107,14 @@ export class LocalPaths {
     if (renamed !== undefined) return renamed;
     const taken = this.#taken.get(keyOf(parent, safe));
     if (taken?.segment === safe) return taken;
-    const segment = this.#findFree(parent, safe);
+    const added = this.#addFolder(parent, this.#findFree(parent, safe));
+    if (added.segment !== safe) this.#renamed.set(exact, added);
+    return added;
+  }
+
+  #addFolder(parent: number, segment: string): Taken {
     const added = { segment, folder: ++this.#folders };
     this.#taken.set(keyOf(parent, segment), added);
-    if (segment !== safe) this.#renamed.set(exact, added);
     return added;
   }
 

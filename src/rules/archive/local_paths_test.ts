@@ -133,3 +133,29 @@ Deno.test("Random names yield distinct paths that stay inside the folder and fit
     for (const file of files) assert(!folders.has(file), file);
   }
 });
+
+Deno.test("Each folder has a path of its own, in which the files below it lie", () => {
+  const cases: [name: string, path: string][] = [
+    ["trip", "trip"],
+    ["a/b/file", "a/b/file"],
+    ["a/b/", "a/b/"],
+    ["a/", "a/"],
+    ["A/b/", "A%1/b/"],
+    ["A/b/file", "A%1/b/file"],
+    ["trip/2026/", "trip%1/2026/"],
+    ["trip/2026/map", "trip%1/2026/map"],
+    ["a//", "a/%/"],
+    ["a/%/", "a/%%1/"],
+    ["../../", "%2E%2E/%2E%2E/"],
+    ["%2E%2E/%2E%2E/", "%2E%2E/%2E%2E%1/"],
+  ];
+  const paths = new LocalPaths("posix");
+  const of = (name: string) => name.endsWith("/") ? paths.folderFor(name) : paths.pathFor(name);
+  for (const [name, path] of cases) assertEquals(of(name), path);
+  assert(/^x{207}%[0-9a-f]{32}\/$/.test(paths.folderFor(`${"x".repeat(300)}/`)));
+  const later = new LocalPaths("posix");
+  later.reserve("a/%/");
+  assertEquals(later.folderFor("a/%/"), "a/%%1/");
+  assertEquals(later.pathFor("a/b"), "a/b");
+  assertEquals(later.folderFor("a/"), "a/");
+});

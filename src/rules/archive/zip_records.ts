@@ -10,7 +10,7 @@ import { byteLength } from "../names.ts";
 
 /** An entry of an archive. */
 export interface ZipEntry {
-  /** With slashes. */
+  /** With slashes. That of a folder ends with one. */
   path: string;
   /** Bytes. */
   size: number;
@@ -33,9 +33,10 @@ const MAX_16 = 0xffff;
 const VERSION = 20;
 const VERSION_64 = 45;
 
-/** Made on UNIX, so that the mode applies: a regular file, rw-r--r--. */
+/** Made on UNIX, so that the mode applies: a regular file, rw-r--r--, or a folder, rwxr-xr-x, with the flag of MS-DOS. */
 const MADE_BY = 3 << 8 | VERSION_64;
 const MODE = 0o100644 * 0x10000;
+const FOLDER_MODE = 0o040755 * 0x10000 + 0x10;
 
 /** Bit 11: "the filename and comment fields for this file MUST be encoded using UTF-8". */
 const UTF_8 = 1 << 11;
@@ -138,7 +139,7 @@ export function centralHeader(entry: ZipEntry): Uint8Array<ArrayBuffer> {
     .u16(MADE_BY).kind(large > 0, entry.modified)
     .u32(entry.crc).u32(size).u32(size)
     .u16(name.byteLength).u16(extra).u16(0).u16(0).u16(0)
-    .u32(MODE).u32(isFar ? MAX_32 : entry.offset)
+    .u32(entry.path.endsWith("/") ? FOLDER_MODE : MODE).u32(isFar ? MAX_32 : entry.offset)
     .raw(name).time(entry.modified);
   if (large > 0) fields.u16(ZIP64_EXTRA).u16(large);
   if (isLarge) fields.u64(entry.size).u64(entry.size);

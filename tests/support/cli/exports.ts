@@ -9,6 +9,7 @@ export interface Report {
   copied: number;
   bytes: number;
   unchanged: number;
+  folders: number;
   skipped: { drive: string; name: string; reason: string }[];
   failed: { drive: string; name: string; reason: string }[];
 }
@@ -23,7 +24,11 @@ export async function drivesOf(desk: ClientWorkspace): Promise<string[]> {
 
 export async function emptyAll(desk: ClientWorkspace): Promise<void> {
   for (const drive of await drivesOf(desk)) {
-    const body = JSON.stringify(await (await desk.server.fetch(drive, "/files")).json());
+    const { names } = await (await desk.server.fetch(drive, "/files")).json() as {
+      names: string[];
+    };
+    if (names.length === 0) continue;
+    const body = JSON.stringify({ names });
     const answer = await desk.server.fetch(drive, "/files", { method: "DELETE", body });
     assert((await answer.text()).includes('"failed":[]'));
   }
