@@ -67,7 +67,7 @@ const BASE_STYLE = `
   :root { --line: #8e8e8e; --accent: #a8c7fa; --on-accent: #062e6f; --wrong: #f2b8b5; }
 }
 * { box-sizing: border-box; }
-body { margin: 0; padding: 1.5rem 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+body { margin: 0; padding: 1.5rem 1rem; background: Canvas; color: CanvasText; font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 22rem; margin: 8vh auto 0; }
 h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.25; overflow-wrap: anywhere; }
 p { margin: 0 0 1rem; }

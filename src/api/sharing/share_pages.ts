@@ -68,7 +68,7 @@ export function passwordPage(
   headers: Record<string, string>,
 ): Response {
   const field = new Html(
-    'id="password" name="password" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" required autofocus',
+    'id="password" name="password" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" required',
   );
   const isWrong = problem !== undefined;
   const state = new Html(isWrong ? ' aria-invalid="true" aria-describedby="problem"' : "");
