@@ -138,7 +138,7 @@ test("Images, sound, PDF and text are shown, behind a password too", async (fixt
   await drive.put("trip/paper.pdf", pdf("Hello"), { "Content-Type": "application/pdf" });
   await drive.put("trip/notes.txt", utf8("Grüße"), { "Content-Type": "text/plain" });
   // The page with the form has the status 401. The viewer of PDFs has a policy of its own.
-  fixture.observer.allow(/401|CSP|Content Security Policy/);
+  fixture.observer.allow(/401|CSP|Content Security Policy|Blocked script|^Cookie: kvdrive_link=/);
   const { url } = await makeLink(drive, { prefix: "trip/", password: "geheim" });
   await page.goto(url);
   await page.getByLabel("Password").fill("falsch");
