@@ -172,7 +172,10 @@ test("Images, sound, PDF and text are shown, behind a password too", async (fixt
       await page.locator("audio").evaluate((audio: HTMLAudioElement) => audio.readyState >= 2),
   );
   const shown = await page.goto(`${url}?name=paper.pdf`);
-  assertEquals(shown?.headers()["content-disposition"], 'inline; filename="paper.pdf"');
+  assertEquals(
+    shown?.headers()["content-disposition"],
+    "inline; filename=\"paper.pdf\"; filename*=UTF-8''paper.pdf",
+  );
 });
 
 test("The pages are readable on every screen, and accessible", async (fixture) => {
