@@ -9,6 +9,10 @@ import { TlsFiles } from "../support/tls.ts";
 
 const SOON = 20_000;
 const FILES = `/v1/${PROJECT_ID}/drive/files`;
+const ARCHIVE = `/v1/${PROJECT_ID}/drive/archive`;
+
+/** Selects all files for an archive. */
+const ALL = JSON.stringify({ prefixes: [""] });
 
 /** A request as it is sent: `rest` stands behind the request line and the usual headers. */
 function request(line: string, rest = "\r\n", version = "HTTP/1.1"): string {
@@ -183,24 +187,31 @@ Deno.test("Of bytes that two could read in two ways nothing is carried out.", as
   assertEquals(await drive.names(), []);
 });
 
-Deno.test("A reader that takes nothing loses its connection, and not only its stream.", async () => {
-  // A reader may take ten times as long as a sender.
-  await using server = await TestServer.start({ args: ["--idle-timeout", "100ms"] });
-  const drive = new Drive(server, "drive");
-  await uploadParts(drive, "large", [1, 2].map((seed) => patternBytes(10 * MIB, seed)));
-  const others = await openSockets(server);
-  using client = await RawClient.connect(server.port);
-  await client.send(download("large"));
-  await client.readHead();
-  assertEquals(await openSockets(server), others + 1);
-  const began = Date.now();
-  // What the system holds for it is sent still; the process has no descriptor for it any more.
-  while (await openSockets(server) > others) {
-    assert(Date.now() - began < SOON, "The connection was left open");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert((await client.readToEnd()).length < 20 * MIB);
-});
+for (
+  const [what, message] of [
+    ["download", download("large")],
+    ["archive", request(`POST ${ARCHIVE}`, `Content-Length: ${ALL.length}\r\n\r\n${ALL}`)],
+  ] as const
+) {
+  Deno.test(`A reader of a ${what} that takes nothing loses its connection, and not only its stream.`, async () => {
+    // A reader may take ten times as long as a sender.
+    await using server = await TestServer.start({ args: ["--idle-timeout", "100ms"] });
+    const drive = new Drive(server, "drive");
+    await uploadParts(drive, "large", [1, 2].map((seed) => patternBytes(10 * MIB, seed)));
+    const others = await openSockets(server);
+    using client = await RawClient.connect(server.port);
+    await client.send(message);
+    await client.readHead();
+    assertEquals(await openSockets(server), others + 1);
+    const began = Date.now();
+    // What the system holds for it is sent still; the process has no descriptor for it any more.
+    while (await openSockets(server) > others) {
+      assert(Date.now() - began < SOON, "The connection was left open");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert((await client.readToEnd()).length < 20 * MIB);
+  });
+}
 
 /** Connections to the port of a server that the server's process has open. */
 async function openSockets(server: TestServer): Promise<number> {

@@ -3,7 +3,8 @@ import { deadline } from "@std/async/deadline";
 import { assertSameBytes, MIB, patternBytes, utf8 } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
 import { assertFiles, Drive } from "../support/drive.ts";
-import { GatedBody } from "../support/paced_body.ts";
+import { readZip } from "../support/archive/zip_reader.ts";
+import { GatedBody, PacedDownload } from "../support/paced_body.ts";
 import { TestServer } from "../support/server.ts";
 import {
   beginDownload,
@@ -35,6 +36,25 @@ for (const signal of SIGNALS) {
     server.process.kill(signal);
     await turnsAway(server);
     assertSameBytes(await download.finish(), LARGE);
+    assertEquals((await deadline(server.process.status, SOON)).code, 0);
+  });
+
+  Deno.test(`${signal} lets a running archive finish.`, async () => {
+    await using server = await TestServer.start();
+    const drive = new Drive(server, "drive");
+    await storeLarge(drive);
+    await drive.put("small", "small");
+    const body = JSON.stringify({ prefixes: [""] });
+    const archive = await PacedDownload.begin(
+      await server.fetch("drive", "/archive", { method: "POST", body: utf8(body) }),
+    );
+    server.process.kill(signal);
+    await turnsAway(server);
+    const entries = readZip(await archive.finish());
+    assertEquals(entries.map(({ path }) => path), ["large", "small"]);
+    for (const { path, bytes } of entries) {
+      assertSameBytes(bytes, path === "large" ? LARGE : utf8("small"));
+    }
     assertEquals((await deadline(server.process.status, SOON)).code, 0);
   });
 

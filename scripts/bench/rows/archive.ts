@@ -14,7 +14,7 @@ export const archive: Experiment = {
     name: "archive of 990 files of 4 KiB and 10 of 10 MiB",
     unit: "MB/s",
     bound: "at least",
-    required: 0.5,
+    required: 0.7,
   }],
   async prepare({ scope }, checkout) {
     const server = await Server.start(scope, checkout);

@@ -3,9 +3,10 @@ import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
-import { CHUNK_SIZE } from "../../store/engine/records.ts";
+import { CHUNK_SIZE, type FileRecord } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";
 import type { ReadAhead } from "../../store/bytes/read_ahead.ts";
+import { isWhole, MAX_WHOLE_FILE, type WholeFile } from "../../store/files/whole_files.ts";
 import type { Store } from "../../store/store.ts";
 import type { Deps } from "../endpoint.ts";
 import { ArchivePlan, type ArchiveSelection, type PlannedFile } from "./archive_plan.ts";
@@ -13,8 +14,8 @@ import { ArchivePlan, type ArchiveSelection, type PlannedFile } from "./archive_
 /** Files that are opened while earlier ones are sent. */
 const FILES_AHEAD = 32;
 
-/** Bytes of small files that are read while earlier ones are sent. */
-const BYTES_AHEAD = 4 * CHUNK_SIZE;
+/** Bytes of small files that are read while earlier ones are sent, besides the last of them. */
+const BYTES_AHEAD = 8 * CHUNK_SIZE;
 
 /** An answer with an archive. */
 export interface ArchiveRequest {
@@ -52,7 +53,7 @@ export async function archiveResponse(
       resources.dispose();
       return new HttpResponse(null, { headers });
     }
-    const memory = plan.memory + BYTES_AHEAD + CHUNK_SIZE;
+    const memory = plan.memory + BYTES_AHEAD + MAX_WHOLE_FILE;
     const ahead = resources.use(await store.files.readAhead(selection.project, memory));
     const files = openedAhead(plan.files(), (file) => open(store, selection, file, ahead));
     const body = streamPieces(await readFirst(zipPieces(files)), {
@@ -80,11 +81,11 @@ async function open(
   { name, path, record, isFixed, isRequired }: PlannedFile,
   ahead: ReadAhead,
 ): Promise<OpenZipFile | undefined> {
+  const whole = isWhole(record) ? await files.readWhole(record) : undefined;
+  if (whole !== undefined) return wholeZipFile(record, path, whole);
   const place = { project, drive, name };
   // The chunks of a version that is not held may be gone already.
-  const canReadVersion = isFixed || record.layout.kind === "inline";
-  let file = canReadVersion ? await files.openVersion(place, record) : undefined;
-  if (!isFixed) file ??= await files.openUncached(place);
+  const file = isFixed ? await files.openVersion(place, record) : await files.openUncached(place);
   if (file === undefined) {
     if (!isFixed && !isRequired) return undefined;
     throw new FileChanged(`The file ${JSON.stringify(name)} was changed before it was sent`);
@@ -97,6 +98,11 @@ async function open(
   }
 }
 
+function wholeZipFile({ size, modified }: FileRecord, path: string, whole: WholeFile): OpenZipFile {
+  const { pieces, crc } = whole;
+  return { path, size, crc, modified, bytes: pieces, close: () => {} };
+}
+
 function zipFileOf(file: OpenFile, path: string, crc: number, ahead: ReadAhead): OpenZipFile {
   const { size, modified } = file.record;
   return {
@@ -104,8 +110,7 @@ function zipFileOf(file: OpenFile, path: string, crc: number, ahead: ReadAhead):
     size,
     crc,
     modified,
-    content: file.content,
-    read: () => file.read({ start: 0, end: size }, ahead),
+    bytes: () => file.read({ start: 0, end: size }, ahead),
     close: file.close,
   };
 }
@@ -138,7 +143,7 @@ async function* openedAhead(
           hasMore = false;
           break;
         }
-        const size = Math.min(value.record.size, CHUNK_SIZE);
+        const size = isWhole(value.record) ? value.record.size : CHUNK_SIZE;
         const file = open(value);
         // It is awaited later, or never.
         file.catch(() => {});

@@ -6,6 +6,7 @@ import { bytesVersion, CHUNK_SIZE } from "../../store/engine/records.ts";
 import { bytes, DRIVE } from "../../store/testing/bodies.ts";
 import { put, recordOf } from "../../store/testing/files.ts";
 import { otherProcess, sweepLater, testOnAll, type TestStore } from "../../store/testing/stores.ts";
+import { MAX_WHOLE_FILE } from "../../store/files/whole_files.ts";
 import { MAX_FIXED_FILES } from "./archive_plan.ts";
 import { archiveResponse } from "./archive_response.ts";
 
@@ -94,6 +95,24 @@ testOnAll("A large archive leaves out what was deleted before it was sent", asyn
   assertEquals([text.includes("b998"), text.includes("b999")], [true, false]);
   assertEquals([errors, memoryOf(bench)], [[], 0]);
 });
+
+testOnAll(
+  "A large archive breaks without a named file that was deleted before it was sent",
+  async (bench) => {
+    const names = Array.from({ length: 9 }, (_, i) => `a${i}`);
+    for (const name of names) await put(bench, name, bytes(MAX_WHOLE_FILE + 1));
+    await put(bench, "last", bytes(1));
+    for (let i = 0; i < MAX_FIXED_FILES; i++) await put(bench, `b${i}`, bytes(1));
+    const { response, errors } = await archive(bench, {
+      names: [...names, "last"],
+      prefixes: ["b"],
+    });
+    await bench.store.files.delete({ ...DRIVE, name: "last" });
+    await assertRejects(() => response.bytes());
+    assertEquals(errors, ['FileChanged: The file "last" was changed before it was sent']);
+    assertEquals(memoryOf(bench), 0);
+  },
+);
 
 testOnAll("HEAD has the headers and holds nothing", async (bench) => {
   await put(bench, "a", bytes(10));

@@ -5,6 +5,9 @@ type Piece = Uint8Array<ArrayBuffer>;
 /** Small records and files are sent in blocks of this many bytes. */
 const BLOCK_SIZE = 65_536;
 
+/** Copying a piece of up to this many bytes into a block is cheaper than sending it apart. */
+const MAX_COPIED = BLOCK_SIZE - 4096;
+
 /** A file for an archive. */
 export interface ZipFile {
   /** Its path in the archive, with slashes. */
@@ -15,10 +18,8 @@ export interface ZipFile {
   crc: number;
   /** Milliseconds since 1970. */
   modified: number;
-  /** All bytes of a small file, which are copied. */
-  content?: Uint8Array | undefined;
-  /** Returns the bytes of another file in pieces, whose buffers belong to the archive. */
-  read: () => Promise<AsyncIterable<Piece>>;
+  /** All bytes, or what reads them. The buffers of the pieces belong to the archive. */
+  bytes: readonly Piece[] | (() => Promise<AsyncIterable<Piece>>);
 }
 
 /**
@@ -38,15 +39,16 @@ export async function* zipPieces(files: AsyncIterable<ZipFile>): AsyncGenerator<
     directoryBlocks.push(...directory.add(centralHeader({ ...file, offset })));
     yield* blocks.add(header);
     let rest = file.size;
-    if (file.content !== undefined) {
-      rest -= file.content.byteLength;
-      yield* blocks.add(file.content);
+    if (typeof file.bytes !== "function") {
+      for (const piece of file.bytes) {
+        rest -= piece.byteLength;
+        yield* blocks.send(piece);
+      }
     } else {
-      yield* blocks.take();
-      for await (const piece of await file.read()) {
+      for await (const piece of await file.bytes()) {
         rest -= piece.byteLength;
         if (rest < 0) break;
-        yield piece;
+        yield* blocks.send(piece);
       }
     }
     if (rest !== 0) throw new RangeError(`${JSON.stringify(file.path)} has not ${file.size} bytes`);
@@ -80,6 +82,13 @@ class Blocks {
       rest = rest.subarray(fitting.byteLength);
       if (this.#used === BLOCK_SIZE) yield* this.take();
     }
+  }
+
+  /** Appends small bytes; yields others as they are, after the block that has been begun. */
+  *send(piece: Piece): Generator<Piece> {
+    if (piece.byteLength <= MAX_COPIED) return yield* this.add(piece);
+    yield* this.take();
+    yield piece;
   }
 
   /** Yields the block that has been begun, if any. */

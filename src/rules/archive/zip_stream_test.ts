@@ -9,15 +9,13 @@ type Piece = Uint8Array<ArrayBuffer>;
 /** A file whose bytes are in memory. */
 function small(path: string, text: string): ZipFile {
   const content = new TextEncoder().encode(text);
-  const read = () => Promise.reject(new TypeError("It is in memory"));
   const size = content.byteLength;
   return {
     path,
     size,
     crc: crc32(content),
     modified: Date.UTC(2026, 1, 3, 4, 5, 6),
-    content,
-    read,
+    bytes: [content],
   };
 }
 
@@ -29,7 +27,7 @@ function large(path: string, size: number): ZipFile {
       yield await Promise.resolve(zeros.subarray(0, Math.min(rest, zeros.byteLength)));
     }
   }
-  return { path, size, crc: 0, modified: 0, read: () => Promise.resolve(pieces()) };
+  return { path, size, crc: 0, modified: 0, bytes: () => Promise.resolve(pieces()) };
 }
 
 async function* each(files: readonly ZipFile[]): AsyncGenerator<ZipFile> {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { KvReader } from "../reads/read_queue.ts";
+import type { EntryReader } from "../reads/read_queue.ts";
 import { CHUNK_SIZE, type FileRecord, fileText, type Place } from "../engine/records.ts";
 import { chunkCount } from "./chunks.ts";
 
@@ -100,17 +100,17 @@ interface CachedPage {
   loaded?: Bytes;
 }
 
-/** Reads the checksums of one version for a download. It keeps the last page. */
+/** Reads the checksums of one version for a download or an archive. It keeps the last page. */
 export class ChecksumReader {
-  readonly #reader: KvReader;
+  readonly #reads: EntryReader;
   readonly #place: Place;
   readonly #version: string;
   readonly #chunks: number;
   #page: CachedPage | undefined;
 
   /** @param size Bytes of the version. */
-  constructor(reader: KvReader, place: Place, version: string, size: number) {
-    this.#reader = reader;
+  constructor(reads: EntryReader, place: Place, version: string, size: number) {
+    this.#reads = reads;
     this.#place = place;
     this.#version = version;
     this.#chunks = chunkCount(size);
@@ -149,7 +149,7 @@ export class ChecksumReader {
   }
 
   async #read(number: number): Promise<Bytes> {
-    const { value } = await this.#reader.get(keys.checksums(this.#version, number));
+    const [{ value }] = await this.#reads.get<[Bytes]>([keys.checksums(this.#version, number)]);
     if (isPage(value, number, this.#chunks)) return value;
     const problem =
       `page ${number} of the checksums of version ${this.#version} is missing or incomplete`;

@@ -1,11 +1,21 @@
 import { crcShift, joinCrc32 } from "../../rules/archive/crc32.ts";
 import { bytesVersion, CHUNK_SIZE, type FileRecord, type Place } from "../engine/records.ts";
-import { type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
+import { type EntryReader, type KvReader, MAX_GET_MANY } from "../reads/read_queue.ts";
 import { checksumAt, ChecksumReader } from "./checksums.ts";
 import { chunkCount } from "./chunks.ts";
 import { type ManifestPart, manifestParts } from "./manifest.ts";
 
 const CHUNK_SHIFT = crcShift(CHUNK_SIZE);
+
+/** Where the checksums of a file are read. */
+export interface ChecksumSource {
+  /** Reads lists of parts. */
+  reader: KvReader;
+  /** Reads checksums. */
+  reads: EntryReader;
+  /** The checksums of a file whose chunks have one version. */
+  checksums: ChecksumReader | undefined;
+}
 
 /**
  * Returns the CRC-32 of a file in chunks. It is joined from the checksums of the chunks, so no bytes of the file are
@@ -14,19 +24,17 @@ const CHUNK_SHIFT = crcShift(CHUNK_SIZE);
  * @throws {StoreDamaged} if checksums are missing.
  */
 export async function crcOfChunks(
-  reader: KvReader,
+  { reader, reads, checksums }: ChecksumSource,
   place: Place,
   record: FileRecord,
 ): Promise<number> {
-  const version = bytesVersion(record);
-  if (record.layout.kind === "chunks") {
-    return await crcOfVersion(reader, place, version, record.size);
-  }
+  if (checksums !== undefined) return await crcOfVersion(checksums, record.size);
   let crc = 0;
-  for await (const parts of groups(manifestParts(reader, version, 0))) {
-    const crcs = await Promise.all(
-      parts.map((part) => crcOfVersion(reader, place, part.version, part.size)),
-    );
+  for await (const parts of groups(manifestParts(reader, bytesVersion(record), 0))) {
+    const crcs = await Promise.all(parts.map((part) => {
+      const { version, size } = part;
+      return crcOfVersion(new ChecksumReader(reads, place, version, size), size);
+    }));
     for (const [i, part] of parts.entries()) {
       crc = joinCrc32(crc, crcs[i] ?? 0, crcShift(part.size));
     }
@@ -46,20 +54,31 @@ async function* groups(parts: AsyncIterable<ManifestPart>): AsyncGenerator<Manif
   yield group;
 }
 
-async function crcOfVersion(
-  reader: KvReader,
-  place: Place,
-  version: string,
-  size: number,
-): Promise<number> {
-  const checksums = new ChecksumReader(reader, place, version, size);
+async function crcOfVersion(checksums: ChecksumReader, size: number): Promise<number> {
   const count = chunkCount(size);
   let crc = 0;
   for (let index = 0; index < count; index++) {
     const page = checksums.loadedPageOf(index) ?? await checksums.pageOf(index);
-    const isLast = index === count - 1;
-    const shift = isLast ? crcShift(size - index * CHUNK_SIZE) : CHUNK_SHIFT;
-    crc = joinCrc32(crc, checksumAt(page, index), shift);
+    crc = joinChunk(crc, page, index, size);
   }
   return crc;
+}
+
+/** Returns the CRC-32 of a version whose checksums are all in one page. @param size Bytes of the version. */
+export function crcOfPage(page: Uint8Array<ArrayBuffer>, size: number): number {
+  let crc = 0;
+  for (let index = 0; index < chunkCount(size); index++) crc = joinChunk(crc, page, index, size);
+  return crc;
+}
+
+/** Returns the CRC-32 of all bytes up to the end of a chunk. @param crc That of the bytes before the chunk. */
+function joinChunk(
+  crc: number,
+  page: Uint8Array<ArrayBuffer>,
+  index: number,
+  size: number,
+): number {
+  const length = Math.min(CHUNK_SIZE, size - index * CHUNK_SIZE);
+  const shift = length === CHUNK_SIZE ? CHUNK_SHIFT : crcShift(length);
+  return joinCrc32(crc, checksumAt(page, index), shift);
 }

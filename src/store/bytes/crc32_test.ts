@@ -6,6 +6,7 @@ import { Operation } from "../engine/operation.ts";
 import { bytesVersion, CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, place } from "../testing/bodies.ts";
 import { put, recordOf, upload } from "../testing/files.ts";
+import { ChecksumReader } from "./checksums.ts";
 import { crcOfChunks } from "./crc32.ts";
 import { testOnAll, type TestStore } from "../testing/stores.ts";
 
@@ -33,6 +34,8 @@ testOnAll("A file without its checksums has no CRC-32", async (bench) => {
   await put(bench, "a", bytes(2 * CHUNK_SIZE));
   const record = await recordOf(bench, "a");
   await bench.db.commit(new Operation().delete(keys.checksums(bytesVersion(record), 0)));
-  const crc = () => crcOfChunks(bench.db.reader, place("a"), record);
+  const { reader, reads } = bench.db;
+  const checksums = new ChecksumReader(reads, place("a"), bytesVersion(record), record.size);
+  const crc = () => crcOfChunks({ reader, reads, checksums }, place("a"), record);
   await assertRejects(crc, StoreDamaged, "checksums");
 });

@@ -165,8 +165,10 @@ export class ReadAhead implements Disposable {
 
   #beginNext(index: number, last: number, read: Read): void {
     if (this.#next !== undefined || index >= last) return;
-    const count = this.#memory.grow(Math.min(READ_BATCH, last - index), CHUNK_SIZE);
-    this.#size = Math.max(1, count);
+    const wanted = Math.min(READ_BATCH, last - index);
+    const count = this.#memory.grow(wanted, CHUNK_SIZE);
+    // The end of a file says nothing about the memory for the next one.
+    this.#size = count === wanted ? READ_BATCH : Math.max(1, count);
     if (count === 0) return;
     this.#stallWatch.add(this);
     const pieces = read(index, index + count);

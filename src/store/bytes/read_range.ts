@@ -1,7 +1,7 @@
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { isCorruption, StoreDamaged } from "../engine/errors.ts";
 import { ranges } from "../engine/keys.ts";
-import type { KvReader } from "../reads/read_queue.ts";
+import type { EntryReader, KvReader } from "../reads/read_queue.ts";
 import {
   bytesVersion,
   CHUNK_SIZE,
@@ -25,8 +25,12 @@ interface Segment {
 
 /** The store to read from, and the memory to read into. */
 export interface Source {
-  /** Reads lists of parts and checksums. */
+  /** Reads lists of parts. */
   reader: KvReader;
+  /** Reads checksums. */
+  reads: EntryReader;
+  /** The checksums of a file whose chunks have one version, if something else reads them, too. */
+  checksums?: ChecksumReader | undefined;
   /** Reads chunks. */
   chunks: KvReader;
   /** Memory of this download. */
@@ -84,21 +88,20 @@ async function* segments(
   const { layout, size } = record;
   if (layout.kind === "inline") return;
   const version = bytesVersion(record);
-  const segment = (version: string, size: number, range: ByteRange): Segment => ({
-    version,
-    size,
-    range,
-    checksums: new ChecksumReader(source.reader, place, version, size),
-  });
+  const checksumsOf = (version: string, size: number) =>
+    new ChecksumReader(source.reads, place, version, size);
   if (layout.kind === "chunks") {
-    yield segment(version, size, range);
+    const checksums = source.checksums ?? checksumsOf(version, size);
+    yield { version, size, range, checksums };
     return;
   }
   for await (const part of manifestParts(source.reader, version, range.start)) {
     if (part.start >= range.end) return;
     const start = Math.max(0, range.start - part.start);
     const end = Math.min(part.size, range.end - part.start);
-    if (start < end) yield segment(part.version, part.size, { start, end });
+    if (start >= end) continue;
+    const checksums = checksumsOf(part.version, part.size);
+    yield { version: part.version, size: part.size, range: { start, end }, checksums };
   }
 }
 

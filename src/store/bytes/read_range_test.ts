@@ -11,6 +11,7 @@ import {
   type PartRecord,
   type Place,
 } from "../engine/records.ts";
+import { ReadQueue } from "../reads/read_queue.ts";
 import { withKv } from "../testing/stores.ts";
 import { type ChecksumPage, ChecksumWriter, digest } from "./checksums.ts";
 import { cutIntoChunks } from "./chunks.ts";
@@ -38,7 +39,13 @@ async function* readWithLittleMemory(
 ): AsyncGenerator<Bytes> {
   const memory = new MemoryPart("downloads", 2 * BATCH * CHUNK_SIZE, 0);
   using ahead = await new ReadAheads(memory).open("p");
-  yield* readRange({ reader: kv, chunks: kv, ahead }, PLACE, record, content, range);
+  yield* readRange(
+    { reader: kv, reads: new ReadQueue(kv), chunks: kv, ahead },
+    PLACE,
+    record,
+    content,
+    range,
+  );
 }
 
 function recordOf(size: number, layout: Layout): FileRecord {

@@ -1,31 +1,22 @@
 /**
- * Files: the commit path of a write and the read path of a download.
+ * Files: the commit path of a write. `FileReader` has the read path of a download.
  *
- * **Write** (`put`): reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a
+ * `put`: reserve quota and memory, receive the body (small ones in memory, large ones in chunks under a
  * fresh version), let the caller accept its digest, then `publish`. `publish` reads the current record, evaluates the
  * caller's condition, and commits one operation that checks the record and the project, sets the new record, adjusts
  * the counters and turns the previous bytes into garbage. If a concurrent commit wins, it starts over from the read.
  * Completing an upload ends in the same `publish`.
  *
- * **Read** (`open`): record and content come from `SmallFileCache` or one merged read. A file in chunks is streamed by
- * `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or deleted. No
- * lock is needed, because the bytes of a version never change.
- *
  * @module
  */
-import { crc32 } from "node:zlib";
-import type { ByteRange } from "../../rules/byte_range.ts";
 import { KeyedMutex } from "../../rules/concurrency.ts";
 import type { Database } from "../engine/database.ts";
-import { StoreDamaged, StoreUnavailable } from "../engine/errors.ts";
+import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
-import type { MemoryBudget } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import {
-  bytesVersion,
   type FileRecord,
-  fileText,
   type Place,
   placeId,
   type ProjectRecord,
@@ -33,75 +24,44 @@ import {
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
-import { contentProblem } from "../bytes/checksums.ts";
-import { crcOfChunks } from "../bytes/crc32.ts";
 import { Copies } from "./copies.ts";
-import { type OnExpired, setExpiry } from "./expiry.ts";
+import { setExpiry } from "./expiry.ts";
 import {
   type Draft,
-  isPresent,
   NewNames,
   newRecord,
   RecentDeletions,
   validators,
   type WriteCondition,
 } from "./file_record.ts";
-import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
-import { readRange } from "../bytes/read_range.ts";
 import { abandon, type BodyReceiver, type Received } from "../bytes/receive.ts";
-import type { OpenFile } from "./open_file.ts";
+import { FileReader, type ReaderParts } from "./file_reader.ts";
 import { retire } from "./trash.ts";
-import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
-import type { OpenVersions } from "../bytes/versions.ts";
 
 /** `refused`: the condition is not met. `stale`: the commit failed although file and project have not changed. */
 export type Published = FileRecord | "refused" | "stale";
-
-/** Called when a reader meets bytes that are missing or wrong. */
-export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
 
 /** The entry of a file's record. */
 type Current = Deno.KvEntryMaybe<FileRecord>;
 
 /** Writes, reads and deletes files of all drives. */
-export class FileStore {
+export class FileStore extends FileReader {
   readonly copies: Copies;
   readonly #db: Database;
   readonly #projects: ProjectCache;
   readonly #quotas: Quotas;
-  readonly #openVersions: OpenVersions;
   readonly #bodies: BodyReceiver;
   readonly #locks = new KeyedMutex();
   readonly #recentDeletions = new RecentDeletions();
   readonly #newNames = new NewNames();
-  readonly #smallFiles: SmallFileCache;
-  readonly #readAheads: ReadAheads;
-  readonly #onDamage: OnDamage;
-  readonly #onExpired: OnExpired;
 
-  constructor(
-    db: Database,
-    parts: {
-      projects: ProjectCache;
-      quotas: Quotas;
-      openVersions: OpenVersions;
-      memory: MemoryBudget;
-      bodies: BodyReceiver;
-      onDamage?: OnDamage;
-      onExpired?: OnExpired;
-    },
-  ) {
-    const { projects, quotas, openVersions, memory, bodies } = parts;
-    const { onDamage = () => {}, onExpired = async () => {} } = parts;
+  constructor(db: Database, parts: ReaderParts & { quotas: Quotas; bodies: BodyReceiver }) {
+    super(db, parts);
+    const { projects, quotas, bodies, onExpired = async () => {} } = parts;
     this.#db = db;
-    this.#onDamage = onDamage;
-    this.#onExpired = onExpired;
     this.#projects = projects;
     this.#quotas = quotas;
-    this.#openVersions = openVersions;
     this.#bodies = bodies;
-    this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
-    this.#readAheads = new ReadAheads(memory.downloads);
     this.copies = new Copies(db, { ...parts, recentDeletions: this.#recentDeletions, onExpired });
   }
 
@@ -200,8 +160,8 @@ export class FileStore {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         if (tries > 0) project = await this.#projects.requireWritable(place, begun);
         const assumesNew = tries === 0 && this.#newNames.areLikely && condition(undefined);
-        const current = assumesNew ? absent(place) : await this.#read(place);
-        const replaced = await this.#present(place, current.value);
+        const current = assumesNew ? absent(place) : await this.readRecord(place);
+        const replaced = await this.present(place, current.value);
         if (!condition(replaced && validators(replaced))) return "refused";
         const isRecreated = this.#recentDeletions.has(place);
         const record = newRecord(draft, replaced ?? null, isRecreated, lifetime);
@@ -224,11 +184,6 @@ export class FileStore {
     });
   }
 
-  async #read(place: Place): Promise<Current> {
-    const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
-    return current;
-  }
-
   /**
    * Returns whether the file and its project are unchanged since they were read. Forgets a cached project that is not.
    */
@@ -248,8 +203,8 @@ export class FileStore {
       for (let tries = 0; tries < MAX_TRANSACTION_TRIES; tries++) {
         const project = await this.#projects.find(place.project);
         if (project === undefined || project.deleting.includes(place.drive)) return false;
-        const current = await this.#read(place);
-        const record = await this.#present(place, current.value);
+        const current = await this.readRecord(place);
+        const record = await this.present(place, current.value);
         if (record === undefined) return false;
         // Also checks the project: it may have got a quota, which must count the freed bytes.
         const operation = new Operation().share(project.unchanged)
@@ -266,132 +221,6 @@ export class FileStore {
       }
       throw new StoreUnavailable("Too many concurrent writes of the same file");
     });
-  }
-
-  /** Returns the record of a file; `undefined` if it does not exist. */
-  async stat(place: Place): Promise<FileRecord | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
-    const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
-    return await this.#present(place, value);
-  }
-
-  /** Returns a record unless its deadline has passed. */
-  async #present(place: Place, record: FileRecord | null): Promise<FileRecord | undefined> {
-    if (record === null || isPresent(record, Date.now())) return record ?? undefined;
-    await this.#onExpired(place, record);
-    return undefined;
-  }
-
-  /**
-   * Opens the current version of a file; `undefined` if it does not exist. Record and content are one read.
-   *
-   * @throws {StoreDamaged} if the content does not match the record.
-   */
-  async open(place: Place): Promise<OpenFile | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
-    const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
-    return this.#openFound(place, found);
-  }
-
-  /**
-   * Opens the current version like `open`, without keeping it in the cache: for callers that read many files once each.
-   *
-   * @throws {StoreDamaged} if the content does not match the record.
-   */
-  async openUncached(place: Place): Promise<OpenFile | undefined> {
-    if (await this.#projects.isHidden(place)) return undefined;
-    return this.#openFound(place, await this.#find(place));
-  }
-
-  /** Takes no turn of the event loop unless the file, which may come from the cache, has expired. */
-  #openFound(place: Place, found?: FoundFile): OpenFile | Promise<undefined> | undefined {
-    if (found === undefined) return undefined;
-    if (isPresent(found.record, Date.now())) return this.#opened(place, found);
-    return this.#onExpired(place, found.record).then(() => undefined);
-  }
-
-  /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
-  hold(record: FileRecord): () => void {
-    return this.#openVersions.hold(bytesVersion(record));
-  }
-
-  /**
-   * Opens the version of a record. If it is in chunks, it must be held since it was read. If it is in one value, the
-   * result is `undefined` once the file was deleted or overwritten.
-   *
-   * @throws {StoreDamaged} if the content does not match the record.
-   */
-  async openVersion(place: Place, record: FileRecord): Promise<OpenFile | undefined> {
-    const found = await this.#findVersion(place, record);
-    return found === undefined ? undefined : this.#opened(place, found);
-  }
-
-  /**
-   * Reserves memory for reading several files of a project one after another.
-   *
-   * @param more Bytes that the caller needs besides.
-   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
-   */
-  async readAhead(project: string, more: number): Promise<ReadAhead> {
-    return await this.#readAheads.open(project, more);
-  }
-
-  async #find(place: Place): Promise<FoundFile | undefined> {
-    const { value: record } = await this.#read(place);
-    if (record === null) return undefined;
-    return await this.#findVersion(place, record) ?? await this.#find(place);
-  }
-
-  /** Reads the version of a record that was read before; `undefined` if the file is gone or has other bytes now. */
-  async #findVersion(place: Place, record: FileRecord): Promise<FoundFile | undefined> {
-    if (record.layout.kind !== "inline") return { record };
-    const [{ value: content }] = await this.#db.reads.get<[Uint8Array<ArrayBuffer>]>([
-      keys.content(bytesVersion(record)),
-    ]);
-    const problem = contentProblem(record, content);
-    if (problem === undefined && content !== null) return { record, content };
-    // A content is deleted with its record, which may have happened between the two reads.
-    const now = (await this.#read(place)).value;
-    if (now === null || bytesVersion(now) !== bytesVersion(record)) return undefined;
-    const error = new StoreDamaged(fileText(place), problem ?? "");
-    this.#noteDamage(place, record.version, error);
-    throw error;
-  }
-
-  #opened(place: Place, { record, content }: FoundFile): OpenFile {
-    const releaseVersion = this.#openVersions.hold(bytesVersion(record));
-    let ahead: ReadAhead | undefined;
-    let isClosed = false;
-    const close = () => {
-      isClosed = true;
-      releaseVersion();
-      ahead?.[Symbol.dispose]();
-    };
-    const { reader, chunks } = this.#db;
-    const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
-    const read = async (range: ByteRange, shared?: ReadAhead) => {
-      const used = shared ?? await this.#readAheads.open(place.project);
-      if (shared === undefined) ahead = used;
-      // The file may have been closed during the wait for memory.
-      if (isClosed) close();
-      const source = { reader, chunks, ahead: used, onDamage };
-      return readRange(source, place, record, content, range);
-    };
-    const crc = async () => {
-      if (content !== undefined) return crc32(content);
-      try {
-        return await crcOfChunks(reader, place, record);
-      } catch (error) {
-        if (error instanceof StoreDamaged) onDamage(error);
-        throw error;
-      }
-    };
-    return { record, content, read, crc32: crc, close, [Symbol.dispose]: close };
-  }
-
-  #noteDamage(place: Place, version: string, error: StoreDamaged): void {
-    this.#db.meter.damageRead();
-    this.#onDamage(place, version, error);
   }
 }
 

@@ -1,0 +1,210 @@
+/**
+ * The read path of files. Record and content come from `SmallFileCache`, or are read one after the other. A file in chunks
+ * is streamed by `readRange`; `OpenVersions` keeps its bytes until the download ends, even if the file is overwritten or
+ * deleted. No lock is needed, because the bytes of a version never change.
+ *
+ * @module
+ */
+import { crc32 } from "node:zlib";
+import type { ByteRange } from "../../rules/byte_range.ts";
+import { ChecksumReader, contentProblem } from "../bytes/checksums.ts";
+import { crcOfChunks } from "../bytes/crc32.ts";
+import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
+import { readRange } from "../bytes/read_range.ts";
+import type { OpenVersions } from "../bytes/versions.ts";
+import type { Database } from "../engine/database.ts";
+import { StoreDamaged } from "../engine/errors.ts";
+import { keys } from "../engine/keys.ts";
+import type { MemoryBudget } from "../engine/memory_budget.ts";
+import type { ProjectCache } from "../engine/project_cache.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  fileText,
+  type Place,
+  placeId,
+} from "../engine/records.ts";
+import type { OnExpired } from "./expiry.ts";
+import { isPresent } from "./file_record.ts";
+import type { OpenFile } from "./open_file.ts";
+import { type FoundFile, SmallFileCache } from "./small_file_cache.ts";
+import { type WholeFile, WholeFiles } from "./whole_files.ts";
+
+/** Called when a reader meets bytes that are missing or wrong. */
+export type OnDamage = (place: Place, version: string, error: StoreDamaged) => void;
+
+/** What reading files needs. */
+export interface ReaderParts {
+  projects: ProjectCache;
+  openVersions: OpenVersions;
+  memory: MemoryBudget;
+  onDamage?: OnDamage;
+  onExpired?: OnExpired;
+}
+
+/** Reads files of all drives. */
+export class FileReader {
+  readonly #db: Database;
+  readonly #projects: ProjectCache;
+  readonly #openVersions: OpenVersions;
+  readonly #smallFiles: SmallFileCache;
+  readonly #readAheads: ReadAheads;
+  readonly #wholeFiles: WholeFiles;
+  readonly #onDamage: OnDamage;
+  readonly #onExpired: OnExpired;
+
+  constructor(db: Database, parts: ReaderParts) {
+    const { projects, openVersions, memory } = parts;
+    const { onDamage = () => {}, onExpired = async () => {} } = parts;
+    this.#db = db;
+    this.#projects = projects;
+    this.#openVersions = openVersions;
+    this.#onDamage = onDamage;
+    this.#onExpired = onExpired;
+    this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
+    this.#readAheads = new ReadAheads(memory.downloads);
+    this.#wholeFiles = new WholeFiles(db.chunks);
+  }
+
+  /** Returns the record of a file; `undefined` if it does not exist. */
+  async stat(place: Place): Promise<FileRecord | undefined> {
+    if (await this.#projects.isHidden(place)) return undefined;
+    const { value } = await this.#db.reader.get<FileRecord>(keys.file(place));
+    return await this.present(place, value);
+  }
+
+  /** Returns a record unless its deadline has passed. */
+  protected async present(place: Place, record: FileRecord | null): Promise<FileRecord | undefined> {
+    if (record === null || isPresent(record, Date.now())) return record ?? undefined;
+    await this.#onExpired(place, record);
+    return undefined;
+  }
+
+  /**
+   * Opens the current version of a file; `undefined` if it does not exist. Record and content are one read.
+   *
+   * @throws {StoreDamaged} if the content does not match the record.
+   */
+  async open(place: Place): Promise<OpenFile | undefined> {
+    if (await this.#projects.isHidden(place)) return undefined;
+    const found = await this.#smallFiles.get(placeId(place), () => this.#find(place));
+    return this.#openFound(place, found);
+  }
+
+  /**
+   * Opens the current version like `open`, without keeping it in the cache: for callers that read many files once each.
+   *
+   * @throws {StoreDamaged} if the content does not match the record.
+   */
+  async openUncached(place: Place): Promise<OpenFile | undefined> {
+    if (await this.#projects.isHidden(place)) return undefined;
+    return this.#openFound(place, await this.#find(place));
+  }
+
+  /** Takes no turn of the event loop unless the file, which may come from the cache, has expired. */
+  #openFound(place: Place, found?: FoundFile): OpenFile | Promise<undefined> | undefined {
+    if (found === undefined) return undefined;
+    if (isPresent(found.record, Date.now())) return this.#opened(place, found);
+    return this.#onExpired(place, found.record).then(() => undefined);
+  }
+
+  /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */
+  hold(record: FileRecord): () => void {
+    return this.#openVersions.hold(bytesVersion(record));
+  }
+
+  /**
+   * Opens the version of a record. If it is in chunks, it must be held since it was read. If it is in one value, the
+   * result is `undefined` once the file was deleted or overwritten.
+   *
+   * @throws {StoreDamaged} if the content does not match the record.
+   */
+  async openVersion(place: Place, record: FileRecord): Promise<OpenFile | undefined> {
+    const found = await this.#findVersion(place, record);
+    return found === undefined ? undefined : this.#opened(place, found);
+  }
+
+  /**
+   * Reads the version of a record for which `isWhole` holds; `undefined` if any byte is missing or wrong. Other
+   * functions tell why: the bytes may be damaged, or the file has others now.
+   */
+  async readWhole(record: FileRecord): Promise<WholeFile | undefined> {
+    return await this.#wholeFiles.read(record);
+  }
+
+  /**
+   * Reserves memory for reading several files of a project one after another.
+   *
+   * @param more Bytes that the caller needs besides.
+   * @throws {MemoryExhausted} if no memory for another reader becomes free in time.
+   */
+  async readAhead(project: string, more: number): Promise<ReadAhead> {
+    return await this.#readAheads.open(project, more);
+  }
+
+  async #find(place: Place): Promise<FoundFile | undefined> {
+    const { value: record } = await this.readRecord(place);
+    if (record === null) return undefined;
+    return await this.#findVersion(place, record) ?? await this.#find(place);
+  }
+
+  /** Reads the version of a record that was read before; `undefined` if the file is gone or has other bytes now. */
+  async #findVersion(place: Place, record: FileRecord): Promise<FoundFile | undefined> {
+    if (record.layout.kind !== "inline") return { record };
+    const [{ value: content }] = await this.#db.reads.get<[Uint8Array<ArrayBuffer>]>([
+      keys.content(bytesVersion(record)),
+    ]);
+    const problem = contentProblem(record, content);
+    if (problem === undefined && content !== null) return { record, content };
+    // A content is deleted with its record, which may have happened between the two reads.
+    const now = (await this.readRecord(place)).value;
+    if (now === null || bytesVersion(now) !== bytesVersion(record)) return undefined;
+    const error = new StoreDamaged(fileText(place), problem ?? "");
+    this.#noteDamage(place, record.version, error);
+    throw error;
+  }
+
+  #opened(place: Place, { record, content }: FoundFile): OpenFile {
+    const releaseVersion = this.#openVersions.hold(bytesVersion(record));
+    let ahead: ReadAhead | undefined;
+    let isClosed = false;
+    const close = () => {
+      isClosed = true;
+      releaseVersion();
+      ahead?.[Symbol.dispose]();
+    };
+    const { reader, reads, chunks } = this.#db;
+    const checksums = record.layout.kind === "chunks"
+      ? new ChecksumReader(reads, place, bytesVersion(record), record.size)
+      : undefined;
+    const onDamage = (error: StoreDamaged) => this.#noteDamage(place, record.version, error);
+    const read = async (range: ByteRange, shared?: ReadAhead) => {
+      const used = shared ?? await this.#readAheads.open(place.project);
+      if (shared === undefined) ahead = used;
+      // The file may have been closed during the wait for memory.
+      if (isClosed) close();
+      const source = { reader, reads, chunks, checksums, ahead: used, onDamage };
+      return readRange(source, place, record, content, range);
+    };
+    const crc = async () => {
+      if (content !== undefined) return crc32(content);
+      try {
+        return await crcOfChunks({ reader, reads, checksums }, place, record);
+      } catch (error) {
+        if (error instanceof StoreDamaged) onDamage(error);
+        throw error;
+      }
+    };
+    return { record, content, read, crc32: crc, close, [Symbol.dispose]: close };
+  }
+
+  #noteDamage(place: Place, version: string, error: StoreDamaged): void {
+    this.#db.meter.damageRead();
+    this.#onDamage(place, version, error);
+  }
+
+  protected async readRecord(place: Place): Promise<Deno.KvEntryMaybe<FileRecord>> {
+    const [current] = await this.#db.reads.get<[FileRecord]>([keys.file(place)]);
+    return current;
+  }
+}
