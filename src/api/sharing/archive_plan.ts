@@ -31,6 +31,11 @@ export interface ArchiveSelection {
   base?: string | undefined;
 }
 
+interface FoundFile {
+  name: string;
+  record: FileRecord;
+}
+
 /** A file of an archive. */
 export interface PlannedFile {
   name: string;
@@ -56,7 +61,7 @@ export class ArchivePlan implements Disposable {
   readonly #selection: ArchiveSelection;
   readonly #prefixes: readonly string[];
   /** The files that were asked for by names which no prefix selects. */
-  readonly #named: { name: string; record: FileRecord }[] = [];
+  readonly #named: FoundFile[] = [];
   #fixed: PlannedFile[] | undefined = [];
   #held: (() => void)[] = [];
   readonly #tally = new Tally();
@@ -77,7 +82,9 @@ export class ArchivePlan implements Disposable {
     const plan = new ArchivePlan(store, selection);
     try {
       await plan.#findNames();
-      for await (const { name, record } of plan.#listed()) plan.#add(name, record, false);
+      for await (const page of plan.#listed()) {
+        for (const { name, record } of page) plan.#add(name, record, false);
+      }
       plan.#paths = new LocalPaths("windows");
       return plan;
     } catch (error) {
@@ -100,14 +107,17 @@ export class ArchivePlan implements Disposable {
   /** Yields the files in their order. To be called once. */
   async *files(): AsyncGenerator<PlannedFile> {
     if (this.#fixed !== undefined) {
-      yield* this.#fixed;
+      // With `yield*` each file would take twice as many turns of promises.
+      for (const file of this.#fixed) yield file;
       return;
     }
     for (const { name, record } of this.#named) {
       yield { name, path: this.#pathOf(name), record, isFixed: false, isRequired: true };
     }
-    for await (const { name, record } of this.#listed()) {
-      yield { name, path: this.#pathOf(name), record, isFixed: false, isRequired: false };
+    for await (const page of this.#listed()) {
+      for (const { name, record } of page) {
+        yield { name, path: this.#pathOf(name), record, isFixed: false, isRequired: false };
+      }
     }
   }
 
@@ -132,15 +142,16 @@ export class ArchivePlan implements Disposable {
     }
   }
 
-  async *#listed(): AsyncGenerator<{ name: string; record: FileRecord }> {
+  /** Yields the files below the prefixes in pages. */
+  async *#listed(): AsyncGenerator<FoundFile[]> {
     const { project, drive } = this.#selection;
     for (const prefix of this.#prefixes) {
       for (let last = "", more = true; more;) {
         const query = { project, drive, limit: MAX_LIST, prefix, last };
         const page = await this.#store.list(query, { recursive: true });
-        for (const { name, record } of page.entries) {
-          if (record !== undefined) yield { name, record };
-        }
+        yield page.entries.flatMap(({ name, record }) =>
+          record === undefined ? [] : [{ name, record }]
+        );
         last = page.entries.at(-1)?.name ?? last;
         more = page.more;
       }

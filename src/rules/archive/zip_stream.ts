@@ -31,48 +31,52 @@ export interface ZipFile {
 export async function* zipPieces(files: AsyncIterable<ZipFile>): AsyncGenerator<Piece> {
   const blocks = new Blocks();
   const directory = new Blocks();
-  const directoryBlocks: Piece[] = [];
   let count = 0;
   let offset = 0;
   for await (const file of files) {
     const header = localHeader(file);
-    directoryBlocks.push(...directory.add(centralHeader({ ...file, offset })));
-    yield* blocks.add(header);
+    directory.add(centralHeader({ ...file, offset }));
+    blocks.add(header);
     let rest = file.size;
     if (typeof file.bytes !== "function") {
       for (const piece of file.bytes) {
         rest -= piece.byteLength;
-        yield* blocks.send(piece);
+        blocks.send(piece);
       }
+      while (blocks.full.length > 0) yield blocks.next();
     } else {
       for await (const piece of await file.bytes()) {
         rest -= piece.byteLength;
         if (rest < 0) break;
-        yield* blocks.send(piece);
+        blocks.send(piece);
+        while (blocks.full.length > 0) yield blocks.next();
       }
     }
     if (rest !== 0) throw new RangeError(`${JSON.stringify(file.path)} has not ${file.size} bytes`);
     offset += header.byteLength + file.size;
     count++;
   }
-  yield* blocks.take();
-  directoryBlocks.push(...directory.take());
+  blocks.end();
+  while (blocks.full.length > 0) yield blocks.next();
+  directory.end();
   let end = offset;
-  while (directoryBlocks.length > 0) {
-    const block = directoryBlocks.shift() ?? new Uint8Array();
+  while (directory.full.length > 0) {
+    const block = directory.next();
     end += block.byteLength;
     yield block;
   }
   yield endRecords(count, offset, end);
 }
 
-/** Joins small pieces of bytes. */
+/** Joins small pieces of bytes. Its functions are no generators, because most of them yield nothing for a small file. */
 class Blocks {
+  /** The blocks and pieces to be sent. */
+  readonly full: Piece[] = [];
   #block: Piece | undefined;
   #used = 0;
 
-  /** Appends bytes. Yields the blocks that are full. */
-  *add(bytes: Uint8Array): Generator<Piece> {
+  /** Appends a copy of bytes. */
+  add(bytes: Uint8Array): void {
     let rest = bytes;
     while (rest.byteLength > 0) {
       this.#block ??= new Uint8Array(BLOCK_SIZE);
@@ -80,24 +84,27 @@ class Blocks {
       this.#block.set(fitting, this.#used);
       this.#used += fitting.byteLength;
       rest = rest.subarray(fitting.byteLength);
-      if (this.#used === BLOCK_SIZE) yield* this.take();
+      if (this.#used === BLOCK_SIZE) this.end();
     }
   }
 
-  /** Appends small bytes; yields others as they are, after the block that has been begun. */
-  *send(piece: Piece): Generator<Piece> {
-    if (piece.byteLength <= MAX_COPIED) return yield* this.add(piece);
-    yield* this.take();
-    yield piece;
+  /** Appends a piece: a copy of a small one, and a large one as it is. */
+  send(piece: Piece): void {
+    if (piece.byteLength <= MAX_COPIED) return this.add(piece);
+    this.end();
+    this.full.push(piece);
   }
 
-  /** Yields the block that has been begun, if any. */
-  *take(): Generator<Piece> {
-    const block = this.#block;
-    if (block === undefined) return;
-    const taken = block.subarray(0, this.#used);
+  /** Ends the block that has been begun, if any. */
+  end(): void {
+    if (this.#block === undefined) return;
+    this.full.push(this.#block.subarray(0, this.#used));
     this.#block = undefined;
     this.#used = 0;
-    yield taken;
+  }
+
+  /** Removes the first block of `full`. */
+  next(): Piece {
+    return this.full.shift() ?? new Uint8Array();
   }
 }
