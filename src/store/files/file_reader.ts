@@ -17,13 +17,7 @@ import { StoreDamaged } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { MemoryBudget } from "../engine/memory_budget.ts";
 import type { ProjectCache } from "../engine/project_cache.ts";
-import {
-  bytesVersion,
-  type FileRecord,
-  fileText,
-  type Place,
-  placeId,
-} from "../engine/records.ts";
+import { bytesVersion, type FileRecord, fileText, type Place, placeId } from "../engine/records.ts";
 import type { OnExpired } from "./expiry.ts";
 import { isPresent } from "./file_record.ts";
 import type { OpenFile } from "./open_file.ts";
@@ -74,7 +68,10 @@ export class FileReader {
   }
 
   /** Returns a record unless its deadline has passed. */
-  protected async present(place: Place, record: FileRecord | null): Promise<FileRecord | undefined> {
+  protected async present(
+    place: Place,
+    record: FileRecord | null,
+  ): Promise<FileRecord | undefined> {
     if (record === null || isPresent(record, Date.now())) return record ?? undefined;
     await this.#onExpired(place, record);
     return undefined;

@@ -15,12 +15,7 @@ import { StoreUnavailable } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
-import {
-  type FileRecord,
-  type Place,
-  placeId,
-  type ProjectRecord,
-} from "../engine/records.ts";
+import { type FileRecord, type Place, placeId, type ProjectRecord } from "../engine/records.ts";
 import { MAX_TRANSACTION_TRIES } from "../engine/transact.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { countUsage } from "../quotas/usage.ts";
