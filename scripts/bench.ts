@@ -20,6 +20,7 @@ import {
 } from "./bench/rows/downloads.ts";
 import { gate } from "./bench/rows/gate.ts";
 import { lookups, sizeOnDisk } from "./bench/rows/large_drive.ts";
+import { downloadByLink } from "./bench/rows/links.ts";
 import { listDetails, listDirectories, listLarge } from "./bench/rows/lists.ts";
 import { memory, start } from "./bench/rows/process.ts";
 import { besideSearch, search } from "./bench/rows/search.ts";
@@ -38,6 +39,7 @@ import { Stock } from "./bench/stock.ts";
 /** All that is measured, in the order of the report. */
 const EXPERIMENTS: readonly Experiment[] = [
   downloadSmall,
+  downloadByLink,
   downloadNames,
   uploadSmall,
   overwriteSmall,
