@@ -71,11 +71,11 @@ function requireSendable(token: string): void {
 }
 
 /**
- * Stores the configured credentials. Creates a first project if there is none, and an administrator's token if there is
- * none.
+ * Stores the configured credentials. Creates a first project if there is none, an administrator's token if there is
+ * none, and the key that signs links if there is none.
  */
 export async function applyCredentials(
-  { projects, adminToken }: Pick<Store, "projects" | "adminToken">,
+  { projects, adminToken, links }: Pick<Store, "projects" | "adminToken" | "links">,
   configured: ConfiguredCredentials,
 ): Promise<NewCredentials> {
   const created: NewCredentials = {};
@@ -92,6 +92,7 @@ export async function applyCredentials(
     // If several servers start on a new store, one of them creates the token.
     if (await adminToken.setFirst(hashSecret(token))) created.adminToken = token;
   }
+  await links.ensureKey();
   return created;
 }
 

@@ -13,7 +13,7 @@ import { MAX_GET_MANY, MAX_LIST_BATCH, readMany } from "../reads/read_queue.ts";
 import { DownloadCounts } from "./download_counts.ts";
 import { addLink, deleteLink } from "./link_record.ts";
 import { Passwords } from "./passwords.ts";
-import { newLinkKey, SigningKey, SigningKeys } from "./signing_key.ts";
+import { SigningKey, SigningKeys } from "./signing_key.ts";
 
 /** Links of one project. They do not count towards its quota; each takes about 1 KB of the store. */
 export const MAX_LINKS = 10_000;
@@ -109,6 +109,7 @@ export class LinkStore {
   ): Promise<LinkInfo> {
     const password = text === undefined ? undefined : await this.passwords.hash(text);
     await this.#requireRoom(project);
+    await this.#signing.ensure();
     const made = await transact(this.#db, async () => {
       const [owner, stored] = await this.#db.reader.getMany<[ProjectRecord, LinkKeyRecord]>([
         keys.project(project),
@@ -116,7 +117,8 @@ export class LinkStore {
       ]);
       if (owner.value === null) throw new NoSuchProject(project);
       if (owner.value.removing?.includes(drive)) throw new BeingDeleted("drive", drive);
-      const signing = stored.value ?? newLinkKey();
+      const signing = stored.value;
+      if (signing === null) return undefined;
       const id = monotonicUlid();
       const record: LinkRecord = {
         ...target,
@@ -130,10 +132,8 @@ export class LinkStore {
         ...(password === undefined ? {} : { password }),
         ...(maxDownloads === undefined ? {} : { maxDownloads }),
       };
-      const operation = new Operation().share(new SharedCheck(owner.key, owner.versionstamp));
-      // The first link of the store makes the key.
-      if (stored.value === null) operation.check(stored.key, null).set(stored.key, signing);
-      else operation.share(new SharedCheck(stored.key, stored.versionstamp));
+      const operation = new Operation().share(new SharedCheck(owner.key, owner.versionstamp))
+        .share(new SharedCheck(stored.key, stored.versionstamp));
       addLink(operation, id, record);
       this.#events.record(operation, actor, { event: "link.created", project, target: id });
       return { operation, result: { id, record, token: new SigningKey(signing).tokenOf(id) } };
@@ -207,6 +207,11 @@ export class LinkStore {
     this.#cache.forget(id);
     this.#notify();
     return true;
+  }
+
+  /** Makes the signing key if there is none. */
+  async ensureKey(): Promise<void> {
+    await this.#signing.ensure();
   }
 
   /** Revokes all links of the store, by another signing key. */

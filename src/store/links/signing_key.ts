@@ -95,6 +95,18 @@ export class SigningKeys {
     return this.#cache.peek("") ?? await this.#cache.get("") ?? this.#absent;
   }
 
+  /** Makes a key if there is none: several processes may do so at once. */
+  async ensure(): Promise<void> {
+    if (await this.#cache.get("") !== undefined) return;
+    await transact(this.#db, async () => {
+      const { key, value } = await this.#db.reader.get<LinkKeyRecord>(keys.linkKey());
+      if (value !== null) return { result: undefined };
+      const operation = new Operation().check(key, null).set(key, newLinkKey());
+      return { operation, result: undefined };
+    });
+    this.forget();
+  }
+
   /** Drops the key from the cache. */
   forget(): void {
     this.#cache.clear();
