@@ -215,6 +215,33 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     },
     says: /The file "parts" .* shares its bytes with another, but is not marked so/,
   },
+  "a file in the trash that would stay there and is not counted": {
+    damage: async (kv) => {
+      const [version, content] = [unused("K"), new Uint8Array(0)];
+      const layout = { kind: "inline" };
+      const record = { version, size: 0, type: "a/b", created: 1, modified: 1, layout };
+      const item = { name: "old", deleted: 1, expires: 9e12, reason: "deleted", record };
+      await kv.set(["content", version], content);
+      await kv.set(["trash", ...PLACE, unused("K")], item);
+    },
+    says: /"old" .* would stay in the trash for ever[^]*counter of files in the trash .* says 0/,
+  },
+  "a link that its drive does not list": {
+    damage: (kv) => addLink(kv, unused("L"), PROJECT_ID),
+    says: /A link is missing from the list of drive "stock"/,
+  },
+  "a link of a project that does not exist": {
+    damage: (kv) => addLink(kv, unused("M"), "absent"),
+    says: /A link leads to drive "stock" of project absent, which does not exist/,
+  },
+  "a list with a link that does not exist": {
+    damage: async (kv) => void await kv.set(["drive_link", ...PLACE, unused("N")], {}),
+    says: /The list of drive "stock" .* has a link that does not exist/,
+  },
+  "counted downloads of a link that does not exist": {
+    damage: async (kv) => void await kv.set(["link_downloads", unused("P")], new Deno.KvU64(3n)),
+    says: /The downloads of a link are counted that does not exist/,
+  },
   "a wrong counter of files": {
     damage: async (kv) => void await kv.atomic().sum(["usage", ...PLACE, "files"], 7n).commit(),
     says: /say 10 files and 10703001 bytes, but there are 3 files and 10703001 bytes/,
@@ -323,6 +350,13 @@ async function shareFile(kv: Deno.Kv, name: string): Promise<void> {
 
 async function setReferences(kv: Deno.Kv, version: string, count: bigint): Promise<void> {
   await kv.set(["references", version], new Deno.KvU64(count));
+}
+
+/** Adds the record of a link, and nothing else that belongs to it. */
+async function addLink(kv: Deno.Kv, id: string, project: string): Promise<void> {
+  const { value } = await kv.get<{ id: string }>(["link_key"]);
+  const link = { name: "small", project, projectCreated: 1, drive: DRIVE, keyId: value?.id };
+  await kv.set(["link", id], { ...link, created: 1, download: false });
 }
 
 /** What an entry of that list names. */
