@@ -25,6 +25,8 @@ export interface FileValue extends StoredValue {
   /** The version of the bytes, if they are not those of the record's own. */
   bytes?: string;
   shared?: boolean;
+  /** When it expires, in milliseconds since 1970. */
+  expires?: number;
 }
 
 /** Returns the version that the bytes of a file lie under. */

@@ -41,10 +41,15 @@ const KINDS = new Set([
   "content",
   // Ignored for a deleted file, and removed when the list is read.
   "damage",
+  "drive_link",
+  "expiry",
   "file",
   "folder",
   "garbage",
   "lease",
+  "link",
+  "link_downloads",
+  "link_key",
   "manifest",
   "open_upload",
   "part",
@@ -77,6 +82,8 @@ export async function auditStore(data: string, isSwept: boolean): Promise<void> 
     ...referenceProblems(entries, owned),
     ...uploadProblems(entries, owned),
     ...trashProblems(entries),
+    ...expiryProblems(entries),
+    ...linkProblems(entries),
     ...usageProblems(entries),
     ...quotaProblems(entries),
     ...accountProblems(entries),
@@ -276,6 +283,29 @@ function* quotaProblems(entries: Entries): Generator<string> {
     }
     if (bytes !== sum) yield `The quota of ${String(project)} has ${bytes} instead of ${sum}`;
   }
+}
+
+/** Finds files that expire and are not in the index by deadline, and entries of the index without their file. */
+function* expiryProblems(entries: Entries): Generator<string> {
+  const indexed = new Set(all(entries, "expiry").map((entry) => rest(entry)));
+  for (const file of all(entries, "file")) {
+    const { expires, version } = file.value as FileValue;
+    if (expires === undefined) continue;
+    if (!indexed.delete(textOfKey(expires, version))) yield `${rest(file)} would never expire`;
+  }
+  for (const key of indexed) yield `The deadline ${key} has no file`;
+}
+
+/** Finds links that their drive does not list, and lists and counters without their link. */
+function* linkProblems(entries: Entries): Generator<string> {
+  const listed = new Map(all(entries, "drive_link").map((one) => [one.key[3], rest(one)]));
+  const counted = new Set(all(entries, "link_downloads").map(({ key }) => key[1]));
+  for (const { key: [, id] } of all(entries, "link")) {
+    if (!listed.delete(id)) yield `The link ${String(id)} is not listed`;
+    counted.delete(id);
+  }
+  for (const key of listed.values()) yield `The list has a link that does not exist: ${key}`;
+  for (const id of counted) yield `The downloads of ${String(id)} are counted without a link`;
 }
 
 /** Finds owned entries that a journal would remove, and running writes without both of their entries. */
