@@ -5,7 +5,7 @@ import {
   requireProjectKey,
 } from "../http/authentication.ts";
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../http/body.ts";
-import { errors } from "../http/http_error.ts";
+import { errors, toHttpError } from "../http/http_error.ts";
 import type { RequestContext, RequestKind } from "../http/request_context.ts";
 import { decodeLeniently, decodeSegment, Query } from "../http/request_target.ts";
 import { forOwner } from "../openapi/info.ts";
@@ -241,6 +241,17 @@ export async function storeBody<T>(
     using _reserved = await store.reserveDisk(announced ?? MAX_PAYLOAD);
     return await work();
   });
+}
+
+/** Returns the sentence for one item of a call that failed although the call continues. Defects are reported. */
+export function itemFailure(
+  error: unknown,
+  { requestId }: DriveCall,
+  { onError }: Pick<Deps, "onError">,
+): string {
+  const { status, cause, message } = toHttpError(error);
+  if (status >= 500) onError(cause ?? error, requestId);
+  return message;
 }
 
 /** The conditional headers of a request. */

@@ -146,7 +146,7 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     name: "contains",
     in: "query",
     description:
-      `Lists only names that contain this, whatever their case: at most ${MAX_FILE_NAME} bytes of UTF-8. Names and text are compared by Unicode's default case folding, in NFC. ` +
+      `Lists only names that contain this, ignoring case: at most ${MAX_FILE_NAME} bytes of UTF-8. Names and text are compared by Unicode's default case folding, in NFC. ` +
       `One request looks at ${MAX_SEARCHED} names at most. If names remain, there is \`paging\`, even if the response has fewer than \`limit\` names or none. ` +
       "Not with `recursive=false`. An empty value is ignored.",
     schema: { type: "string", default: "", maxLength: MAX_FILE_NAME },

@@ -1,5 +1,5 @@
 /**
- * Comparing texts whatever their case. JavaScript has no case folding, but it has full case mappings, from which the
+ * Comparing texts without regard to case. JavaScript has no case folding, but it has full case mappings, from which the
  * default case folding of Unicode follows (Unicode Standard 3.13, D144: `CaseFolding.txt`, statuses C and F).
  *
  * @module

@@ -1,4 +1,4 @@
-import { errors, toHttpError } from "../../http/http_error.ts";
+import { errors } from "../../http/http_error.ts";
 import { Fields, readJson } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
@@ -12,7 +12,13 @@ import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { placeId } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
-import { type DriveCall, driveEndpoint, preconditionsOf, writeFailures } from "../drive_call.ts";
+import {
+  type DriveCall,
+  driveEndpoint,
+  itemFailure,
+  preconditionsOf,
+  writeFailures,
+} from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Files that one call may copy or move. */
@@ -176,19 +182,15 @@ async function runInOrder(
 function resultOf(
   items: readonly CopyRequest[],
   outcomes: readonly unknown[],
-  { requestId }: DriveCall,
-  { onError }: Deps,
+  call: DriveCall,
+  deps: Deps,
 ): unknown {
   if (outcomes.every((error) => error instanceof StoreUnavailable)) throw outcomes[0];
   const done: string[] = [];
   const failed: { name: string; error: string }[] = [];
   for (const [i, { from: { name } }] of items.entries()) {
     if (outcomes[i] === undefined) done.push(name);
-    else {
-      const { status, cause, message } = toHttpError(outcomes[i]);
-      if (status >= 500) onError(cause ?? outcomes[i], requestId);
-      failed.push({ name, error: message });
-    }
+    else failed.push({ name, error: itemFailure(outcomes[i], call, deps) });
   }
   return { done, failed };
 }

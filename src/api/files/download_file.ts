@@ -75,7 +75,7 @@ export async function download(call: DriveCall, deps: Deps): Promise<Response> {
 export interface SendOptions {
   /** Changes the headers of every response with the file, or 304. */
   adapt?: (headers: Headers) => void;
-  /** Whether the whole file is sent, whatever part of it is requested. */
+  /** Whether `Range` is ignored, so that the whole file is sent. */
   ignoresRange?: boolean;
   /** Called before a response with a body. What it throws is the response. */
   beforeBody?: () => Promise<void>;

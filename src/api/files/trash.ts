@@ -11,7 +11,7 @@ import { isoSeconds } from "../../rules/dates.ts";
 import { MAX_LIST } from "../../rules/names.ts";
 import type { TrashItem } from "../../store/files/trash.ts";
 import { VERSION_LENGTH } from "../../store/bytes/versions.ts";
-import { type DriveCall, driveEndpoint, writeFailures } from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, itemFailure, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Items that one call may restore or delete. */
@@ -98,7 +98,10 @@ export const restoreTrash = driveEndpoint({
       failed: listOf(closed({ id: schema("TrashId"), error: { type: "string", minLength: 1 } })),
     }),
   },
-}, async (call, deps) => {
+}, restoreItems);
+
+/** Answers a `POST /trash/restore` whose sender is authorized. */
+export async function restoreItems(call: DriveCall, deps: Deps): Promise<Response> {
   const fields = await readFields(call, deps, ["ids", "overwrite"]);
   const asked = fields.texts("ids", MAX_IDS);
   if (asked === undefined) throw errors.missingField("ids");
@@ -108,12 +111,27 @@ export const restoreTrash = driveEndpoint({
   const failed: { id: string; error: string }[] = [];
   // One after the other: two of them may have the same name.
   for (const id of asked) {
-    const outcome = await deps.store.trash.restore(call, id, { overwrite });
-    if (outcome === "restored") restored.push(id);
-    else failed.push({ id, error: REASONS[outcome] });
+    const error = await restoreItem(call, deps, id, overwrite).catch((error: unknown) => {
+      // What was restored before it is told to the caller.
+      if (restored.length === 0) throw error;
+      return itemFailure(error, call, deps);
+    });
+    if (error === undefined) restored.push(id);
+    else failed.push({ id, error });
   }
   return json(200, { restored, failed });
-});
+}
+
+/** Restores an item. Returns why it was not restored. */
+async function restoreItem(
+  call: DriveCall,
+  { store }: Deps,
+  id: string,
+  overwrite: boolean,
+): Promise<string | undefined> {
+  const outcome = await store.trash.restore(call, id, { overwrite });
+  return outcome === "restored" ? undefined : REASONS[outcome];
+}
 
 const REASONS = {
   absent: "There is no such item in the trash: it was restored, deleted, or has expired",

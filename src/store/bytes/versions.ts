@@ -1,6 +1,6 @@
 /**
- * Versions: the ids under which bytes are stored, whatever the files are called that use them. Bytes of a version never
- * change; a file refers to another version when it is overwritten, and a copy to the same one.
+ * Versions: the ids under which bytes are stored. They do not depend on the names of files. Bytes of a version never
+ * change. An overwritten file refers to another version; a copy refers to that of its source.
  *
  * @module
  */

@@ -63,29 +63,37 @@ interface ExpiredUsage {
 /**
  * Reads counters, and what expired files have in them. A file that is swept leaves both in one operation, so the two are
  * of one moment if no file left in between.
+ *
+ * @param project The project that the counters are of; `undefined` for all. Files of others may leave at any time.
  */
 async function readWithExpired<T>(
   db: Database,
+  project: string | undefined,
   read: () => Promise<T>,
 ): Promise<{ counted: T; expired: ExpiredUsage }> {
   const now = Date.now();
-  let expired = await readExpired(db, now);
+  let expired = await readExpired(db, now, project);
   for (let tries = 1;; tries++) {
     const counted = await read();
     // An empty list stays empty: new deadlines lie in the future.
     if (expired.versions.length === 0) return { counted, expired };
     const before = expired.versions;
-    expired = await readExpired(db, now);
+    expired = await readExpired(db, now, project);
     const isSame = before.length === expired.versions.length &&
       before.every((version, i) => version === expired.versions[i]);
     if (isSame || tries >= MAX_TRANSACTION_TRIES) return { counted, expired };
   }
 }
 
-async function readExpired(db: Database, now: number): Promise<ExpiredUsage> {
+async function readExpired(
+  db: Database,
+  now: number,
+  wanted: string | undefined,
+): Promise<ExpiredUsage> {
   const expired: ExpiredUsage = { drives: new Map(), versions: [] };
   const due = db.reader.list<ExpiryRecord>(ranges.expiryDue(now), { batchSize: MAX_LIST_BATCH });
   for await (const { key, value: { project, drive, size } } of due) {
+    if (wanted !== undefined && project !== wanted) continue;
     const ofProject = expired.drives.get(project) ?? new Map();
     const { files, bytes } = ofProject.get(drive) ?? { files: 0, bytes: 0 };
     ofProject.set(drive, { files: files + 1, bytes: bytes + size });
@@ -109,7 +117,7 @@ export async function expiredNames(
 
 /** Returns the drives of a project and their usage without expired files, in the order of their names' UTF-8 bytes. */
 export async function listPresentDrives(db: Database, project: string): Promise<DriveUsage[]> {
-  const { counted, expired } = await readWithExpired(db, () => listDrives(db, project));
+  const { counted, expired } = await readWithExpired(db, project, () => listDrives(db, project));
   const ofProject = expired.drives.get(project);
   if (ofProject === undefined) return counted;
   return counted.map((usage) => subtract(usage, ofProject.get(usage.name)));
@@ -120,7 +128,7 @@ export async function listPresentUsage(
   db: Database,
   deleting: ReadonlyMap<string, readonly string[]>,
 ): Promise<ProjectUsage[]> {
-  const { counted, expired } = await readWithExpired(db, () => listUsage(db, deleting));
+  const { counted, expired } = await readWithExpired(db, undefined, () => listUsage(db, deleting));
   if (expired.drives.size === 0) return counted;
   return counted.map((usage) => {
     let left = usage;

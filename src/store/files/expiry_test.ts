@@ -4,10 +4,10 @@ import { keys } from "../engine/keys.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import type { Store } from "../store.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { assertKeys, assertUsage } from "../testing/entries.ts";
+import { assertKeys, assertUsage, countReads } from "../testing/entries.ts";
 import { LIFETIME, names, putExpiring, sweep } from "../testing/expiry.ts";
 import { put, putPart, read, recordOf } from "../testing/files.ts";
-import { sweepLater, testOnAll } from "../testing/stores.ts";
+import { addProject, sweepLater, testOnAll } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 
 const always = () => true;
@@ -54,6 +54,23 @@ for (const size of [10, 3 * CHUNK_SIZE]) {
     },
   );
 }
+
+testOnAll(
+  "The usage of a project takes no more reads while files of another expire",
+  async (bench) => {
+    await withClock(async (forward) => {
+      await addProject(bench.db, "other");
+      await put(bench, "a", bytes(1));
+      const alone = await countReads(bench, () => bench.store.drives("p"));
+      const options = { ...ANYWAY, lifetime: LIFETIME };
+      await bench.store.files.put({ ...place("b"), project: "other" }, inPieces(bytes(1)), options);
+      forward(LIFETIME);
+      // The cached project may have to be read again.
+      await bench.store.drives("p");
+      assertEquals(await countReads(bench, () => bench.store.drives("p")), alone);
+    });
+  },
+);
 
 testOnAll(
   "An expired file is absent for conditions, copies, moves and deletions",

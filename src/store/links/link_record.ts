@@ -33,6 +33,14 @@ export function addLink(operation: Operation, id: string, record: LinkRecord): v
   operation.check(keys.link(id), null)
     .set(keys.link(id), record)
     .set(keys.driveLink(project, drive, id), index);
+  addLinkDeadline(operation, { project, drive, id, expires });
+}
+
+/** Adds the entry of the journal that deletes a link at its deadline, if it has one. */
+export function addLinkDeadline(
+  operation: Operation,
+  { project, drive, id, expires }: LinkEntries,
+): void {
   if (expires === undefined) return;
   const garbage: Garbage = { kind: "link", project, drive, name: "", id };
   operation.set(keys.garbage(expires, id), garbage);

@@ -25,7 +25,7 @@ const SEARCH_PAUSE = 1;
 
 /** What a search looks for, and what it returns. */
 export interface SearchOptions {
-  /** The text that the names contain, whatever its case. */
+  /** The text that the names contain, ignoring case. */
   contains: string;
   /** Whether the entries have their records. */
   details: boolean;

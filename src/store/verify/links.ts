@@ -1,7 +1,7 @@
 import { keys, prefixes } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import type { DriveLinkRecord, LinkKeyRecord, LinkRecord } from "../engine/records.ts";
-import { deleteLink } from "../links/link_record.ts";
+import { addLinkDeadline, deleteLink } from "../links/link_record.ts";
 import type { PendingDeletions } from "./ownership.ts";
 import { deleteUnchanged, driveText, type Problem, repairWith } from "./problem.ts";
 import type { Snapshot, SnapshotEntry } from "./snapshot.ts";
@@ -16,8 +16,10 @@ export function* linkProblems(
     const { project, drive, keyId } = entry.value;
     // Links of an earlier signing key open nothing, and the sweeper deletes them.
     if (keyId !== signing || deletions.hasDrive(project, drive)) continue;
-    if (snapshot.has(keys.project(project))) yield* missingFromList(snapshot, entry);
-    else yield orphanLink(entry);
+    if (snapshot.has(keys.project(project))) {
+      yield* missingFromList(snapshot, entry);
+      yield* missingDeadline(snapshot, entry);
+    } else yield orphanLink(entry);
   }
   yield* wrongInList(snapshot, deletions);
   yield* orphanCounters(snapshot);
@@ -51,6 +53,24 @@ function* missingFromList(
     project,
     drive,
     repair: repairWith(addition, "It was added"),
+  };
+}
+
+function* missingDeadline(
+  snapshot: Snapshot,
+  { key, value, versionstamp }: SnapshotEntry<LinkRecord>,
+): Generator<Problem> {
+  const { project, drive, expires } = value;
+  const id = String(key[1]);
+  if (expires === undefined || snapshot.has(keys.garbage(expires, id))) return;
+  const operation = new Operation().check(key, versionstamp);
+  addLinkDeadline(operation, { project, drive, id, expires });
+  yield {
+    kind: "journal",
+    message: `A link of ${driveText(value)} would be kept for ever`,
+    project,
+    drive,
+    repair: repairWith(operation, "It is deleted at its deadline"),
   };
 }
 

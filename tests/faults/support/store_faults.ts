@@ -230,6 +230,10 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     damage: (kv) => addLink(kv, unused("L"), PROJECT_ID),
     says: /A link is missing from the list of drive "stock"/,
   },
+  "a link that would stay after its deadline": {
+    damage: (kv) => addLink(kv, unused("Q"), PROJECT_ID, { expires: 9e12 }),
+    says: /A link of drive "stock" .* would be kept for ever/,
+  },
   "a link of a project that does not exist": {
     damage: (kv) => addLink(kv, unused("M"), "absent"),
     says: /A link leads to drive "stock" of project absent, which does not exist/,
@@ -353,10 +357,15 @@ async function setReferences(kv: Deno.Kv, version: string, count: bigint): Promi
 }
 
 /** Adds the record of a link, and nothing else that belongs to it. */
-async function addLink(kv: Deno.Kv, id: string, project: string): Promise<void> {
+async function addLink(
+  kv: Deno.Kv,
+  id: string,
+  project: string,
+  fields: { expires?: number } = {},
+): Promise<void> {
   const { value } = await kv.get<{ id: string }>(["link_key"]);
   const link = { name: "small", project, projectCreated: 1, drive: DRIVE, keyId: value?.id };
-  await kv.set(["link", id], { ...link, created: 1, download: false });
+  await kv.set(["link", id], { ...link, created: 1, download: false, ...fields });
 }
 
 /** What an entry of that list names. */
