@@ -5,6 +5,7 @@
  */
 
 import { join, resolve } from "@std/path";
+import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print, readOptions } from "./package/command_line.ts";
 import {
   compileCommand,
@@ -97,6 +98,7 @@ async function runCompiler(
   target: string | undefined,
   env: Record<string, string> = {},
 ): Promise<boolean> {
+  await bundleDashboard(BUNDLE);
   const args = compileCommand(await findParts(), output, target);
   const command = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env, stdin: "null" });
   const { success, stdout, stderr } = await command.output();

@@ -6,6 +6,7 @@
 
 import { join, resolve } from "@std/path";
 import config from "../deno.json" with { type: "json" };
+import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print, readOptions } from "./package/command_line.ts";
 import { packFile } from "./package/pack_file.ts";
 import { stage } from "./package/stage.ts";
@@ -36,6 +37,7 @@ async function main(args: string[]): Promise<number> {
 
 /** Makes the packed file in a folder and returns its path. If that fails, the previous file is kept. */
 export async function pack(out: string): Promise<string> {
+  await bundleDashboard(BUNDLE);
   return await withWorkshop(out, async (workshop) => {
     const inside = join(workshop, "inside");
     await stage(inside);

@@ -4,6 +4,7 @@
  * @module
  */
 import { parseArgs } from "node:util";
+import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print } from "./package/command_line.ts";
 import { runTests, slowTests, testFiles } from "./test/runner.ts";
 
@@ -39,6 +40,7 @@ async function main(args: string[]): Promise<number> {
     print(`No test files in ${options.places.join(", ")}\n`);
     return 2;
   }
+  await bundleDashboard(BUNDLE);
   return await runTests({ ...options, files });
 }
 

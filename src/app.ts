@@ -87,7 +87,7 @@ export const routes: readonly Route[] = [
 
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),
-  route("/dashboard/:version/:file", { GET: showDashboardFile }),
+  route("/dashboard/assets/:file", { GET: showDashboardFile }),
   route("/openapi.json", { GET: showDescription(() => routes) }),
   route("/healthz", { GET: showHealth }),
   route("/readyz", { GET: showReadiness }),

@@ -1,3 +1,4 @@
+import { BUNDLE, bundleDashboard } from "../dashboard/bundle.ts";
 import { blackBoxTests, runTests } from "./runner.ts";
 
 /**
@@ -13,6 +14,7 @@ export async function runBlackBox(
   args: readonly string[],
   leftOut: ReadonlySet<string> = new Set(),
 ): Promise<number> {
+  await bundleDashboard(BUNDLE);
   const files = (await blackBoxTests()).filter((file) => !leftOut.has(file));
   // The executable has the permissions of users, with which Deno does not write below /dev.
   const isOnDisk = true;

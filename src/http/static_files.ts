@@ -25,30 +25,29 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 const compress = promisify(gzip);
 
-/** What pages contain in place of the version. */
-const VERSION = "{version}";
-/** Digits of a version: 64 bits. */
-const VERSION_LENGTH = 16;
+/** What pages contain in place of the name of another file, such as `{main.js}`. */
+const PLACEHOLDER = /\{([\w.-]+)\}/g;
+/** Digits of the hash in a name: 64 bits. */
+const HASH_LENGTH = 16;
 
-/** The files of a folder, kept in memory. */
+const PAGE = /\.html$/;
+
+/**
+ * The files of a folder, kept in memory. Each but the pages has a hash of its content in its name, `main-<hash>.js`, so
+ * that a name has one content for ever; pages name the others by them.
+ */
 export class StaticFiles {
   readonly #files: ReadonlyMap<string, StaticFile>;
 
-  private constructor(
-    /** A hash of the names and contents of all files: a part of addresses whose content never changes. */
-    readonly version: string,
-    files: ReadonlyMap<string, StaticFile>,
-  ) {
+  private constructor(files: ReadonlyMap<string, StaticFile>) {
     this.#files = files;
   }
 
-  /**
-   * Reads a folder, without its subfolders. In an executable it reads the files that were included at the build. Pages get
-   * the version in place of each `{version}`.
-   */
+  /** Reads a folder, without its subfolders. In an executable it reads the files that were included at the build. */
   static async load(folder: URL): Promise<StaticFiles> {
     const entries = await Array.fromAsync(Deno.readDir(folder));
-    const read = entries.map(async ({ name }) =>
+    const files = entries.filter(({ isFile }) => isFile);
+    const read = files.map(async ({ name }) =>
       [name, await Deno.readFile(new URL(name, folder))] as const
     );
     return StaticFiles.of(new Map(await Promise.all(read)));
@@ -56,16 +55,17 @@ export class StaticFiles {
 
   /** Files with these names and contents. */
   static of(contents: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): StaticFiles {
-    const version = versionOf(contents);
+    const names = new Map(
+      [...contents].map(([name, bytes]) =>
+        [name, PAGE.test(name) ? name : hashedName(name, bytes)] as const
+      ),
+    );
     const files = [...contents].map(([name, bytes]) => {
       const type = TYPES.get(name.slice(name.lastIndexOf(".") + 1)) ?? "application/octet-stream";
-      const isPage = type.startsWith("text/html");
-      return [
-        name,
-        zippable(staticFile(type, isPage ? withVersion(bytes, version) : bytes)),
-      ] as const;
+      const content = PAGE.test(name) ? withNames(bytes, names) : bytes;
+      return [names.get(name) ?? name, zippable(staticFile(type, content))] as const;
     });
-    return new StaticFiles(version, new Map(files));
+    return new StaticFiles(new Map(files));
   }
 
   /** A file by its exact name. */
@@ -78,14 +78,19 @@ export class StaticFiles {
   }
 }
 
-/** Independent of the order in which a folder is read. Names and contents are hashed one by one, so none runs into the next. */
-function versionOf(contents: ReadonlyMap<string, Uint8Array>): string {
-  const lines = [...contents].map(([name, bytes]) => `${sha256(bytes)} ${name}\n`);
-  return sha256(lines.toSorted().join("")).slice(0, VERSION_LENGTH);
+/** Returns `main-<hash>.js` for `main.js`. */
+function hashedName(name: string, bytes: Uint8Array): string {
+  const dot = name.lastIndexOf(".");
+  const [stem, extension] = dot === -1 ? [name, ""] : [name.slice(0, dot), name.slice(dot)];
+  return `${stem}-${sha256(bytes).slice(0, HASH_LENGTH)}${extension}`;
 }
 
-function withVersion(page: Uint8Array, version: string): Uint8Array<ArrayBuffer> {
-  const text = new TextDecoder().decode(page).replaceAll(VERSION, version);
+function withNames(
+  page: Uint8Array,
+  names: ReadonlyMap<string, string>,
+): Uint8Array<ArrayBuffer> {
+  const text = new TextDecoder().decode(page)
+    .replaceAll(PLACEHOLDER, (whole, name) => names.get(name) ?? whole);
   return new TextEncoder().encode(text);
 }
 

@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { sendStatic, type StaticFile, staticFile, StaticFiles } from "./static_files.ts";
 
-const PAGE = '<script src="/files/{version}/main.js"></script>';
+const PAGE = '<script src="/files/{main.js}"></script>{other}';
 
 function filesOf(contents: Record<string, string>): StaticFiles {
   const encoder = new TextEncoder();
@@ -15,60 +15,58 @@ function textOf(file: StaticFile | undefined): string {
 
 async function send(
   headers: Record<string, string>,
-  file: StaticFile | undefined = filesOf({ "main.js": "a".repeat(1000) }).find("main.js"),
+  file: StaticFile | undefined = filesOf({ "main.html": "a".repeat(1000) }).find("main.html"),
 ): Promise<Response> {
   if (file === undefined) throw new Error("There is no file");
   const request = new Request("http://kv.example/", { headers });
   return await sendStatic(request, file, { "X-Own": "1" });
 }
 
-Deno.test("the version depends on every name and content, and on nothing else", () => {
-  const { version } = filesOf({ "a.js": "1", "b.css": "2" });
-  assertMatch(version, /^[0-9a-f]{16}$/);
-  assertEquals(filesOf({ "b.css": "2", "a.js": "1" }).version, version);
-  const others = [
-    { "a.js": "2", "b.css": "1" },
-    { "a.js": "1", "c.css": "2" },
-    { "a.js": "1" },
-    { "a.js": "1", "b.css": "2", "c.js": "" },
-    { "a.js": "", "1b.css": "2" },
-    {},
-  ];
-  const versions = others.map((contents) => filesOf(contents).version);
-  assertEquals(new Set([version, ...versions]).size, others.length + 1);
+/** The name of the only script. */
+function scriptOf(files: StaticFiles): string {
+  return files.names.find((name) => name.endsWith(".js")) ?? "";
+}
+
+Deno.test("a name has a hash of the content, and of nothing else", () => {
+  const name = scriptOf(filesOf({ "a.js": "1", "b.css": "2" }));
+  assertMatch(name, /^a-[0-9a-f]{16}\.js$/);
+  assertEquals(scriptOf(filesOf({ "b.css": "3", "a.js": "1" })), name);
+  assertNotEquals(scriptOf(filesOf({ "a.js": "2" })), name);
+  assertEquals(scriptOf(filesOf({ "c.js": "1" })), name.replace("a-", "c-"));
 });
 
-Deno.test("a page names the version, and its own tag changes with every other file", () => {
-  const one = filesOf({ "index.html": PAGE, "main.js": "1 {version}" });
-  const other = filesOf({ "index.html": PAGE, "main.js": "2 {version}" });
-  assertEquals(textOf(one.find("index.html")), PAGE.replace("{version}", one.version));
+Deno.test("a page names the files, and its own tag changes with every other file", () => {
+  const one = filesOf({ "index.html": PAGE, "main.js": "1 {main.js}" });
+  const other = filesOf({ "index.html": PAGE, "main.js": "2 {main.js}" });
+  const name = scriptOf(one);
+  assertEquals(textOf(one.find("index.html")), PAGE.replace("{main.js}", name));
   assertNotEquals(one.find("index.html")?.etag, other.find("index.html")?.etag);
-  assertEquals(textOf(one.find("main.js")), "1 {version}");
+  assertEquals(textOf(one.find(name)), "1 {main.js}");
 });
 
 Deno.test("files are found by their exact names, with the type of their extension", () => {
-  const names = ["index.html", "a.js", "a.css", "a.svg", "a"];
-  const files = filesOf(Object.fromEntries(names.map((name) => [name, name])));
-  assertEquals(files.names, names);
-  assertEquals(names.map((name) => files.find(name)?.type), [
+  const files = filesOf({ "index.html": "", "a.js": "", "a.css": "", "a.svg": "", "a": "" });
+  assertEquals(files.names.map((name) => files.find(name)?.type), [
     "text/html; charset=utf-8",
     "text/javascript; charset=utf-8",
     "text/css; charset=utf-8",
     "image/svg+xml",
     "application/octet-stream",
   ]);
-  for (const name of ["", "A.js", "./a.js", "a.js/", "__proto__", "constructor"]) {
-    assertEquals(files.find(name), undefined, name);
+  const name = scriptOf(files);
+  for (const wrong of ["", "a.js", name.toUpperCase(), `./${name}`, `${name}/`, "__proto__"]) {
+    assertEquals(files.find(wrong), undefined, wrong);
   }
 });
 
-Deno.test("a folder is read with all its files", async () => {
+Deno.test("a folder is read with all its files, without the folders in it", async () => {
   const folder = await Deno.makeTempDir({ prefix: "kvdrive-test-" });
   try {
     await Deno.writeTextFile(`${folder}/main.js`, "1");
+    await Deno.mkdir(`${folder}/.building-1`);
     const files = await StaticFiles.load(new URL(`file://${folder}/`));
-    assertEquals(files.version, filesOf({ "main.js": "1" }).version);
-    assertEquals(textOf(files.find("main.js")), "1");
+    assertEquals(files.names, filesOf({ "main.js": "1" }).names);
+    assertEquals(textOf(files.find(scriptOf(files))), "1");
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -15,7 +15,6 @@ export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   prefix: "KeyPrefix",
   app: "App",
   name: "AppKeyName",
-  version: "PageVersion",
   file: "PageFile",
 };
 
@@ -77,19 +76,12 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description: "The name of the key, percent-encoded.",
     schema: schema("Label"),
   },
-  PageVersion: {
-    name: "version",
-    in: "path",
-    required: true,
-    description: "The version of the dashboard's files.",
-    schema: { type: "string", minLength: 1, examples: ["3f9a1c2b0d4e5f60"] },
-  },
   PageFile: {
     name: "file",
     in: "path",
     required: true,
-    description: "The name of a file.",
-    schema: { type: "string", minLength: 1, examples: ["main.js"] },
+    description: "The name of a file, with the hash of its content.",
+    schema: { type: "string", minLength: 1, examples: ["main-3f9a1c2b0d4e5f60.js"] },
   },
 
   RequestId: {

@@ -130,8 +130,8 @@ test(
     const drive = new Drive(server, "drive");
     const upload = await Upload.start(drive, "file");
     const headers = { ...ADMINISTRATOR, "Content-Length": "10" };
-    const version = await server.dashboardVersion();
-    const given = { upload_id: upload.id, version, token: await makeLink(drive, "secret") };
+    const file = await server.dashboardFile("main.js");
+    const given = { upload_id: upload.id, file, token: await makeLink(drive, "secret") };
     const waiting = having(all, 408);
     await Promise.all(waiting.map((one) => ask(server, [one], 408, { headers, given })));
   },
@@ -147,8 +147,8 @@ test(
     await drive.put("file", "x");
     const upload = await Upload.start(drive, "file");
     const heads = all.filter(({ method }) => method === "HEAD");
-    const version = await server.dashboardVersion();
-    const given = { upload_id: upload.id, version, token: await makeLink(drive) };
+    const file = await server.dashboardFile("main.js");
+    const given = { upload_id: upload.id, file, token: await makeLink(drive) };
     const auth = having(heads, 204);
     assertEquals(auth.map(({ path }) => path), ["/auth/{project_id}/{app}"]);
     await ask(server, having(heads, 200), 200, { headers: ADMINISTRATOR, given });
@@ -162,7 +162,7 @@ test(
 
 test("Every page of the server answers 304 to a client that has it.", async (server, all) => {
   const token = await makeLink(new Drive(server, "drive"));
-  const given = { version: await server.dashboardVersion(), token };
+  const given = { file: await server.dashboardFile("main.js"), token };
   for (const operation of having(openTo(all, "nothing"), 304)) {
     const target = targetOf(operation, given);
     const first = await sendRaw(server.port, rawRequest(operation.method, target, ANONYMOUS));

@@ -21,13 +21,16 @@ async function get(
 }
 
 async function addressOf(server: TestServer, file: string): Promise<string> {
-  return `/dashboard/${await server.dashboardVersion()}/${file}`;
+  return `/dashboard/assets/${await server.dashboardFile(file)}`;
 }
 
 test("The page is at /, without a key, and reveals nothing.", async ({ server }) => {
   const answer = (await get(server, "/")).expect(200);
   assertEquals(answer.header("Content-Type"), "text/html; charset=utf-8");
-  assertMatch(answer.text, /<script type="module" src="\/dashboard\/[0-9a-f]{16}\/main\.js">/);
+  assertMatch(
+    answer.text,
+    /<script type="module" src="\/dashboard\/assets\/main-[0-9a-f]{16}\.js">/,
+  );
   assert(!answer.text.includes(PROJECT_KEY));
   const asOwner = await get(server, "/", { "X-Api-Key": PROJECT_KEY });
   assertEquals([asOwner.status, asOwner.text], [200, answer.text]);
@@ -47,7 +50,10 @@ test("The page may not be framed, read by other origins or run foreign scripts."
   for (const path of ["/", script, styles]) {
     const answer = (await get(server, path)).expect(200);
     const policy = answer.header("Content-Security-Policy");
-    assertStringIncludes(policy, "default-src 'none'; script-src 'self';");
+    assertStringIncludes(
+      policy,
+      "default-src 'none'; script-src 'self'; require-trusted-types-for 'script';",
+    );
     assertStringIncludes(policy, "frame-ancestors 'none'");
     assertEquals(answer.header("X-Frame-Options"), "DENY");
     assertEquals(answer.header("X-Content-Type-Options"), "nosniff");
@@ -65,10 +71,17 @@ test("The page is revalidated before each use; its files have addresses of their
   }
 });
 
-test("An address of another version is not found, and no cache keeps that.", async ({ server }) => {
-  const current = await server.dashboardVersion();
-  for (const version of ["0123456789abcdef", "core", `${current}0`, current.slice(1)]) {
-    const answer = await get(server, `/dashboard/${version}/main.js`);
+test("The name of another version is not found, and no cache keeps that.", async ({ server }) => {
+  const current = await server.dashboardFile("main.js");
+  const names = [
+    "main-0123456789abcdef.js",
+    "main.js",
+    `0${current}`,
+    current.slice(1),
+    "main-.js",
+  ];
+  for (const name of names) {
+    const answer = await get(server, `/dashboard/assets/${name}`);
     assertErrorAnswer(answer.expect(404));
     assertEquals(answer.header("Cache-Control"), "no-store");
   }
@@ -126,30 +139,30 @@ test("HEAD answers as GET does, and other methods are refused.", async ({ server
 });
 
 test("No path leads out of it.", async ({ server }) => {
-  const version = await server.dashboardVersion();
   const targets = [
     "/dashboard",
     "/dashboard/",
-    "/dashboard/core",
-    "/dashboard/core/",
+    "/dashboard/assets",
+    "/dashboard/assets/",
     "/dashboard//main.js",
-    "/dashboard/core/main.js/",
-    "/dashboard/core/types.d.ts",
+    "/dashboard/main.js",
+    "/dashboard/assets/main.js",
+    "/dashboard/assets/main.tsx",
+    "/dashboard/assets/index.html",
     "/dashboard/deno.json",
     "/dashboard/../app.ts",
     "/dashboard/../../main.ts",
-    "/dashboard/core/../../app.ts",
+    "/dashboard/assets/../../app.ts",
     "/dashboard/%2e%2e/app.ts",
-    "/dashboard/..%2fapp.ts/x",
-    "/dashboard/..%2f..%2f..%2f..%2fetc/passwd",
-    "/dashboard/core%2fmain.js",
-    "/dashboard/core/main.js%00",
-    "/dashboard/core\\main.js",
-    "/dashboard/%ff/main.js",
+    "/dashboard/assets/..%2fapp.ts",
+    "/dashboard/assets/..%2f..%2f..%2f..%2fetc/passwd",
+    "/dashboard/assets%2fmain.js",
+    "/dashboard/assets/main.js%00",
+    "/dashboard/assets\\main.js",
+    "/dashboard/assets/%ff",
     "/index.html",
   ];
-  const below = targets.map((target) => target.replace("/core", `/${version}`));
-  for (const target of new Set([...targets, ...below, `/dashboard/${version}/index.html`])) {
+  for (const target of targets) {
     const answer = await sendRaw(server.port, rawRequest("GET", target));
     assertEquals([target, answer.status], [target, 404]);
     assertErrorAnswer(answer);

@@ -146,12 +146,14 @@ export class TestServer implements AsyncDisposable {
     return await fetch(this.url(drive, path, project), { ...rest, headers });
   }
 
-  /** The version of the dashboard, as its page names it. */
-  async dashboardVersion(): Promise<string> {
+  /** The name of a file of the dashboard, such as `main.js`, with the hash with which its page names it. */
+  async dashboardFile(name: string): Promise<string> {
     const text = await (await fetch(this.origin)).text();
-    const version = /"\/dashboard\/(\w+)\/main\.js"/.exec(text)?.[1];
-    assert(version !== undefined, text);
-    return version;
+    const [stem = "", extension = ""] = name.split(".");
+    const found = [...text.matchAll(/"\/dashboard\/assets\/([^"]+)"/g)]
+      .find(([, file = ""]) => file.startsWith(`${stem}-`) && file.endsWith(`.${extension}`));
+    assert(found?.[1] !== undefined, text);
+    return found[1];
   }
 
   /** Sends a signal. @returns the exit status. */

@@ -12,15 +12,17 @@ import {
 import { publicEndpoint } from "../endpoint.ts";
 
 /**
- * Only the page's own files are run or shown, and no page may embed it. Stored files are shown from `blob:` addresses
- * only: as images, audio, video, or in a frame without scripts.
+ * Only the page's own script is run, and no page may embed it. Stored files are shown as images, audio and video, or from
+ * `blob:` addresses in a frame. No text ever becomes markup or a script: no policy of Trusted Types is allowed.
  */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
   "style-src 'self'",
   "img-src 'self' blob:",
-  "media-src blob:",
+  "media-src 'self' blob:",
   "frame-src blob:",
   "connect-src 'self'",
   "form-action 'none'",
@@ -41,7 +43,7 @@ const PAGE = "index.html";
 
 /** The page, whose address stays the same, is revalidated before each use. */
 const PAGE_HEADERS = { ...HEADERS, "Cache-Control": "no-cache" };
-/** An address with a version has the same content for ever: a browser asks for it once. */
+/** A name with a hash has the same content for ever: a browser asks for it once. */
 const FILE_HEADERS = { ...HEADERS, "Cache-Control": "public, max-age=31536000, immutable" };
 
 const headers: HeaderObjects = {
@@ -78,8 +80,8 @@ export const showDashboard = publicEndpoint({
 });
 
 /**
- * `GET /dashboard/{version}/{file}`: the script, the styles and the icon that the page names. Another version is not found,
- * so that no cache keeps a content under the address of another.
+ * `GET /dashboard/assets/{file}`: the script, the styles and the icon that the page names, each with a hash of its content
+ * in its name. The names of other versions are not found, so that no cache keeps a content under the name of another.
  */
 export const showDashboardFile = publicEndpoint(
   {
@@ -87,18 +89,16 @@ export const showDashboardFile = publicEndpoint(
     tag: TAGS.server,
     summary: "A file of the dashboard",
     parameters,
-    description: "The page at `/` names the current version in the addresses of its files.",
+    description: "The page at `/` names the current files.",
     success: responses("Immutable", {
       "text/javascript": text,
       "text/css": text,
       "image/svg+xml": text,
     }),
-    failures: { NotFound: "The file does not exist, or has another version." },
+    failures: { NotFound: "The file does not exist, or has another content." },
   },
-  async ({ request, params }, { dashboard }) => {
-    const { version, file = "" } = params;
-    const isAsset = version === dashboard.version && file !== PAGE;
-    return await send(request, isAsset ? dashboard.find(file) : undefined, FILE_HEADERS);
+  async ({ request, params: { file = "" } }, { dashboard }) => {
+    return await send(request, file === PAGE ? undefined : dashboard.find(file), FILE_HEADERS);
   },
 );
 

@@ -6,7 +6,6 @@ import { errors, type HttpError, renderError, toHttpError } from "../../http/htt
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { requestIdOf } from "../../http/request_context.ts";
-import { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { unknownVolume } from "../../store/disk/volume.ts";
@@ -20,6 +19,7 @@ import { applyCredentials, readCredentials, startMessage } from "./credentials.t
 import { createMemoryBudget } from "./machine.ts";
 import { Observation } from "./observation.ts";
 import { drain, ignoreTimeout, ShutdownSignal } from "./serve.ts";
+import { loadDashboard } from "./dashboard.ts";
 
 /** Milliseconds for running transfers, then to close the store: Deno Deploy ends a program 5 seconds after its signal. */
 const DEPLOY_SHUTDOWN_TIME = 4000;
@@ -205,16 +205,6 @@ function refusalOf(error: unknown): HttpError {
   return toHttpError(error);
 }
 
-/** Loads the dashboard, if the program may read its own files. */
-async function loadDashboard(): Promise<StaticFiles> {
-  try {
-    return await StaticFiles.load(DASHBOARD);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) return StaticFiles.of(new Map());
-    throw error;
-  }
-}
-
 /** Sweeps by schedule, if the platform supports that. */
 function sweepBySchedule(opening: StoreOpener): void {
   if (typeof Deno.cron !== "function") return;
@@ -262,5 +252,3 @@ function isCompressible(request: Request, { body, headers }: Response): boolean 
   if (!request.headers.has("accept-encoding") || headers.has("content-encoding")) return false;
   return body !== null || request.method === "HEAD";
 }
-
-const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);

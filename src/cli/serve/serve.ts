@@ -3,7 +3,7 @@ import { createApp } from "../../app.ts";
 import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
-import { StaticFiles } from "../../http/static_files.ts";
+import type { StaticFiles } from "../../http/static_files.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import { HostRules } from "../../rules/hosts.ts";
@@ -34,6 +34,7 @@ import {
 } from "./machine.ts";
 import { Observation } from "./observation.ts";
 import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
+import { loadDashboard } from "./dashboard.ts";
 
 /** The exit status if a second signal ends the process: 128 + the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -82,9 +83,6 @@ export function ignoreTimeout(error: unknown): void {
   if (!(error instanceof DOMException && error.name === "TimeoutError")) throw error;
 }
 
-/** The dashboard's files, which compiled and packed executables include. */
-const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);
-
 /**
  * Runs the server until a signal ends it.
  *
@@ -99,7 +97,7 @@ export async function serve(
   const tls = await readTls(options);
   const warning = tls && certificateWarning(tls.cert);
   if (warning !== undefined) printError(`${warning}.\n`);
-  const dashboard = await StaticFiles.load(DASHBOARD);
+  const dashboard = await loadDashboard();
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({ log: options.log, data });
   const backups = await openBackups(options, observation);

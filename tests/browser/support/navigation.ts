@@ -29,28 +29,32 @@ export async function signInAsAdministrator(fixture: Fixture): Promise<void> {
 async function signIn(page: Page, origin: string, secret: string): Promise<void> {
   await page.goto(origin);
   await submitSecret(page, secret);
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.getByRole("button", { name: "Sign in" }).waitFor({ state: "detached" });
 }
 
-const HEADINGS = {
-  "Files": "Drives",
-  "Uploads": "Uploads in progress",
-  "Applications": "Applications",
-  "Keys & usage": "Keys & usage",
-  "Connect": "Connect",
-};
+/** The sections of a project, as the navigation names them. */
+export type SectionName =
+  | "Files"
+  | "Links"
+  | "Uploads"
+  | "Trash"
+  | "Applications"
+  | "Keys"
+  | "Usage"
+  | "Activity"
+  | "Settings"
+  | "Connect";
 
-/** Opens a section of the project and waits for its heading. */
-export async function openSection(page: Page, name: keyof typeof HEADINGS): Promise<void> {
+/** Opens a section of the project with the navigation at the side, and waits for its heading. */
+export async function openSection(page: Page, name: SectionName): Promise<void> {
   const link = page.getByRole("navigation", { name: "Project" }).getByRole("link", { name });
   await link.click();
-  await page.getByRole("heading", { level: 1, name: HEADINGS[name] }).waitFor();
+  await page.getByRole("heading", { level: 1, name }).waitFor();
 }
 
 /** Waits until no part of the page is loading. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
-  // Without `first`, Playwright refuses a locator that matches several elements.
-  await page.locator(".loading").first().waitFor({ state: "detached" });
+  await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
 }
 
 /** The open dialog with this title. */

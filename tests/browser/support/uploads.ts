@@ -21,12 +21,10 @@ export async function openFolder(
   drive: string,
   ...folders: string[]
 ): Promise<void> {
-  const path = ["p", project.id, "files", drive, ...folders].map(encodeURIComponent).join("/");
-  const slash = folders.length > 0 ? "/" : "";
-  await page.evaluate((hash) => location.hash = hash, `#/${path}${slash}`);
-  const last = folders.at(-1) ?? drive;
+  const path = ["p", project.id, "files", drive, ...folders, ""].map(encodeURIComponent).join("/");
+  await page.evaluate((hash) => location.hash = hash, `#/${path}`);
   const current = page.getByRole("navigation", { name: "Folders" }).locator("[aria-current=page]");
-  await current.getByText(last === "" ? "(no name)" : last, { exact: true }).waitFor();
+  await current.getByText(folders.at(-1) ?? drive, { exact: true }).waitFor();
 }
 
 /** Clicks a button that opens a file chooser, and chooses files. Strings are paths on the disk. */
@@ -50,16 +48,9 @@ export async function drop({ page, context }: Fixture, paths: string[]): Promise
   await devTools.detach();
 }
 
-/** The row of an upload in the list of this tab. */
-export function uploadRow(page: Page, name: string): Locator {
-  return page.getByRole("list", { name: "Uploads of this tab" }).getByRole("listitem")
-    .filter({ has: page.getByRole("progressbar", { name: `Progress of ${name}`, exact: true }) });
-}
-
-/** The row of a file or folder in the open folder. */
+/** The file or folder of this name in the open folder: a row of the list, or a tile of the grid. */
 export function entry(page: Page, name: string): Locator {
-  return page.getByRole("grid").getByRole("row")
-    .filter({ has: page.getByRole("checkbox", { name: `Select ${name}`, exact: true }) });
+  return page.getByRole("grid").getByRole("row", { name, exact: true });
 }
 
 /** Records the numbers of the parts that the page sends from now on, in order. */

@@ -1,0 +1,75 @@
+/**
+ * Bundles the dashboard into the files that the server sends: `deno task dashboard`. The result is built where it is
+ * needed, and never checked in.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import { print } from "../package/command_line.ts";
+import { ROOT } from "../package/parts.ts";
+
+const SOURCES = join(ROOT, "src/dashboard");
+
+/** The files that the server sends. */
+export const BUNDLE = join(SOURCES, "dist");
+
+/** The bundles by name, each with the file that imports the rest. */
+const BUNDLES = { "main.js": "main.tsx", "main.css": "styles/main.css" };
+/** The files that are sent as they are. */
+const COPIES = ["index.html", "styles/icon.svg"];
+
+if (import.meta.main) {
+  await bundleDashboard(BUNDLE);
+  if (Deno.args.includes("--sizes")) await printSizes();
+}
+
+/** Writes the files of the dashboard into a folder. A file that is there already is replaced in one step. */
+export async function bundleDashboard(folder: string): Promise<void> {
+  await Deno.mkdir(folder, { recursive: true });
+  const temporary = await Deno.makeTempDir({ dir: folder, prefix: ".building-" });
+  try {
+    await Promise.all(
+      Object.entries(BUNDLES).map(([name, entry]) => bundle(entry, join(temporary, name))),
+    );
+    for (const path of COPIES) {
+      await Deno.copyFile(join(SOURCES, path), join(temporary, nameOf(path)));
+    }
+    for await (const { name } of Deno.readDir(temporary)) {
+      await Deno.rename(join(temporary, name), join(folder, name));
+    }
+  } finally {
+    await Deno.remove(temporary, { recursive: true });
+  }
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+async function bundle(entry: string, output: string): Promise<void> {
+  const args = [
+    "bundle",
+    "--quiet",
+    "--platform",
+    "browser",
+    "--minify",
+    "--output",
+    output,
+    entry,
+  ];
+  const command = new Deno.Command(Deno.execPath(), { args, cwd: SOURCES, stdin: "null" });
+  const { success, stderr } = await command.output();
+  if (!success) throw new Error(`deno bundle failed: ${new TextDecoder().decode(stderr)}`);
+}
+
+async function printSizes(): Promise<void> {
+  for await (const { name, isFile } of Deno.readDir(BUNDLE)) {
+    if (!isFile) continue;
+    const bytes = await Deno.readFile(join(BUNDLE, name));
+    const zipped = await new Response(
+      new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip")),
+    ).bytes();
+    print(`${name}: ${bytes.length} bytes, ${zipped.length} compressed\n`);
+  }
+}

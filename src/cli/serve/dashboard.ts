@@ -1,0 +1,24 @@
+import { StaticFiles } from "../../http/static_files.ts";
+
+/** The dashboard's files, which compiled and packed executables include. `deno task dashboard` builds them. */
+const DASHBOARD = new URL("../../dashboard/dist/", import.meta.url);
+
+/** What is shown in place of a dashboard that is not built. The API works without it. */
+const NOT_BUILT = `<!doctype html>
+<html lang="en">
+<title>kvdrive</title>
+<h1>The dashboard is not built</h1>
+<p>Run <code>deno task dashboard</code> and start the server again, or start it with <code>deno task start</code>.</p>
+</html>
+`;
+
+/** Loads the dashboard. Without the permission to read the program's own files, as on Deno Deploy, there is none. */
+export async function loadDashboard(): Promise<StaticFiles> {
+  try {
+    return await StaticFiles.load(DASHBOARD);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return StaticFiles.of(new Map());
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return StaticFiles.of(new Map([["index.html", new TextEncoder().encode(NOT_BUILT)]]));
+  }
+}

@@ -1,0 +1,67 @@
+import createClient, { type Client, type Middleware } from "openapi-fetch";
+import { refused, unreachable } from "./api_error.ts";
+import type { Connection } from "./connection.ts";
+import type { components, paths } from "./api_schema.d.ts";
+import type { SessionStore } from "./session.ts";
+
+/**
+ * The server's API, typed from its OpenAPI description. Every method throws an `ApiError` for an answer that is no
+ * success, so `data` of what it returns is there: use it with `dataOf`.
+ */
+export type Api = Client<paths>;
+
+/** The schemas of the API's description. */
+export type Schemas = components["schemas"];
+
+/** Makes the API's client. Its calls carry the session; one that is refused ends it. */
+export function createApi(session: SessionStore, connection: Connection): Api {
+  const client = createClient<paths>({ baseUrl: location.origin, cache: "no-store" });
+  client.use(withSession(session, connection));
+  return client;
+}
+
+/** Returns what a call answered. */
+export async function dataOf<T>(call: Promise<{ data?: T }>): Promise<T> {
+  const { data } = await call;
+  // A failed call throws, so there is an answer, which may be empty.
+  return data as T;
+}
+
+/** The header that shows that a request is from this page and not from another site. */
+export const SESSION_HEADER = "X-Kvdrive-Session";
+
+function withSession(session: SessionStore, connection: Connection): Middleware {
+  const ends = new Map<string, () => void>();
+  const end = (id: string) => {
+    ends.get(id)?.();
+    ends.delete(id);
+  };
+  return {
+    onRequest({ request, id }) {
+      const current = session.current.value;
+      if (current !== null) request.headers.set(SESSION_HEADER, current.csrf);
+      ends.set(id, connection.watch());
+      return request;
+    },
+    async onResponse({ request, response, id }) {
+      end(id);
+      if (response.status < 500) connection.succeeded();
+      if (response.ok) return;
+      const error = await refused(response);
+      if (response.status >= 500 && response.status !== 507) connection.failed(response.status);
+      const isCurrent = request.headers.get(SESSION_HEADER) === session.current.value?.csrf;
+      if (response.status === 401 && isCurrent) session.end(`${error.message}.`);
+      throw error;
+    },
+    onError({ error, id, request }) {
+      end(id);
+      if (request.signal.aborted || isAbort(error)) return error as Error;
+      connection.failed(0);
+      return unreachable();
+    },
+  };
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}

@@ -1,0 +1,72 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+
+/** How the last calls went. */
+export type ConnectionState = "online" | "slow" | "offline" | "failing";
+
+/** A call that takes longer counts as slow, in milliseconds. */
+const SLOW = 5000;
+/** Pause between two attempts to reach the server, in milliseconds. */
+const PROBE_INTERVAL = 3000;
+
+/** Knows whether the server answers. While it does not, it asks again every few seconds. */
+export class Connection {
+  readonly #state = signal<ConnectionState>("online");
+  readonly #restored = signal(0);
+  #slowCalls = 0;
+  #probe: number | undefined;
+
+  constructor() {
+    globalThis.addEventListener("offline", () => this.failed(0));
+    globalThis.addEventListener("online", () => void this.#ask());
+  }
+
+  get state(): ReadonlySignal<ConnectionState> {
+    return this.#state;
+  }
+
+  /** Changes each time the server answers again after a failure: what is shown should be loaded again. */
+  get restored(): ReadonlySignal<number> {
+    return this.#restored;
+  }
+
+  /** Watches a call that began. Returns a function to be called at its end. */
+  watch(): () => void {
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      this.#slowCalls++;
+      if (this.#state.value === "online") this.#state.value = "slow";
+    }, SLOW);
+    return () => {
+      clearTimeout(timer);
+      if (isSlow && --this.#slowCalls === 0 && this.#state.value === "slow") {
+        this.#state.value = "online";
+      }
+    };
+  }
+
+  /** The server answered a call. */
+  succeeded(): void {
+    if (this.#state.value !== "offline" && this.#state.value !== "failing") return;
+    clearInterval(this.#probe);
+    this.#probe = undefined;
+    this.#state.value = "online";
+    this.#restored.value++;
+  }
+
+  /** A call failed for a reason that may pass. @param status 0 without an answer. */
+  failed(status: number): void {
+    this.#state.value = status === 0 ? "offline" : "failing";
+    this.#probe ??= setInterval(() => void this.#ask(), PROBE_INTERVAL);
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const response = await fetch("/readyz", { cache: "no-store" });
+      await response.body?.cancel();
+      if (response.ok) this.succeeded();
+    } catch {
+      // It is still out of reach: the next attempt follows.
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** Texts for people: sizes, times, counts. */
+
+const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+
+/** Returns a size such as "3.4 MB", in powers of 1000 like the command line. */
+export function formatBytes(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 999.5 && unit < UNITS.length - 1) [value, unit] = [value / 1000, unit + 1];
+  const digits = unit === 0 || value >= 99.95 ? 0 : 1;
+  return `${value.toLocaleString("en", { maximumFractionDigits: digits })} ${UNITS[unit]}`;
+}
+
+/** Returns a count with its noun: "1 file", "1,204 files". */
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? noun : nouns}`;
+}
+
+export function formatNumber(value: number): string {
+  return value.toLocaleString("en");
+}
+
+const DATE = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+
+/** Returns a day such as "Nov 22, 2026"; `"—"` for no time. */
+export function formatDate(time: string | number | null | undefined): string {
+  return time === null || time === undefined ? "—" : DATE.format(new Date(time));
+}
+
+/** Returns a moment such as "Nov 22, 2026, 14:05". */
+export function formatTime(time: string | number | null | undefined): string {
+  if (time === null || time === undefined) return "—";
+  const date = new Date(time);
+  return `${DATE.format(date)}, ${TIME.format(date)}`;
+}
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Returns a moment near now such as "3 minutes ago" or "in 2 days"; a date if it is more than a month away. */
+export function formatRelative(
+  time: string | number | null | undefined,
+  now: number = Date.now(),
+): string {
+  if (time === null || time === undefined) return "never";
+  const seconds = (new Date(time).getTime() - now) / 1000;
+  const distance = Math.abs(seconds);
+  if (distance < 45) return "just now";
+  if (distance < 45 * MINUTE) return RELATIVE.format(Math.round(seconds / MINUTE), "minute");
+  if (distance < 22 * HOUR) return RELATIVE.format(Math.round(seconds / HOUR), "hour");
+  if (distance < 30 * DAY) return RELATIVE.format(Math.round(seconds / DAY), "day");
+  return formatDate(time);
+}

@@ -1,0 +1,37 @@
+import { hashOf } from "./router.ts";
+
+/** The sections of a project, as they stand in addresses. */
+export type Section =
+  | "files"
+  | "links"
+  | "trash"
+  | "uploads"
+  | "apps"
+  | "keys"
+  | "usage"
+  | "events"
+  | "settings"
+  | "connect";
+
+/** The addresses of the page's views. */
+export const links = {
+  home: (): string => "#/",
+  projects: (): string => "#/projects",
+  status: (): string => "#/status",
+  serverEvents: (): string => "#/events",
+  account: (): string => "#/account",
+
+  section: (project: string, section: Section, rest: readonly string[] = []): string =>
+    hashOf(["p", project, section, ...rest]),
+
+  /** A folder of a drive. @param path Empty, or ends with a slash. */
+  folder: (
+    project: string,
+    drive: string,
+    path = "",
+    query: { open?: string; q?: string } = {},
+  ): string => hashOf(["p", project, "files", drive, ...path.split("/")], query),
+
+  drives: (project: string): string => hashOf(["p", project, "files"]),
+  app: (project: string, app: string): string => hashOf(["p", project, "apps", app]),
+};

@@ -1,0 +1,100 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { ApiError, refused, unreachable } from "./api_error.ts";
+
+/** Who is signed in, as `GET /dashboard/session` tells it. The credential itself is not in the page. */
+export interface Session {
+  id: string;
+  role: "admin" | "project";
+  /** The project of a key; `null` for the administrator. */
+  project_id: string | null;
+  /** The beginning of the key, or `admin`. */
+  key: string;
+  permissions: Permission[];
+  /** The drives that a limited key opens; `null` for all. */
+  drives: string[] | null;
+  /** The beginning of the names that a limited key opens; `null` for all. */
+  name_prefix: string | null;
+  /** Sent with every call: other sites cannot know it. */
+  csrf: string;
+  created: string;
+  expires: string;
+  /** The version of the server. */
+  version: string;
+}
+
+export type Permission = "read" | "write" | "delete" | "list" | "admin";
+
+const PATH = "/dashboard/session";
+
+/** The session of this browser. The server keeps it; the browser has a cookie that scripts cannot read. */
+export class SessionStore {
+  readonly #current = signal<Session | null>(null);
+  readonly #reason = signal("");
+
+  /** The session; `null` without a sign-in. */
+  get current(): ReadonlySignal<Session | null> {
+    return this.#current;
+  }
+
+  /** Why the last session ended, for the sign-in page; empty if the user signed out. */
+  get reason(): ReadonlySignal<string> {
+    return this.#reason;
+  }
+
+  /** Whether the session has a permission everywhere that it may go. */
+  may(permission: Permission): boolean {
+    return this.#current.value?.permissions.includes(permission) ?? false;
+  }
+
+  get isAdministrator(): boolean {
+    return this.#current.value?.role === "admin";
+  }
+
+  /** Loads the session that the browser has a cookie for. @throws {ApiError} */
+  async load(): Promise<void> {
+    const { session } = await call<{ session: Session | null }>("GET", PATH);
+    this.#current.value = session;
+  }
+
+  /** Signs in with a project key, the administrator's token or a code. @throws {ApiError} */
+  async signIn(secret: string): Promise<void> {
+    const { session } = await call<{ session: Session }>("POST", PATH, { secret });
+    this.#reason.value = "";
+    this.#current.value = session;
+  }
+
+  /** Signs out here, or of all browsers. @throws {ApiError} */
+  async signOut(everywhere = false): Promise<void> {
+    const path = everywhere ? "/dashboard/sessions" : PATH;
+    const csrf = this.#current.value?.csrf ?? "";
+    await call("DELETE", path, undefined, { "X-Kvdrive-Session": csrf }).catch((error) => {
+      // A session that is over already needs no end.
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+    });
+    this.end("");
+  }
+
+  /** Forgets the session, which the server ended. @param reason A sentence for the sign-in page. */
+  end(reason: string): void {
+    this.#reason.value = reason;
+    this.#current.value = null;
+  }
+}
+
+async function call<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<T> {
+  const response = await fetch(path, {
+    method,
+    cache: "no-store",
+    headers: body === undefined ? headers : { ...headers, "Content-Type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw await refused(response);
+  return await response.json();
+}

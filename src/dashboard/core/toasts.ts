@@ -1,0 +1,52 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { sentenceOf } from "./api_error.ts";
+
+/** A short message in the corner. */
+export interface Toast {
+  id: number;
+  kind: "success" | "error" | "info";
+  text: string;
+  /** What the user can do about it, such as "Undo". */
+  action?: { label: string; run: () => void };
+}
+
+/** How long a toast is shown, in milliseconds. One with an action or an error stays longer. */
+const SHORT = 4000;
+const LONG = 10_000;
+
+/** Toasts at once: the oldest is removed. */
+const MAX_TOASTS = 4;
+
+/** The messages in the corner of the page. */
+export class Toasts {
+  readonly #shown = signal<readonly Toast[]>([]);
+  #next = 1;
+
+  get shown(): ReadonlySignal<readonly Toast[]> {
+    return this.#shown;
+  }
+
+  success(text: string, action?: Toast["action"]): void {
+    this.#show("success", text, action);
+  }
+
+  info(text: string, action?: Toast["action"]): void {
+    this.#show("info", text, action);
+  }
+
+  /** Shows what failed. */
+  error(error: unknown, action?: Toast["action"]): void {
+    this.#show("error", sentenceOf(error), action);
+  }
+
+  dismiss(id: number): void {
+    this.#shown.value = this.#shown.value.filter((toast) => toast.id !== id);
+  }
+
+  #show(kind: Toast["kind"], text: string, action: Toast["action"]): void {
+    const id = this.#next++;
+    const toast = action === undefined ? { id, kind, text } : { id, kind, text, action };
+    this.#shown.value = [...this.#shown.value, toast].slice(-MAX_TOASTS);
+    setTimeout(() => this.dismiss(id), kind === "error" || action ? LONG : SHORT);
+  }
+}

@@ -1,0 +1,6 @@
+import { Page } from "../ui/page.tsx";
+
+/** Keys. */
+export function Keys({ project: _project }: { project: string }) {
+  return <Page title="Keys">{null}</Page>;
+}

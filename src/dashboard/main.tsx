@@ -1,0 +1,35 @@
+import { render } from "preact";
+import { createApi } from "./core/api.ts";
+import { Connection } from "./core/connection.ts";
+import { type App, AppContext } from "./core/context.ts";
+import { Overlays } from "./core/overlays.ts";
+import { Router } from "./core/router.ts";
+import { SessionStore } from "./core/session.ts";
+import { createTheme } from "./core/theme.ts";
+import { Toasts } from "./core/toasts.ts";
+import { Root } from "./shell/root.tsx";
+
+/** Starts the page. */
+function main(): void {
+  const page = document.getElementById("page");
+  if (page === null) return;
+  const session = new SessionStore();
+  const connection = new Connection();
+  const app: App = {
+    session,
+    connection,
+    api: createApi(session, connection),
+    router: new Router(),
+    toasts: new Toasts(),
+    overlays: new Overlays(),
+    theme: createTheme(localStorage),
+  };
+  render(
+    <AppContext.Provider value={app}>
+      <Root />
+    </AppContext.Provider>,
+    page,
+  );
+}
+
+main();

@@ -1,0 +1,6 @@
+import { Page } from "../ui/page.tsx";
+
+/** Sessions. */
+export function Account() {
+  return <Page title="Sessions">{null}</Page>;
+}

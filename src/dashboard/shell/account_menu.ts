@@ -1,0 +1,33 @@
+import { LogOut, Monitor, Moon, Sun, UserRound } from "lucide";
+import type { App } from "../core/context.ts";
+import { links } from "../core/links.ts";
+import type { MenuItem } from "../ui/menu.tsx";
+
+/** The menu of the account: theme, sessions, sign-out. */
+export function accountMenu(app: App): MenuItem[] {
+  const { session, theme, router } = app;
+  return [
+    { label: "Sessions", icon: UserRound, run: () => router.go(links.account()) },
+    "-",
+    ...([["system", "As the system", Monitor], ["light", "Light", Sun], [
+      "dark",
+      "Dark",
+      Moon,
+    ]] as const)
+      .map(([value, label, icon]) => ({
+        label,
+        icon,
+        isChecked: theme.value === value,
+        run: () => void (theme.value = value),
+      })),
+    "-",
+    {
+      label: "Sign out",
+      icon: LogOut,
+      run: async () => {
+        await session.signOut();
+        router.replace("#/");
+      },
+    },
+  ];
+}

@@ -1,0 +1,53 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useApp } from "../core/context.ts";
+import { links } from "../core/links.ts";
+import type { Session } from "../core/session.ts";
+import { TransfersContext, useTransfers } from "../transfers/context.tsx";
+import { TransferCard } from "../transfers/card.tsx";
+import { BottomBar } from "./bottom_bar.tsx";
+import { ConnectionBanner } from "./connection_banner.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { viewOf } from "./views.tsx";
+
+/** The frame around every view: navigation, messages of the connection, and transfers, which go on when the view changes. */
+export function Shell() {
+  const { session, router } = useApp();
+  const transfers = useTransfers();
+  const main = useRef<HTMLElement>(null);
+  const current = session.current.value;
+  const view = current === null ? undefined : viewOf(router.address.value, current);
+  const place = `${view?.project}/${view?.section}`;
+
+  useEffect(() => {
+    if (view === undefined && current !== null) router.replace(homeOf(current));
+  });
+  useEffect(() => {
+    // Screen readers and the next Tab start at the new view.
+    main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+    main.current?.scrollTo(0, 0);
+  }, [place]);
+
+  if (view === undefined) return null;
+  const navigation = { section: view.section, project: view.project };
+  return (
+    <TransfersContext.Provider value={transfers}>
+      <div class="shell">
+        <button type="button" class="skip" onClick={() => main.current?.focus()}>
+          Skip to the content
+        </button>
+        <Sidebar {...navigation} />
+        <div class="shell-content">
+          <ConnectionBanner />
+          <main ref={main} id="main" tabIndex={-1}>{view.node}</main>
+        </div>
+        <BottomBar {...navigation} />
+        <TransferCard />
+      </div>
+    </TransfersContext.Provider>
+  );
+}
+
+/** The first page of a session: a project opens on its files. */
+export function homeOf({ role, project_id }: Session): string {
+  return role === "admin" || project_id === null ? links.projects() : links.drives(project_id);
+}

@@ -1,0 +1,4 @@
+/** The card in the corner with running transfers. */
+export function TransferCard() {
+  return null;
+}

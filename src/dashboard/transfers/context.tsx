@@ -1,0 +1,21 @@
+import { createContext } from "preact";
+import { useContext, useMemo } from "preact/hooks";
+import { useApp } from "../core/context.ts";
+import { Transfers } from "./transfers.ts";
+
+export const TransfersContext = createContext<Transfers | undefined>(undefined);
+
+/** Makes the transfers of a session, for the shell. */
+export function useTransfers(): Transfers {
+  const app = useApp();
+  return useMemo(() => new Transfers(app), []);
+}
+
+/** Returns the transfers of the session. To be called while a component renders. */
+export function useSharedTransfers(): Transfers {
+  const transfers = useContext(TransfersContext);
+  if (transfers === undefined) {
+    throw new Error("There is no TransfersContext around this component");
+  }
+  return transfers;
+}

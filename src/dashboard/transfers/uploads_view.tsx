@@ -1,0 +1,6 @@
+import { Page } from "../ui/page.tsx";
+
+/** Uploads. */
+export function Uploads({ project: _project }: { project: string }) {
+  return <Page title="Uploads">{null}</Page>;
+}

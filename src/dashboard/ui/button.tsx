@@ -1,0 +1,84 @@
+import type { IconNode } from "lucide";
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useApp } from "../core/context.ts";
+import { Icon } from "./icon.tsx";
+
+type ButtonAttributes = Omit<ButtonHTMLAttributes<HTMLButtonElement>, "onClick" | "icon" | "size">;
+
+interface ButtonProps extends ButtonAttributes {
+  kind?: "primary" | "danger" | "quiet";
+  icon?: IconNode;
+  type?: "button" | "submit";
+  disabled?: boolean;
+  /** While a promise that it returns is pending, the button is busy; what it throws is shown as a message. */
+  onClick?: (event: MouseEvent) => unknown;
+  children?: ComponentChildren;
+}
+
+/** A button with a text, and an icon before it. */
+export function Button(
+  { kind, icon, type = "button", onClick, children, disabled = false, ...rest }: ButtonProps,
+) {
+  const [isBusy, click] = useBusy(onClick);
+  return (
+    <button
+      {...rest}
+      type={type}
+      class={`button ${kind ?? ""} ${rest.class ?? ""}`}
+      disabled={disabled}
+      aria-busy={isBusy || undefined}
+      onClick={click}
+    >
+      {icon === undefined ? null : <Icon of={icon} />}
+      {children === undefined ? null : <span>{children}</span>}
+    </button>
+  );
+}
+
+/** A button that has only an icon. Its label is read by screen readers and shown as a tooltip. */
+export function IconButton(
+  { icon, label, onClick, size = 18, disabled = false, ...rest }: Omit<ButtonProps, "label"> & {
+    icon: IconNode;
+    label: string;
+    size?: number;
+  },
+) {
+  const [isBusy, click] = useBusy(onClick);
+  return (
+    <button
+      {...rest}
+      type="button"
+      class={`icon-button ${rest.class ?? ""}`}
+      aria-label={label}
+      title={label}
+      disabled={disabled}
+      aria-busy={isBusy || undefined}
+      onClick={click}
+    >
+      <Icon of={icon} size={size} />
+    </button>
+  );
+}
+
+/** Runs an action once at a time, and shows what it throws. */
+export function useBusy(
+  action: ((event: MouseEvent) => unknown) | undefined,
+): [boolean, (event: MouseEvent) => Promise<void>] {
+  const { toasts } = useApp();
+  const [isBusy, setBusy] = useState(false);
+  const run = async (event: MouseEvent) => {
+    if (isBusy) return;
+    try {
+      const result = action?.(event);
+      if (!(result instanceof Promise)) return;
+      setBusy(true);
+      await result;
+    } catch (error) {
+      toasts.error(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return [isBusy, run];
+}

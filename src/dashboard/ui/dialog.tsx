@@ -1,0 +1,171 @@
+import { X } from "lucide";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { sentenceOf } from "../core/api_error.ts";
+import type { App } from "../core/context.ts";
+import { Button, IconButton } from "./button.tsx";
+import { FormProblem } from "./field.tsx";
+
+/**
+ * A modal dialog: the browser's own, which keeps the focus inside, closes with Escape and returns the focus.
+ * A click beside it closes it unless it has a form.
+ */
+export function Dialog({ title, onClose, children, footer, size = "medium", isForm = false }: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  footer?: ComponentChildren;
+  size?: "small" | "medium" | "large";
+  isForm?: boolean;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={`dialog ${size}`}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (!isForm && event.target === ref.current) onClose();
+      }}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      <div class="dialog-frame">
+        <header class="dialog-head">
+          <h2 id={id}>{title}</h2>
+          <IconButton icon={X} label="Close" onClick={onClose} />
+        </header>
+        <div class="dialog-body">{children}</div>
+        {footer === undefined ? null : <footer class="dialog-foot">{footer}</footer>}
+      </div>
+    </dialog>
+  );
+}
+
+/** A dialog with a form. It stays open, with the problem beside its fields, until `onSubmit` succeeds. */
+export function FormDialog({ title, submit, onClose, onSubmit, children, isDanger = false, size }: {
+  title: string;
+  /** The label of the button. */
+  submit: string;
+  onClose: () => void;
+  /** What it throws is shown above the buttons. */
+  onSubmit: () => Promise<unknown> | unknown;
+  children: ComponentChildren;
+  isDanger?: boolean;
+  size?: "small" | "medium" | "large";
+}) {
+  const id = useId();
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const send = async (event: Event) => {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    setProblem("");
+    try {
+      await onSubmit();
+    } catch (error) {
+      setProblem(sentenceOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const buttons = (
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button
+        kind={isDanger ? "danger" : "primary"}
+        type="submit"
+        form={id}
+        aria-busy={isBusy || undefined}
+      >
+        {submit}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={buttons}
+      isForm
+      {...(size === undefined ? {} : { size })}
+    >
+      <form id={id} class="stack" onSubmit={send} noValidate>
+        {children}
+        <FormProblem text={problem} />
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks before something that destroys. Returns whether the user agreed. */
+export async function confirm(
+  { overlays }: Pick<App, "overlays">,
+  { title, text, action, typed }: {
+    title: string;
+    text: ComponentChildren;
+    /** The label of the button, such as "Delete drive". */
+    action: string;
+    /** A word that has to be typed first, such as the name of what is deleted. */
+    typed?: string;
+  },
+): Promise<boolean> {
+  const answer = await overlays.show<true>((close) => (
+    <Confirmation
+      {...{ title, text, action }}
+      {...(typed === undefined ? {} : { typed })}
+      onClose={close}
+    />
+  ));
+  return answer === true;
+}
+
+function Confirmation({ title, text, action, typed, onClose }: {
+  title: string;
+  text: ComponentChildren;
+  action: string;
+  typed?: string;
+  onClose: (agreed?: true) => void;
+}) {
+  const [entered, setEntered] = useState("");
+  const submit = () => {
+    if (typed !== undefined && entered !== typed) throw new Error(`Type “${typed}” to confirm`);
+    onClose(true);
+  };
+  return (
+    <FormDialog
+      title={title}
+      submit={action}
+      isDanger
+      size="small"
+      onClose={() => onClose()}
+      onSubmit={submit}
+    >
+      <div class="prose">{text}</div>
+      {typed === undefined ? null : (
+        <label class="field">
+          <span class="field-label">
+            Type <strong>{typed}</strong> to confirm
+          </span>
+          <input
+            class="input"
+            value={entered}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setEntered(event.currentTarget.value)}
+          />
+        </label>
+      )}
+    </FormDialog>
+  );
+}

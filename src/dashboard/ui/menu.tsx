@@ -1,0 +1,152 @@
+import type { IconNode } from "lucide";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { App } from "../core/context.ts";
+import { Icon } from "./icon.tsx";
+
+/** An entry of a menu; `"-"` is a line between two groups. */
+export type MenuItem = MenuAction | "-";
+
+export interface MenuAction {
+  label: string;
+  icon?: IconNode;
+  /** The key that does the same, such as "F2". */
+  shortcut?: string;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  /** For entries of which one is chosen. */
+  isChecked?: boolean;
+  run: () => unknown;
+}
+
+/** Where a menu opens: at the pointer, or below an element. */
+export type MenuPlace = { x: number; y: number } | HTMLElement;
+
+/** Space between a menu and the edge of the window, in pixels. */
+const MARGIN = 8;
+
+/** Opens a menu, and runs what the user chooses. */
+export async function openMenu(
+  { overlays, toasts }: Pick<App, "overlays" | "toasts">,
+  place: MenuPlace,
+  items: readonly MenuItem[],
+  label: string,
+): Promise<void> {
+  const chosen = await overlays.show<MenuAction>((close) => (
+    <Menu {...{ place, items, label }} onClose={close} />
+  ));
+  try {
+    await chosen?.run();
+  } catch (error) {
+    toasts.error(error);
+  }
+}
+
+function Menu({ place, items, label, onClose }: {
+  place: MenuPlace;
+  items: readonly MenuItem[];
+  label: string;
+  onClose: (chosen?: MenuAction) => void;
+}) {
+  const ref = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const menu = ref.current;
+    if (menu === null) return;
+    const before = document.activeElement;
+    // A popover lies above dialogs, and closes with Escape and with a click beside it.
+    menu.showPopover();
+    putAt(menu, place);
+    entriesOf(menu)[0]?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <div
+      ref={ref}
+      class="menu"
+      role="menu"
+      aria-label={label}
+      popover="auto"
+      onToggle={(event) => event.newState === "closed" && onClose()}
+      onKeyDown={moveFocus}
+      onContextMenu={(event) => event.preventDefault()}
+    >
+      {items.map((item, index) =>
+        item === "-"
+          ? <hr key={index} role="separator" />
+          : <Entry key={index} item={item} onChoose={() => onClose(item)} />
+      )}
+    </div>
+  );
+}
+
+function Entry({ item, onChoose }: { item: MenuAction; onChoose: () => void }) {
+  const { label, icon, shortcut, isDanger, isDisabled, isChecked } = item;
+  return (
+    <button
+      type="button"
+      role={isChecked === undefined ? "menuitem" : "menuitemradio"}
+      aria-checked={isChecked}
+      aria-disabled={isDisabled || undefined}
+      aria-keyshortcuts={shortcut}
+      class={isDanger ? "menu-entry danger" : "menu-entry"}
+      tabIndex={-1}
+      onClick={() => isDisabled || onChoose()}
+    >
+      {icon === undefined ? <span class="icon" /> : <Icon of={icon} />}
+      <span class="menu-label">{label}</span>
+      {shortcut === undefined ? null : <kbd aria-hidden="true">{shortcut}</kbd>}
+    </button>
+  );
+}
+
+function entriesOf(menu: HTMLElement): HTMLElement[] {
+  return [...menu.querySelectorAll<HTMLElement>(".menu-entry")];
+}
+
+/** Arrows, Home, End and letters move the focus (WAI-ARIA, menu pattern). */
+function moveFocus(event: KeyboardEvent): void {
+  event.stopPropagation();
+  const menu = event.currentTarget as HTMLElement;
+  const entries = entriesOf(menu);
+  const at = entries.indexOf(document.activeElement as HTMLElement);
+  const next = nextEntry(entries, at, event.key);
+  if (event.key === "Tab") menu.hidePopover();
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}
+
+function nextEntry(entries: HTMLElement[], at: number, key: string): HTMLElement | undefined {
+  switch (key) {
+    case "ArrowDown":
+      return entries[(at + 1) % entries.length];
+    case "ArrowUp":
+      return entries.at(at <= 0 ? -1 : at - 1);
+    case "Home":
+      return entries[0];
+    case "End":
+      return entries.at(-1);
+    default: {
+      if (key.length !== 1) return undefined;
+      const rotated = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
+      return rotated.find(({ textContent }) =>
+        textContent?.trim().toLowerCase().startsWith(key.toLowerCase())
+      );
+    }
+  }
+}
+
+/** Puts the menu where it fits into the window. */
+function putAt(menu: HTMLElement, place: MenuPlace): void {
+  const { width, height } = menu.getBoundingClientRect();
+  const anchor = place instanceof HTMLElement
+    ? place.getBoundingClientRect()
+    : new DOMRect(place.x, place.y);
+  const below = anchor.bottom + 4;
+  const fitsBelow = below + height + MARGIN <= innerHeight;
+  const top = fitsBelow ? below : Math.max(MARGIN, anchor.top - height - 4);
+  const left = Math.min(anchor.left, innerWidth - width - MARGIN);
+  menu.style.top = `${top}px`;
+  menu.style.left = `${Math.max(MARGIN, left)}px`;
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+
+/** The frame of a view: its heading with actions, then its content. Sets the title of the tab. */
+export function Page({ title, lead, actions, children, isWide = false }: {
+  title: string;
+  lead?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  isWide?: boolean;
+}) {
+  useTitle(title);
+  return (
+    <div class={isWide ? "page wide" : "page"}>
+      <header class="page-head">
+        <div>
+          <h1 tabIndex={-1}>{title}</h1>
+          {lead === undefined ? null : <p class="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({ title, lead, actions, children }: {
+  title: string;
+  lead?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="section" aria-label={title}>
+      <header class="section-head">
+        <div>
+          <h2>{title}</h2>
+          {lead === undefined ? null : <p class="lead">{lead}</p>}
+        </div>
+        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Sets the title of the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · kvdrive`;
+  }, [title]);
+}

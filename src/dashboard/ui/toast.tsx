@@ -1,0 +1,33 @@
+import { CircleAlert, CircleCheck, Info, X } from "lucide";
+import { useApp } from "../core/context.ts";
+import type { Toast } from "../core/toasts.ts";
+import { Button, IconButton } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+const ICONS = { success: CircleCheck, error: CircleAlert, info: Info };
+
+/** The messages in the corner. Screen readers announce them. */
+export function ToastList() {
+  const { toasts } = useApp();
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.shown.value.map((toast) => <ToastCard key={toast.id} toast={toast} />)}
+    </div>
+  );
+}
+
+function ToastCard({ toast: { id, kind, text, action } }: { toast: Toast }) {
+  const { toasts } = useApp();
+  const act = () => {
+    toasts.dismiss(id);
+    action?.run();
+  };
+  return (
+    <div class={`toast ${kind}`}>
+      <Icon of={ICONS[kind]} />
+      <p>{text}</p>
+      {action === undefined ? null : <Button kind="quiet" onClick={act}>{action.label}</Button>}
+      <IconButton icon={X} label="Dismiss" size={16} onClick={() => toasts.dismiss(id)} />
+    </div>
+  );
+}
