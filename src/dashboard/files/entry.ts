@@ -1,0 +1,35 @@
+/** A folder of a drive. */
+export interface Place {
+  project: string;
+  drive: string;
+  /** Empty for the drive itself, otherwise it ends with a slash: `trip/2026/`. */
+  path: string;
+}
+
+/** A file or a folder in a list. */
+export interface Entry {
+  kind: "file" | "folder";
+  /** The whole name in the drive; that of a folder ends with a slash. */
+  name: string;
+  /** Bytes; absent for folders. */
+  size?: number;
+  content_type?: string;
+  etag?: string;
+  created?: string;
+  modified?: string;
+  /** When the sender's own copy was last modified. */
+  mtime?: string;
+  /** When the file expires. */
+  expires?: string;
+}
+
+/** Returns the last segment of a name: what people call the file or folder. */
+export function labelOf({ name }: Pick<Entry, "name">): string {
+  const end = name.endsWith("/") ? name.length - 1 : name.length;
+  return name.slice(name.lastIndexOf("/", end - 1) + 1, end);
+}
+
+/** Returns the folder that a file or folder is in: empty, or with a slash at its end. */
+export function folderOf({ name }: Pick<Entry, "name">): string {
+  return name.slice(0, name.lastIndexOf("/", name.length - 2) + 1);
+}
