@@ -61,7 +61,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store/disk",
     "rules",
   ],
+  "store/sessions": [
+    "store/accounts",
+    "store/bytes",
+    "store/engine",
+    "store/reads",
+    "store/disk",
+    "rules",
+  ],
   "store/accounts": [
+    "store/sessions",
     "store/links",
     "store/files",
     "store/bytes",
@@ -84,6 +93,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "store/verify": [
+    "store/sessions",
     "store/links",
     "store/accounts",
     "store/files",

@@ -24,6 +24,9 @@ import {
   startUpload,
 } from "./api/files/uploads.ts";
 import { createArchive } from "./api/sharing/create_archive.ts";
+import { createSignInCode } from "./api/sessions/sign_in_codes.ts";
+import { showSession, signIn, signOut } from "./api/sessions/session.ts";
+import { endSession, endSessions, listSessions } from "./api/sessions/sessions.ts";
 import { allowedMethods, findEndpoint, findRoute, type Route, route } from "./api/router.ts";
 import { createLink, listLinks, revokeLink } from "./api/sharing/links.ts";
 import { openLink, unlockLink } from "./api/sharing/share.ts";
@@ -88,6 +91,10 @@ export const routes: readonly Route[] = [
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),
   route("/dashboard/assets/:file", { GET: showDashboardFile }),
+  route("/dashboard/session", { GET: showSession, POST: signIn, DELETE: signOut }),
+  route("/dashboard/sessions", { GET: listSessions, DELETE: endSessions }),
+  route("/dashboard/sessions/:session", { DELETE: endSession }),
+  route("/admin/v1/sign-in-codes", { POST: createSignInCode }),
   route("/openapi.json", { GET: showDescription(() => routes) }),
   route("/healthz", { GET: showHealth }),
   route("/readyz", { GET: showReadiness }),

@@ -21,7 +21,7 @@ async function call(
   const store = new Proxy({}, {
     get(_, part) {
       if (part === "keys") return { find: () => Promise.resolve(key) };
-      if (part === "adminToken") return undefined;
+      if (part === "adminToken" || part === "signIns") return undefined;
       throw new StoreUsed(`The store's ${String(part)} were used`);
     },
   }) as unknown as Store;
@@ -60,6 +60,7 @@ Deno.test("a row accepts the callers that the description of the operation names
     if (need?.of === "anyone") continue;
     assertEquals(schemes.includes("ProjectKey"), takesKey, operation.id);
     assertEquals(schemes.includes("AdministratorToken"), true, operation.id);
+    assertEquals(schemes.includes("SessionHeader"), true, operation.id);
   }
 });
 

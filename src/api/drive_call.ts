@@ -1,9 +1,4 @@
-import {
-  authenticateCaller,
-  bearerToken,
-  reauthenticate,
-  requireProjectKey,
-} from "../http/authentication.ts";
+import { authenticateForProject, type Caller, reauthenticate } from "../http/authentication.ts";
 import { announcedSize, assertDigest, expectedDigest, readBody } from "../http/body.ts";
 import { errors, toHttpError } from "../http/http_error.ts";
 import type { RequestContext, RequestKind } from "../http/request_context.ts";
@@ -14,7 +9,7 @@ import { MAX_CONTENT_TYPE, namedContentType } from "../rules/content_type.ts";
 import { driveNameProblem, fileNameProblem, isProjectId } from "../rules/names.ts";
 import { MAX_PAYLOAD } from "../rules/payloads.ts";
 import type { Preconditions } from "../rules/preconditions.ts";
-import { Rights } from "../rules/rights.ts";
+import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import { NoSuchProject } from "../store/engine/errors.ts";
 import type { Place } from "../store/engine/records.ts";
@@ -36,6 +31,7 @@ export interface DriveCall {
    * not from `placeOf`, and each other drive, is the handler's to check.
    */
   rights: Rights;
+  caller: Caller;
   context: RequestContext;
   /** Returns the origin that the client requested, such as `https://files.example.com`. */
   origin: () => string;
@@ -106,38 +102,37 @@ function authorized(operation: string, handler: DriveHandler): Handler {
 }
 
 /** The sender of a request, who may use the project. */
-interface Sender extends Pick<DriveCall, "rights" | "reauthorize"> {
+interface Sender extends Pick<DriveCall, "caller" | "reauthorize"> {
   isAdministrator: boolean;
+  rights: Rights;
 }
 
 /**
- * Requires a key of the project, or the administrator's token. "Every drive request carries the header `X-Api-Key`": if
- * it does, the key decides, even beside the token.
+ * Requires a key of the project, the administrator's token, or a session with one of them.
  *
  * @throws {HttpError} 401, 403 or 429 as for keys; 404 if the administrator names a project that does not exist.
  */
-async function authorize(
+export async function authorize(
   { request: { headers }, address, context }: RoutedRequest,
   project: string,
   { store, wrongKeys }: Deps,
 ): Promise<Sender> {
-  const auth = { keys: store.keys, wrongKeys, address, context };
-  if (headers.has("x-api-key") || bearerToken(headers) === undefined) {
-    const rights = await requireProjectKey(headers, project, auth);
-    const reauthorize = () => reauthenticate(headers, project, rights, auth);
-    return { isAdministrator: false, rights, reauthorize };
+  const { keys, adminToken, signIns: sessions } = store;
+  const auth = { keys, sessions, adminToken, wrongKeys, address, context };
+  const caller = await authenticateForProject(headers, project, adminToken, auth);
+  const { isAdministrator, rights } = caller;
+  if (isAdministrator) {
+    const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
+    if (!exists) throw errors.projectNotFound(project);
   }
-  await authenticateCaller(headers, store.adminToken, auth);
-  const exists = isProjectId(project) && await store.projects.get(project) !== undefined;
-  if (!exists) throw errors.projectNotFound(project);
-  const reauthorize = async () => void await authenticateCaller(headers, store.adminToken, auth);
-  return { isAdministrator: true, rights: Rights.all, reauthorize };
+  const reauthorize = () => reauthenticate(caller, auth);
+  return { caller, isAdministrator, rights, reauthorize };
 }
 
 function driveCallOf(
   { request, requestId, address, context, origin, params, query: text }: RoutedRequest,
   project: string,
-  { rights, reauthorize }: Sender,
+  { caller, rights, reauthorize }: Sender,
 ): DriveCall {
   const drive = params["drive"] === undefined ? "" : driveOf(params["drive"], rights);
   const id = decodeSegment(params["id"] ?? params["link"] ?? "");
@@ -151,6 +146,7 @@ function driveCallOf(
     drive,
     id,
     query: new Query(text),
+    caller,
     rights,
     reauthorize,
   };

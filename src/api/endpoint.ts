@@ -31,6 +31,8 @@ export interface ShareAddress {
 /** What the endpoints need from the program. */
 export interface Deps {
   store: Store;
+  /** The version of the server. */
+  version: string;
   /** The files of the dashboard. */
   dashboard: StaticFiles;
   /** Size and free space of the store's disk. */

@@ -75,6 +75,16 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   createAppKey: project("admin"),
   revokeAppKey: project("admin"),
 
+  createSignInCode: administrator,
+
+  // A session shows and ends itself. Each key and the administrator's token have sessions of their own.
+  showSession: anyone,
+  signIn: anyone,
+  signOut: anyone,
+  listSessions: anyone,
+  endSessions: anyone,
+  endSession: anyone,
+
   // The owner is a caller among others here: see `authorize` in `src/gate/authorization.ts`.
   forwardAuth: anyone,
   openLink: anyone,

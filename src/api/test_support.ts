@@ -15,6 +15,7 @@ import type { Deps, RoutedRequest } from "./endpoint.ts";
 export async function testDeps(store: Store, own: Partial<Deps> = {}): Promise<Deps> {
   return {
     store,
+    version: "0.0.0",
     dashboard: StaticFiles.of(new Map()),
     volume: () => Promise.resolve(undefined),
     gate: undefined,
@@ -66,6 +67,7 @@ export function driveCall(request: Request, own: Partial<DriveCall> = {}): Drive
     reauthorize: () => Promise.resolve(),
     context: someContext(),
     rights: Rights.all,
+    caller: { isAdministrator: true, rights: Rights.all, hash: "" },
     project: "p",
     drive: "d",
     id: "",

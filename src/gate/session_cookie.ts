@@ -1,3 +1,4 @@
+import { DASHBOARD_COOKIE } from "../http/network/dashboard_cookie.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
 
 // `@std/http/cookie` is wrong here: it keeps one cookie of a name, but a browser sends one per path, and it cannot remove a
@@ -52,7 +53,7 @@ export function sessionTokens(headers: readonly Header[], names: readonly string
   return tokens;
 }
 
-/** Returns a Cookie header without session cookies and otherwise unchanged, or `undefined` if no cookie is left. */
+/** Returns a Cookie header without the cookies of the server and otherwise unchanged, or `undefined` if no cookie is left. */
 export function withoutSessionCookie(cookies: string): string | undefined {
   if (!CONTAINS_NAME.test(cookies)) return cookies;
   const pairs = cookies.split(";");
@@ -62,7 +63,7 @@ export function withoutSessionCookie(cookies: string): string | undefined {
   return rest === "" ? undefined : rest;
 }
 
-/** Whether a Set-Cookie header sets a cookie that browsers would send as a session cookie. */
+/** Whether a Set-Cookie header sets a cookie that browsers would send as one of the server. */
 export function setsSessionCookie(setCookie: string): boolean {
   if (!CONTAINS_NAME.test(setCookie)) return false;
   const semicolon = setCookie.indexOf(";");
@@ -112,10 +113,13 @@ function nameOf(pair: string): string {
   return (equals === -1 ? pair : pair.slice(0, equals)).trim();
 }
 
-const CONTAINS_NAME = new RegExp(NAME, "i");
+/** The cookies of the server: of the gate's sessions and of the dashboard, which may have the same host. */
+const OWN_NAMES = `(?:${NAME}|${DASHBOARD_COOKIE})`;
+
+const CONTAINS_NAME = new RegExp(OWN_NAMES, "i");
 
 /**
- * A cookie with the session's name, with any prefix and in any case. Browsers send a cookie without a name as its value
+ * A cookie with the name of one of the server, with any prefix and in any case. Browsers send a cookie without a name as its value
  * only: `=kvdrive_session=x` comes back as `kvdrive_session=x`.
  */
-const SESSION_PAIR = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${NAME}\\s*(?:=|$)`, "i");
+const SESSION_PAIR = new RegExp(`^[=\\s]*(?:__[a-z-]*-)?${OWN_NAMES}\\s*(?:=|$)`, "i");

@@ -1,6 +1,7 @@
 import { Rights } from "../rules/rights.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import { errors, type HttpError } from "./http_error.ts";
+import { csrfOf, dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
 import type { WrongKeyLimiter } from "./network/wrong_keys.ts";
 import type { RequestContext } from "./request_context.ts";
 
@@ -32,6 +33,7 @@ export interface AdminToken {
 /** What is needed to check the credentials of a request. */
 export interface AuthContext {
   keys: KeyRing;
+  sessions: SessionRing;
   wrongKeys: WrongKeyLimiter;
   /** Returns the address of the client. */
   address: () => string;
@@ -39,46 +41,87 @@ export interface AuthContext {
   context: RequestContext;
 }
 
-/** A sender with access to everything, or to one project. */
+/** A session of a browser that is signed in to the dashboard. */
+export interface KnownSession {
+  /** SHA-256 of its token. */
+  hash: string;
+  record: { id: string; owner: { hash: string } };
+  /** Absent for the administrator. */
+  key?: KnownKey;
+}
+
+/** Looks up sessions by the SHA-256 of their tokens. */
+export interface SessionRing {
+  find(hash: string): Promise<KnownSession | undefined>;
+}
+
+/** Knows which sessions were ended. */
+export interface SessionStatus {
+  /** Whether a session that was valid `age` milliseconds ago still is. */
+  isStillValid(hash: string, age: number): Promise<boolean>;
+}
+
+/** The sender of a request, with access to everything, or to one project. */
 export type Caller =
-  | { isAdministrator: true; rights: Rights }
-  | { isAdministrator: false; project: string; rights: Rights };
+  & {
+    rights: Rights;
+    /** SHA-256 of the key or token. */
+    hash: string;
+    /** The session that the sender used, if it was one. */
+    session?: { hash: string; id: string };
+  }
+  & ({ isAdministrator: true } | { isAdministrator: false; project: string });
 
 /**
- * Requires a key of the project in `X-Api-Key`. Returns its rights.
+ * The sender of a request to a project. "Every drive request carries the header `X-Api-Key`": if it does, the key decides,
+ * even beside the administrator's token. Without both, the session of a browser counts.
  *
- * @throws {HttpError} 401 without a known key, 429 after too many unknown ones, 403 with a key of another project.
+ * @throws {HttpError} 401 without known credentials, 429 after too many unknown ones, 403 with a key of another project.
  */
-export async function requireProjectKey(
+export async function authenticateForProject(
   headers: Headers,
   project: string,
+  adminToken: AdminToken,
   auth: AuthContext,
-): Promise<Rights> {
-  const key = await knownKey(headers, auth);
-  if (key.project !== project) throw errors.wrongProject();
-  return key.rights;
+): Promise<Caller> {
+  const isByKey = headers.has("x-api-key") || bearerToken(headers) === undefined;
+  const caller = isByKey
+    ? await keyOrSession(headers, auth, errors.missingKey)
+    : await authenticateCaller(headers, adminToken, auth);
+  if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();
+  return caller;
 }
 
 /**
- * Checks whether the key of an accepted request is still valid: it may have been revoked while the body was received. Costs
- * no read of the store while the request is young.
+ * Checks whether the credentials of an accepted request are still valid: they may have been revoked while the body was
+ * received. Costs no read of the store while the request is young.
  *
- * @throws {HttpError} 401 if the key was revoked or has expired.
+ * @throws {HttpError} 401 if the key or token was revoked or has expired, or the session was ended.
  */
 export async function reauthenticate(
-  headers: Headers,
-  project: string,
-  { expires = Infinity }: Pick<Rights, "expires">,
-  { keys, context }: { keys: KeyStatus; context: RequestContext },
+  caller: Caller,
+  { keys, sessions, adminToken, context }: {
+    keys: KeyStatus;
+    sessions: SessionStatus;
+    adminToken: AdminToken;
+    context: RequestContext;
+  },
 ): Promise<void> {
-  const hash = hashSecret(headers.get("x-api-key") ?? "");
+  const { hash, session, rights: { expires = Infinity } } = caller;
   const age = performance.now() - context.began;
-  if (await keys.isStillValid(hash, project, age)) return;
+  const isEnded = session !== undefined && !await sessions.isStillValid(session.hash, age);
+  if (caller.isAdministrator) {
+    if (!isEnded && await adminToken.hasHash(hash)) return;
+    throw isEnded ? errors.sessionEnded() : errors.unknownToken();
+  }
+  if (!isEnded && await keys.isStillValid(hash, caller.project, age)) return;
+  if (isEnded) throw errors.sessionEnded();
   throw expires <= Date.now() ? errors.expiredKey() : errors.revokedKey();
 }
 
 /**
- * The sender of a request, by the administrator's token if there is a bearer token, otherwise by the project key.
+ * The sender of a request, by the administrator's token if there is a bearer token, otherwise by the project key, or by
+ * the session of a browser if there is no key either.
  *
  * @throws {HttpError} 401 without known credentials, 429 after too many unknown ones.
  */
@@ -88,15 +131,62 @@ export async function authenticateCaller(
   auth: AuthContext,
 ): Promise<Caller> {
   const token = bearerToken(headers);
-  if (token !== undefined) {
-    const isKnown = token.length <= MAX_KEY_HEADER && await adminToken.hasHash(hashSecret(token));
-    if (!isKnown) throw keyRefusal(errors.unknownToken(), auth);
-    auth.context.key = "admin";
-    return { isAdministrator: true, rights: Rights.all };
+  if (token === undefined) return await keyOrSession(headers, auth, errors.missingCredentials);
+  const hash = token.length <= MAX_KEY_HEADER ? hashSecret(token) : "";
+  if (!await adminToken.hasHash(hash)) throw keyRefusal(errors.unknownToken(), auth);
+  auth.context.key = "admin";
+  return { isAdministrator: true, rights: Rights.all, hash };
+}
+
+/**
+ * The sender of a request by the key in `X-Api-Key`, or by a session. The lookup is by SHA-256, so that its duration tells
+ * a guesser nothing about the key.
+ *
+ * @param missing Returns the error for a request with neither.
+ * @throws {HttpError} 401 without a known key or session, 429 after too many unknown keys.
+ */
+async function keyOrSession(
+  headers: Headers,
+  auth: AuthContext,
+  missing: () => HttpError,
+): Promise<Caller> {
+  const key = headers.get("x-api-key") ?? "";
+  if (key === "") {
+    const caller = await sessionCaller(headers, auth);
+    if (caller === undefined) throw missing();
+    return caller;
   }
-  if ((headers.get("x-api-key") ?? "") === "") throw errors.missingCredentials();
-  const { project, rights } = await knownKey(headers, auth);
-  return { isAdministrator: false, project, rights };
+  const hash = key.length > MAX_KEY_HEADER ? "" : hashSecret(key);
+  const found = hash === "" ? undefined : await auth.keys.find(hash);
+  if (found === undefined) throw keyRefusal(errors.unknownKey(), auth);
+  return callerOf(found, hash, auth);
+}
+
+function callerOf(key: KnownKey, hash: string, { context }: AuthContext): Caller {
+  context.key = key.prefix;
+  return { isAdministrator: false, project: key.project, rights: key.rights, hash };
+}
+
+/**
+ * The sender by a cookie and the header that belongs to it. Other sites can make a browser send the cookie, but not the
+ * header: without it, or with that of another session, the cookie counts for nothing. Neither counts as a wrong key, or a
+ * site could use up the attempts of its visitors.
+ *
+ * @throws {HttpError} 401 if the session has ended.
+ */
+async function sessionCaller(headers: Headers, auth: AuthContext): Promise<Caller | undefined> {
+  const csrf = headers.get(SESSION_HEADER);
+  if (csrf === null) return undefined;
+  const token = dashboardTokens(headers).find((each) => csrfOf(each) === csrf);
+  if (token === undefined) return undefined;
+  const found = await auth.sessions.find(hashSecret(token));
+  if (found === undefined) throw errors.sessionEnded();
+  const { hash, key, record: { id, owner } } = found;
+  const session = { hash, id };
+  auth.context.usesSession = true;
+  if (key !== undefined) return { ...callerOf(key, owner.hash, auth), session };
+  auth.context.key = "admin";
+  return { isAdministrator: true, rights: Rights.all, hash: owner.hash, session };
 }
 
 /** The scheme's name is not case-sensitive (RFC 9110, 11.1). */
@@ -114,19 +204,4 @@ export function keyRefusal(
 ): HttpError {
   const wait = wrongKeys.record(address());
   return wait === undefined ? error : errors.tooManyWrongKeys(wait);
-}
-
-/**
- * The key in `X-Api-Key`. The lookup is by SHA-256, so that its duration tells a guesser nothing about the
- * key.
- *
- * @throws {HttpError} 401 without a known key, 429 after too many unknown ones.
- */
-async function knownKey(headers: Headers, auth: AuthContext): Promise<KnownKey> {
-  const key = headers.get("x-api-key") ?? "";
-  if (key === "") throw errors.missingKey();
-  const found = key.length > MAX_KEY_HEADER ? undefined : await auth.keys.find(hashSecret(key));
-  if (found === undefined) throw keyRefusal(errors.unknownKey(), auth);
-  auth.context.key = found.prefix;
-  return found;
 }

@@ -4,11 +4,12 @@ import { hashSecret, MAX_KEY_HEADER } from "../rules/secrets.ts";
 import {
   type AuthContext,
   authenticateCaller,
+  authenticateForProject,
   type Caller,
   reauthenticate,
-  requireProjectKey,
 } from "./authentication.ts";
 import { HttpError } from "./http_error.ts";
+import { csrfOf } from "./network/dashboard_cookie.ts";
 import { MAX_WRONG_KEYS, WrongKeyLimiter } from "./network/wrong_keys.ts";
 import { someContext } from "./test_support.ts";
 
@@ -16,6 +17,17 @@ const KEY = "p_secret";
 const TOKEN = "token-of-the-administrator";
 
 const adminToken = { hasHash: (hash: string) => Promise.resolve(hash === hashSecret(TOKEN)) };
+
+const recordOf = (secret: string) => ({ id: `of ${secret}`, owner: { hash: hashSecret(secret) } });
+
+/** The sessions with the key and with the token, by the hashes of their own tokens. */
+const SESSIONS = new Map([
+  [hashSecret("k"), {
+    record: recordOf(KEY),
+    key: { project: "p", prefix: "sec", rights: Rights.all },
+  }],
+  [hashSecret("a"), { record: recordOf(TOKEN) }],
+]);
 
 /** Knows one key, and collects the hashes that are looked up. */
 function authContext(
@@ -28,16 +40,28 @@ function authContext(
       hash === hashSecret(KEY) ? { project: "p", prefix: "sec", rights: Rights.all } : undefined,
     );
   };
-  return { keys: { find }, wrongKeys, address: () => "192.0.2.1", context: someContext() };
+  const sessions = {
+    find: (hash: string) => {
+      const found = SESSIONS.get(hash);
+      return Promise.resolve(found === undefined ? undefined : { hash, ...found });
+    },
+  };
+  return {
+    keys: { find },
+    sessions,
+    wrongKeys,
+    address: () => "192.0.2.1",
+    context: someContext(),
+  };
 }
 
 function requireKey(
   key: string | undefined,
   auth: AuthContext,
   project = "p",
-): Promise<Rights> {
+): Promise<Caller> {
   const headers = new Headers(key === undefined ? {} : { "x-api-key": key });
-  return requireProjectKey(headers, project, auth);
+  return authenticateForProject(headers, project, adminToken, auth);
 }
 
 function authenticate(
@@ -49,7 +73,7 @@ function authenticate(
 
 Deno.test("a key gives access to its own project, in a header of any case", async () => {
   for (const name of ["X-Api-Key", "x-api-key", "X-API-KEY"]) {
-    await requireProjectKey(new Headers({ [name]: KEY }), "p", authContext());
+    await authenticateForProject(new Headers({ [name]: KEY }), "p", adminToken, authContext());
   }
 });
 
@@ -68,7 +92,8 @@ Deno.test("an unknown key is 401, one of another project 403", async () => {
   ] as const;
   for (const [headers, project, status] of cases) {
     const about = JSON.stringify([headers, project]);
-    const check = () => requireProjectKey(new Headers(headers), project, authContext());
+    const check = () =>
+      authenticateForProject(new Headers(headers), project, adminToken, authContext());
     const error = await assertRejects(check, HttpError);
     assertEquals(error.status, status, about);
     assertEquals("WWW-Authenticate" in error.headers, status === 401, about);
@@ -119,18 +144,19 @@ Deno.test("the administrator's token is read from Authorization, with a scheme o
     assertEquals(await authenticate({ authorization: scheme + TOKEN }), {
       isAdministrator: true,
       rights: Rights.all,
+      hash: hashSecret(TOKEN),
     });
   }
 });
 
 Deno.test("a project key identifies its owner, unless there is a bearer token", async () => {
-  const owner = { isAdministrator: false, project: "p", rights: Rights.all };
+  const owner = { isAdministrator: false, project: "p", rights: Rights.all, hash: hashSecret(KEY) };
   assertEquals(await authenticate({ "x-api-key": KEY }), owner);
   for (const none of ["", "Bearer", "Bearer ", `Basic ${TOKEN}`, TOKEN]) {
     assertEquals(await authenticate({ "x-api-key": KEY, authorization: none }), owner, none);
   }
   const both = { "x-api-key": "p_wrong", authorization: `Bearer ${TOKEN}` };
-  assertEquals(await authenticate(both), { isAdministrator: true, rights: Rights.all });
+  assertEquals((await authenticate(both)).isAdministrator, true);
 });
 
 Deno.test("unknown credentials are 401, and the error contains nothing that was sent", async () => {
@@ -170,20 +196,87 @@ Deno.test("wrong tokens and wrong keys count together, and correct ones are acce
   assertEquals((await authenticate({ "x-api-key": KEY }, wrongKeys)).isAdministrator, false);
 });
 
-Deno.test("a key that was revoked during the request is 401", async () => {
+/** Checks credentials again. @param valid Which of them are still valid. */
+async function checkAgain(
+  headers: Record<string, string>,
+  valid: { key?: boolean; session?: boolean; token?: boolean },
+): Promise<unknown[]> {
   const checked: unknown[] = [];
-  const check = (isValid: boolean) => {
-    const isStillValid = (hash: string, project: string, age: number) => {
-      checked.push([hash, project, age >= 0]);
-      return Promise.resolve(isValid);
-    };
-    const headers = new Headers({ "x-api-key": KEY });
-    return reauthenticate(headers, "p", Rights.all, {
-      keys: { isStillValid },
-      context: someContext(),
-    });
+  const { key = true, session = true, token = true } = valid;
+  const answer = (isValid: boolean) => (...asked: (string | number)[]) => {
+    checked.push(asked.map((one) => typeof one === "number" ? one >= 0 : one));
+    return Promise.resolve(isValid);
   };
-  await check(true);
-  assertEquals((await assertRejects(() => check(false), HttpError)).status, 401);
-  assertEquals(checked, Array(2).fill([hashSecret(KEY), "p", true]));
+  const caller = await authenticate(headers);
+  await reauthenticate(caller, {
+    keys: { isStillValid: answer(key) },
+    sessions: { isStillValid: answer(session) },
+    adminToken: { hasHash: answer(token) },
+    context: someContext(),
+  });
+  return checked;
+}
+
+/** The headers of a request with the session of a token. */
+function withSession(token: string): Record<string, string> {
+  return { cookie: `a=b; kvdrive_dashboard=${token}`, "x-kvdrive-session": csrfOf(token) };
+}
+
+Deno.test("credentials that were revoked during the request are 401", async () => {
+  const [byKey, byToken] = [{ "x-api-key": KEY }, { authorization: `Bearer ${TOKEN}` }];
+  const ofKey = [hashSecret(KEY), "p", true];
+  assertEquals(await checkAgain(byKey, { session: false, token: false }), [ofKey]);
+  assertEquals(await checkAgain(byToken, { session: false, key: false }), [[hashSecret(TOKEN)]]);
+  const ofSession = [hashSecret("k"), true];
+  assertEquals(await checkAgain(withSession("k"), { token: false }), [ofSession, ofKey]);
+  const refused = [
+    [byKey, { key: false }],
+    [byToken, { token: false }],
+    [withSession("k"), { key: false }],
+    [withSession("k"), { session: false }],
+    [withSession("a"), { token: false }],
+    [withSession("a"), { session: false }],
+  ] as const;
+  for (const [headers, valid] of refused) {
+    const error = await assertRejects(() => checkAgain(headers, valid), HttpError);
+    assertEquals(error.status, 401, JSON.stringify([headers, valid]));
+  }
+});
+
+Deno.test("a cookie counts with the header that belongs to it, and without any other credentials", async () => {
+  const owner = { isAdministrator: false, project: "p", rights: Rights.all, hash: hashSecret(KEY) };
+  const session = { hash: hashSecret("k"), id: `of ${KEY}` };
+  assertEquals(await authenticate(withSession("k")), { ...owner, session });
+  assertEquals((await authenticate(withSession("a"))).isAdministrator, true);
+  const bound = { ...withSession("k"), cookie: "__Host-kvdrive_dashboard=k" };
+  assertEquals((await authenticate(bound)).hash, owner.hash);
+  const several = { ...withSession("k"), cookie: "kvdrive_dashboard=a; kvdrive_dashboard=k" };
+  assertEquals((await authenticate(several)).hash, owner.hash);
+  assertEquals(await authenticate({ ...withSession("a"), "x-api-key": KEY }), owner);
+  const wrong = { ...withSession("a"), authorization: "Bearer wrong" };
+  assertEquals((await assertRejects(() => authenticate(wrong), HttpError)).status, 401);
+});
+
+Deno.test("a cookie without its header is a missing key, and no wrong one", async () => {
+  const wrongKeys = new WrongKeyLimiter();
+  const cookie = "kvdrive_dashboard=k";
+  const cases: Record<string, string>[] = [
+    { cookie },
+    { cookie, "x-kvdrive-session": "" },
+    { cookie, "x-kvdrive-session": csrfOf("a") },
+    { cookie, "x-kvdrive-session": csrfOf("k").toUpperCase() },
+    { "x-kvdrive-session": csrfOf("k") },
+    { cookie: "kvdrive_dashboards=k", "x-kvdrive-session": csrfOf("k") },
+    { cookie: "kvdrive_session=k", "x-kvdrive-session": csrfOf("k") },
+    { cookie: 'kvdrive_dashboard="k"', "x-kvdrive-session": csrfOf("k") },
+  ];
+  for (const headers of cases) {
+    for (let i = 0; i < MAX_WRONG_KEYS; i++) {
+      const error = await assertRejects(() => authenticate(headers, wrongKeys), HttpError);
+      assertEquals([error.status, error.message.includes("are missing")], [401, true]);
+    }
+  }
+  const ended = await assertRejects(() => authenticate(withSession("x"), wrongKeys), HttpError);
+  assertEquals([ended.status, ended.message.includes("has ended")], [401, true]);
+  assertEquals(wrongKeys.record("192.0.2.1"), undefined);
 });

@@ -155,6 +155,9 @@ export const errors = {
       TOKEN_OR_KEY,
       "The token in Authorization is not the administrator's: send that, or leave it out and send the project key as X-Api-Key",
     ),
+  unknownSecret: () =>
+    unauthorized(TOKEN_OR_KEY, "The secret is not known: send a key, token or unused sign-in code"),
+  sessionEnded: () => unauthorized(TOKEN_OR_KEY, "The session has ended: sign in again"),
   missingMetricsToken: () =>
     unauthorized(
       TOKEN,
@@ -208,6 +211,8 @@ export const errors = {
   crossOriginForm: () =>
     forbidden("The form was not sent by the sign-in page: open that page and use its form"),
 
+  crossOriginRequest: () =>
+    forbidden("The request came from a page of another origin: open the dashboard itself"),
   linkEmbedded: () =>
     forbidden(
       "What a link leads to cannot be a script, a style sheet or a frame of a page: open or download it",
@@ -218,6 +223,7 @@ export const errors = {
     notFound(
       "There is nothing here: the link is wrong, has expired or was revoked, or its file is gone",
     ),
+  sessionNotFound: (id: string) => notFound(`There is no session ${quote(id)} of this key`),
   linkIdNotFound: (id: string) => notFound(`There is no link ${quote(id)} in this drive`),
   routeNotFound: () =>
     notFound(

@@ -1,3 +1,5 @@
+import { dashboardTokens, SESSION_HEADER } from "./network/dashboard_cookie.ts";
+
 /** How a request is counted while it runs. */
 export type RequestKind = "upload" | "download" | "gate" | "other";
 
@@ -49,6 +51,8 @@ export class RequestContext {
   sent = 0;
   /** The prefix of the accepted key, `admin`, `metrics` or `session`. Unset for a key that was refused. */
   key: string | undefined;
+  /** Whether the sender is a browser that is signed in to the dashboard. */
+  usesSession = false;
   /** Whether the bytes of the response are counted piece by piece. */
   isStreaming = false;
   /** Whether the transfer of a body was aborted by either side. */
@@ -115,6 +119,11 @@ export function requestIdOf(headers: Headers): string {
 }
 
 function hasSecret(id: string, headers: Headers): boolean {
-  const secrets = [headers.get("x-api-key"), headers.get("authorization")?.replace(/^\w+ +/, "")];
+  const secrets = [
+    headers.get("x-api-key"),
+    headers.get("authorization")?.replace(/^\w+ +/, ""),
+    headers.get(SESSION_HEADER),
+    ...dashboardTokens(headers),
+  ];
   return secrets.some((secret) => secret && id.includes(secret));
 }

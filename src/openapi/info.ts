@@ -80,6 +80,13 @@ export const securitySchemes = {
     description:
       "The administrator's token, which gives access to everything. If a request to a drive has both, the key decides.",
   },
+  SessionHeader: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Kvdrive-Session",
+    description:
+      "Beside the cookie of the dashboard: `csrf` of the session. It counts as the key or token that the browser is signed in with.",
+  },
   MetricsToken: {
     type: "http",
     scheme: "bearer",
@@ -97,13 +104,17 @@ export const securitySchemes = {
 export const noCredentials: Security = [];
 
 /** A project key, or the administrator's token. */
-export const forOwner: Security = [{ ProjectKey: [] }, { AdministratorToken: [] }];
+export const forOwner: Security = [
+  { ProjectKey: [] },
+  { AdministratorToken: [] },
+  { SessionHeader: [] },
+];
 
 /** The token for metrics, or the administrator's. */
 export const forMetrics: Security = [{ MetricsToken: [] }, { AdministratorToken: [] }];
 
 /** The administrator's token. */
-export const forAdministrator: Security = [{ AdministratorToken: [] }];
+export const forAdministrator: Security = [{ AdministratorToken: [] }, { SessionHeader: [] }];
 
 /** A key of the application; none while its access control is off. */
 export const forCallers: Security = [{ ApplicationKey: [] }, {}];

@@ -139,6 +139,10 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     pattern: '^"[^"]+"$',
   }),
   SharedModified: sometimes("When this version of the file was written.", { pattern: HTTP_DATE }),
+  SessionCookie: always("Stores the session in the browser, or removes it.", {
+    pattern:
+      "^(__Host-)?kvdrive_dashboard=[A-Za-z0-9]*; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict(; Secure)?$",
+  }),
   UnlockCookie: sometimes("Opens the link in this browser for 12 hours.", {
     pattern: "^kvdrive_link=[^;]+; Path=/s/",
   }),

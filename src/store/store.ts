@@ -8,6 +8,8 @@ import { ProjectKeyStore } from "./accounts/project_keys.ts";
 import { ProjectStore } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
 import { SessionStore } from "./accounts/sessions.ts";
+import { SignInStore } from "./sessions/sign_ins.ts";
+import { TicketStore } from "./sessions/tickets.ts";
 import { type DiskSpace, StoreFull } from "./disk/disk_space.ts";
 import type { Database } from "./engine/database.ts";
 import type { StoreDamaged } from "./engine/errors.ts";
@@ -90,6 +92,8 @@ export class Store {
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
+  readonly signIns: SignInStore;
+  readonly tickets: TicketStore;
   readonly events: EventLog;
   readonly links: LinkStore;
   readonly revocations = new Revocations();
@@ -162,6 +166,9 @@ export class Store {
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);
+    const { adminToken, keys } = this;
+    this.signIns = new SignInStore(db, { adminToken, keys, events }, onError);
+    this.tickets = new TicketStore(db, projectCache, { adminToken, keys, signIns: this.signIns });
     const notify = () => revocations.notify();
     this.links = new LinkStore(db, projectCache, events, { notify, onError });
   }

@@ -23,9 +23,13 @@ export interface AdminCall {
   actor: Actor;
   /** The rights of the sender, who has the permissions that the operation needs. */
   rights: Rights;
+  /** SHA-256 of the sender's key or token. */
+  credential: string;
   /** The parameters of the path, decoded. */
   params: Record<string, string>;
   query: Query;
+  /** Returns the origin that the client requested, such as `https://files.example.com`. */
+  origin: () => string;
 }
 
 /** The same for a path below a project that exists. */
@@ -34,7 +38,8 @@ export interface ProjectCall extends AdminCall {
   info: ProjectInfo;
 }
 
-const authenticationFailures: Failures = {
+/** The errors of every operation that needs credentials. */
+export const authenticationFailures: Failures = {
   Unauthorized: "The credentials are missing or unknown.",
   TooManyWrongKeys: "Too many wrong keys came from this network.",
 };
@@ -119,12 +124,14 @@ export function projectEndpoint(
   };
 }
 
-async function authenticate(
+/** The sender of a request to the server or to any project. @throws {HttpError} 401, 429 */
+export async function authenticate(
   { request, address, context }: RoutedRequest,
-  { store: { adminToken, keys }, wrongKeys }: Deps,
+  { store: { adminToken, keys, signIns: sessions }, wrongKeys }: Deps,
 ): Promise<Caller> {
   return await authenticateCaller(request.headers, adminToken, {
     keys,
+    sessions,
     wrongKeys,
     address,
     context,
@@ -133,8 +140,8 @@ async function authenticate(
 
 /** @throws {HttpError} 400 if the path or the query is not percent-encoded UTF-8. */
 function adminCallOf(
-  { request, address, context, params, query }: RoutedRequest,
-  { isAdministrator, rights }: Caller,
+  { request, address, context, params, query, origin }: RoutedRequest,
+  { isAdministrator, rights, hash }: Caller,
 ): AdminCall {
   const decoded = Object.entries(params).map(([name, value]) => [name, decodeSegment(value)]);
   return {
@@ -142,9 +149,11 @@ function adminCallOf(
     context,
     isAdministrator,
     rights,
+    credential: hash,
     actor: { by: context.key ?? "", address: address() },
     params: Object.fromEntries(decoded),
     // A malformed query is 400 even if the endpoint has no query parameters.
     query: new Query(query),
+    origin,
   };
 }

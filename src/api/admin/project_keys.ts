@@ -20,7 +20,7 @@ import {
   PERMISSIONS,
   Rights,
 } from "../../rules/rights.ts";
-import { hashSecret, KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
+import { KEY_PREFIX_LENGTH } from "../../rules/secrets.ts";
 import { SECOND } from "../../rules/units.ts";
 import { NoSuchProject } from "../../store/engine/errors.ts";
 import { changeFailures, jsonFailures, projectEndpoint } from "./admin_call.ts";
@@ -122,13 +122,13 @@ export const createProjectKey = projectEndpoint({
     NewProjectKey: closed({ ...keyFields, project_key: schema("ProjectSecret") }),
   },
 }, async (call, { store, idleTimeout }) => {
-  const { project, rights, isAdministrator, actor, request: { headers } } = call;
+  const { project, rights, isAdministrator, actor, credential } = call;
   const fields = await Fields.read(call, idleTimeout, CREATABLE);
   const name = fields.optionalText("name", keyNameProblem);
   const created = Date.now();
   const limits = limitsOf(fields, created);
   rights.requireToCreate(new Rights(limits));
-  const by = isAdministrator ? undefined : hashSecret(headers.get("x-api-key") ?? "");
+  const by = isAdministrator ? undefined : credential;
   const made = await store.keys.create(project, { name, created, limits, by, actor });
   if (made === undefined) throw new NoSuchProject(project);
   return json(201, { ...projectKeyJson(made), project_key: made.key.text });

@@ -2,6 +2,7 @@ import type { Deps } from "../../api/endpoint.ts";
 import { Readiness } from "../../api/server/health.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
 import { hashSecret } from "../../rules/secrets.ts";
+import { VERSION } from "../../version.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import type { Observation } from "./observation.ts";
 
@@ -29,6 +30,7 @@ export function appDeps(options: ServeOptions, observation: Observation, own: Pl
   const { minUploadRate: rate, publicUrl, shareHost: host } = options;
   return {
     ...own,
+    version: VERSION,
     share: { publicUrl, host },
     corsOrigins,
     failedReasons,

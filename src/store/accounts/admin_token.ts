@@ -5,6 +5,7 @@ import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { transact } from "../engine/transact.ts";
 import { TtlCache } from "../engine/ttl_cache.ts";
+import { endGrants } from "../sessions/grants.ts";
 import { COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -53,9 +54,11 @@ export class AdminToken {
     hash: string,
     mayReplace: (current: string | null) => boolean,
   ): Promise<boolean> {
+    let former: string | null = null;
     const isChanged = await transact(this.#db, async () => {
       const { key, value, versionstamp } = await this.#db.reader.get<string>(keys.adminToken());
       if (!mayReplace(value)) return { result: false };
+      former = value;
       const operation = new Operation().check(key, versionstamp).set(key, hash);
       // A server that is started with a token sets it each time.
       if (value !== hash) {
@@ -69,6 +72,8 @@ export class AdminToken {
     if (!isChanged) return false;
     this.#cache.clear();
     this.#revocations.notify();
+    // They open nothing since the commit. This keeps them from coming back with the former token.
+    if (former !== null && former !== hash) await endGrants(this.#db, former);
     return true;
   }
 

@@ -16,6 +16,7 @@ import type {
   DeletionMarker,
   DriveLinkRecord,
   FileRecord,
+  GrantIndexRecord,
   ProjectKeyRecord,
   ProjectRecord,
   SessionRecord,
@@ -27,6 +28,7 @@ import { addGarbage } from "../bytes/garbage.ts";
 import { discardVersion, releaseBytes } from "../files/shared_bytes.ts";
 import { deleteProjectKey } from "./project_keys.ts";
 import { deleteLink } from "../links/link_record.ts";
+import { deleteListedGrant } from "../sessions/grants.ts";
 
 /** Steps in one operation: few enough not to hold up requests. */
 export const DELETION_BATCH = 100;
@@ -227,6 +229,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* appKeySteps(list, project);
   yield* appSteps(list, project);
   yield* sessionSteps(list, project);
+  yield* grantSteps(list, project);
   yield* projectKeySteps(list, project);
   // The deletions of its drives and applications have nothing left to do.
   yield* deleteAll(list, prefixes.deletions(project));
@@ -342,6 +345,16 @@ async function* sessionSteps(list: List, project: string): AsyncGenerator<Operat
   for await (const { key, value } of list<SessionRecord>({ prefix: prefixes.sessions() })) {
     if (value.project !== project) continue;
     yield new Operation().delete(key).delete(keys.garbage(value.expires, String(key[1])));
+  }
+}
+
+/** Yields the grants of a project. Like sessions they have no index by project, and expire by themselves. */
+async function* grantSteps(list: List, project: string): AsyncGenerator<Operation> {
+  for await (const entry of list<GrantIndexRecord>({ prefix: prefixes.grantsOf() })) {
+    if (entry.value.project !== project) continue;
+    const step = new Operation();
+    deleteListedGrant(step, entry);
+    yield step;
   }
 }
 

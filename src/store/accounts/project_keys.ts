@@ -18,6 +18,7 @@ import type { ProjectKeyRecord, ProjectRecord } from "../engine/records.ts";
 import { transact } from "../engine/transact.ts";
 import { KEY_CACHE_TTL, TtlCache } from "../engine/ttl_cache.ts";
 import { setExpiring } from "../bytes/garbage.ts";
+import { endGrants } from "../sessions/grants.ts";
 import { type Actor, COMMAND_LINE, type EventLog } from "./events.ts";
 import type { Revocations } from "./revocations.ts";
 
@@ -201,6 +202,8 @@ export class ProjectKeyStore {
     if (revoked === undefined) return false;
     this.#cache.forget(revoked.hash);
     this.#revocations.notify();
+    // They open nothing since the commit. This keeps them from coming back with a key that is made again.
+    await endGrants(this.#db, revoked.hash);
     return revoked.isFound;
   }
 

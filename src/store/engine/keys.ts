@@ -6,7 +6,7 @@
  * @module
  */
 import { afterPrefix } from "../../rules/names.ts";
-import type { Place } from "./records.ts";
+import type { GrantKind, Place } from "./records.ts";
 
 /** Sorts after every string in the same position of a key. */
 const AFTER_STRINGS = 0;
@@ -168,6 +168,16 @@ export const keys = {
   /** A browser session at the gate; `hash` is the SHA-256 of its token, in hexadecimal. */
   session: (hash: string): Deno.KvKey => ["session", hash],
 
+  /** Something that a random token opens; `hash` is the SHA-256 of the token, in hexadecimal. */
+  grant: (kind: GrantKind, hash: string): Deno.KvKey => ["grant", kind, hash],
+
+  /** Lists the grants of a credential in the order of their creation; `owner` is the SHA-256 of that credential. */
+  grantOf: (
+    owner: string,
+    kind: GrantKind,
+    id: string,
+  ): Deno.KvKey => ["grant_of", owner, kind, id],
+
   /** The record of a link. */
   link: (id: string): Deno.KvKey => ["link", id],
 
@@ -226,6 +236,8 @@ export const prefixes = {
     ...app,
   ],
   sessions: (): Deno.KvKey => ["session"],
+  /** The grants of all credentials, of one of them, or those of one kind. */
+  grantsOf: (...owner: string[]): Deno.KvKey => ["grant_of", ...owner],
   events: (project: string): Deno.KvKey => ["event", project],
   links: (): Deno.KvKey => ["link"],
   /** The links of all drives, of those of one project, or of one drive. */

@@ -250,6 +250,56 @@ export interface SessionRecord {
   expires: number;
 }
 
+/** What a random token stands for: a signed-in browser, a code for signing in once, or a selection of files. */
+export type GrantKind = "session" | "code" | "ticket";
+
+/** A credential, without its secret. */
+export interface Credential {
+  /** SHA-256 of the project key, or of the administrator's token. */
+  hash: string;
+  /** The project of the key; absent for the administrator. */
+  project?: string;
+}
+
+/** A grant ends with its credential. Times are milliseconds since 1970. */
+export interface GrantRecord {
+  /** Orders the grants of a credential by their creation. */
+  id: string;
+  owner: Credential;
+  created: number;
+  expires: number;
+}
+
+/** A browser that is signed in to the dashboard. */
+export interface BrowserSessionRecord extends GrantRecord {
+  /** Renewed once an hour. */
+  lastUsed: number;
+  /** The client's address at the sign-in. */
+  address: string;
+  /** The name of the browser, as it said. */
+  browser: string;
+}
+
+/** Files that an address opens without credentials. */
+export interface TicketRecord extends GrantRecord {
+  project: string;
+  /** When that project was created. A later project with the same id has another time. */
+  projectCreated: number;
+  drive: string;
+  /** Names and prefixes: JSON, compressed, in base64. */
+  selection: string;
+  /** The grant of the session that made it, with which it ends. */
+  session?: string;
+}
+
+/** The index entry of a grant. */
+export interface GrantIndexRecord {
+  hash: string;
+  expires: number;
+  /** The project that the grant is deleted with. */
+  project?: string;
+}
+
 /** What a link leads to: a file, or all files whose names start with a prefix. */
 export type LinkTarget =
   | { name: string; prefix?: never }
@@ -314,6 +364,8 @@ export const EVENTS = [
   "app_key.created",
   "app_key.revoked",
   "gate.signed_in",
+  "dashboard.signed_in",
+  "sign_in_code.created",
   "link.created",
   "link.revoked",
   "link_key.rotated",

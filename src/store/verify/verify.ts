@@ -3,6 +3,7 @@ import { accountProblems } from "./accounts.ts";
 import { quotaProblems, UsageCheck } from "./counters.ts";
 import { expiryProblems } from "./expiry.ts";
 import { type FileCount, fileProblems } from "./files.ts";
+import { grantProblems } from "./grants.ts";
 import { linkProblems } from "./links.ts";
 import { journalProblems, orphanProblems } from "./orphans.ts";
 import { PendingDeletions, VersionOwners } from "./ownership.ts";
@@ -34,6 +35,8 @@ const KINDS = new Set([
   "file",
   "folder",
   "garbage",
+  "grant",
+  "grant_of",
   "lease",
   "link",
   "link_downloads",
@@ -160,6 +163,7 @@ function* entryProblems(
   yield* unknownEntries(snapshot);
   yield* accountProblems(snapshot, deletions);
   yield* linkProblems(snapshot, deletions);
+  yield* grantProblems(snapshot, deletions);
   yield* fileProblems(snapshot, { onFile, onBytes });
   yield* usage.finish();
   yield* expiryProblems(snapshot);

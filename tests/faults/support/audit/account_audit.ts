@@ -11,6 +11,13 @@ interface AccountValue {
   host?: string;
 }
 
+/** The index entry of a grant. */
+interface GrantIndex {
+  hash: string;
+  expires: number;
+  project?: string;
+}
+
 /** The kinds of entries about accounts and access. */
 export const ACCOUNT_KINDS = [
   "admin_token",
@@ -20,6 +27,8 @@ export const ACCOUNT_KINDS = [
   "app_key_name",
   "app_key_prefix",
   "event",
+  "grant",
+  "grant_of",
   "project",
   "project_key",
   "project_key_prefix",
@@ -60,6 +69,7 @@ export function* accountProblems(entries: Entries): Generator<string> {
     return [textOfKey(value.project, value.app, value.prefix), hash];
   });
   yield* hostProblems(entries);
+  yield* grantProblems(entries);
   const copies = idsOf(entries, "server_event");
   for (const event of all(entries, "event")) {
     if (!copies.has(textOfKey(...event.key.slice(2)))) yield `The event ${rest(event)} has no copy`;
@@ -98,6 +108,26 @@ function* hostProblems(entries: Entries): Generator<string> {
     owners.delete(rest(entry));
   }
   for (const host of owners.keys()) yield `The host name ${host} is missing`;
+}
+
+/** Compares the lists of the grants of each credential with the grants, and looks for what deletes them. */
+function* grantProblems(entries: Entries): Generator<string> {
+  const grants = new Map(all(entries, "grant").map((entry) => [rest(entry), entry]));
+  const journal = idsOf(entries, "garbage");
+  for (const entry of all(entries, "grant_of")) {
+    const { hash, expires, project } = entry.value as GrantIndex;
+    const key = textOfKey(String(entry.key[2]), hash);
+    const record = grants.get(key)?.value as { id: string; owner: { hash: string } } | undefined;
+    const isCorrect = record?.owner.hash === entry.key[1] && record?.id === entry.key[3];
+    if (!isCorrect) yield `The grant_of ${rest(entry)} has no grant`;
+    grants.delete(key);
+    if (project !== undefined && !idsOf(entries, "project").has(textOfKey(project))) {
+      yield `The grant_of ${rest(entry)} has no project`;
+    }
+    const isScheduled = [hash, `${hash}.index`].every((id) => journal.has(textOfKey(expires, id)));
+    if (!isScheduled) yield `The grant ${key} would be kept for ever`;
+  }
+  for (const key of grants.keys()) yield `The grant ${key} is not listed`;
 }
 
 function all(entries: Entries, kind: string): readonly Entry[] {

@@ -1,0 +1,156 @@
+import { keyRefusal } from "../../http/authentication.ts";
+import { errors } from "../../http/http_error.ts";
+import { Fields } from "../../http/json_body.ts";
+import { dashboardCookie } from "../../http/network/dashboard_cookie.ts";
+import { noCredentials, TAGS } from "../../openapi/info.ts";
+import type { Access, Failures } from "../../openapi/operation.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import { header, type HeaderObjects, schema } from "../../openapi/types.ts";
+import { browserName } from "../../rules/browser_name.ts";
+import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
+import type { Store } from "../../store/store.ts";
+import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/sign_ins.ts";
+import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
+import { jsonFailures } from "../admin/admin_call.ts";
+import {
+  isSecure,
+  requireSameOrigin,
+  sessionResponse,
+  sessionsOfCookies,
+  type SignedIn,
+} from "./session_call.ts";
+import { currentSession, SESSION_SCHEMAS, sessionJson } from "./session_json.ts";
+
+/** The headers of every successful response about sessions. */
+export const sessionHeaders: HeaderObjects = {
+  "X-Content-Type-Options": header("NoSniff"),
+  "Cross-Origin-Resource-Policy": header("ResourcePolicy"),
+};
+
+/** The 403 of what pages of other origins may not do. */
+export const originFailures: Failures = {
+  Forbidden: "The request comes from a page of another origin.",
+};
+
+const access: Access = { security: noCredentials, noStore: true };
+
+/** `GET /dashboard/session`: who is signed in. */
+export const showSession: Endpoint = {
+  operation: {
+    id: "showSession",
+    tag: TAGS.server,
+    summary: "Show the session of a browser",
+    description: "Returns the session that the cookie of the dashboard names; `null` without one.",
+    success: {
+      200: jsonResponse("The session.", "CurrentSession", { headers: sessionHeaders }),
+    },
+    schemas: SESSION_SCHEMAS,
+  },
+  access,
+  handle: async (routed, deps) => sessionResponse({ session: await currentSession(routed, deps) }),
+};
+
+/** `POST /dashboard/session`: signs a browser in. */
+export const signIn: Endpoint = {
+  operation: {
+    id: "signIn",
+    tag: TAGS.server,
+    summary: "Sign a browser in to the dashboard",
+    description:
+      "Starts a session with a project key, the administrator's token, or a sign-in code, and sets its cookie. The " +
+      "session has the present rights of that key or token, and ends with it, or 30 days after its last use.",
+    body: jsonBody("The key, token or code.", schema("SignInRequest")),
+    success: {
+      200: jsonResponse("The session.", "NewSession", {
+        headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
+      }),
+    },
+    failures: {
+      ...jsonFailures,
+      ...originFailures,
+      Unauthorized: "The key, token or code is not known.",
+      TooManyWrongKeys: "Too many wrong keys came from this network.",
+    },
+    schemas: {
+      SignInRequest: closed({ secret: { type: "string", minLength: 1 } }),
+      NewSession: closed({ session: schema("Session") }),
+    },
+  },
+  access,
+  handle: startSession,
+};
+
+/** `DELETE /dashboard/session`: signs a browser out. */
+export const signOut: Endpoint = {
+  operation: {
+    id: "signOut",
+    tag: TAGS.server,
+    summary: "Sign a browser out of the dashboard",
+    description:
+      "Ends the session that the cookie names, if there is one, and removes the cookie. The session ends at once; in " +
+      "other server processes within 5 seconds.",
+    success: {
+      200: jsonResponse("The browser is signed out.", "EndedSessions", {
+        headers: { ...sessionHeaders, "Set-Cookie": header("SessionCookie") },
+      }),
+    },
+    failures: { ...originFailures, StorageFull: "The disk is full: nothing was changed." },
+    schemas: {
+      EndedSessions: closed({
+        deleted: { type: "integer", minimum: 0, description: "The sessions that were ended." },
+      }),
+    },
+  },
+  access,
+  handle: endSession,
+};
+
+async function startSession(routed: RoutedRequest, deps: Deps): Promise<Response> {
+  requireSameOrigin(routed, deps);
+  const { request, address, context } = routed;
+  const { store, wrongKeys } = deps;
+  const fields = await Fields.read(routed, deps.idleTimeout, ["secret"]);
+  const secret = fields.text("secret", () => undefined).trim();
+  const client = { address: address(), browser: browserName(request.headers.get("user-agent")) };
+  const started = await startWith(store, secret, client);
+  if (started === undefined) throw keyRefusal(errors.unknownSecret(), { wrongKeys, address });
+  // The browser forgets the token of an earlier session, which would stay open.
+  await endAll(await sessionsOfCookies(routed, deps), deps);
+  const session = sessionJson(started, deps);
+  context.key = session.key;
+  const cookie = dashboardCookie(started.token, isSecure(routed, deps));
+  return sessionResponse({ session }, { "Set-Cookie": cookie });
+}
+
+/** Starts a session with a key, a token or a code, which are told apart by looking them up by their SHA-256. */
+async function startWith(
+  { signIns, keys, adminToken }: Store,
+  secret: string,
+  client: BrowserClient,
+): Promise<SignedIn | undefined> {
+  if (secret === "" || secret.length > MAX_KEY_HEADER) return undefined;
+  const hash = hashSecret(secret);
+  if (looksLikeSignInCode(secret)) {
+    const started = await signIns.start({ code: hash }, client);
+    if (started !== undefined) return started;
+  }
+  if (await adminToken.hasHash(hash)) return await signIns.start({ owner: { hash } }, client);
+  const key = await keys.find(hash);
+  if (key === undefined) return undefined;
+  return await signIns.start({ owner: { hash, project: key.project } }, client);
+}
+
+/** It needs the cookie only, so that a page can sign out that has lost everything else. */
+async function endSession(routed: RoutedRequest, deps: Deps): Promise<Response> {
+  requireSameOrigin(routed, deps);
+  const found = await sessionsOfCookies(routed, deps);
+  await endAll(found, deps);
+  const cookie = dashboardCookie("", isSecure(routed, deps));
+  return sessionResponse({ deleted: found.length }, { "Set-Cookie": cookie });
+}
+
+async function endAll(found: readonly SignedIn[], { store }: Deps): Promise<void> {
+  for (const { session } of found) await store.signIns.end(session);
+}

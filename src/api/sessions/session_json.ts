@@ -1,0 +1,88 @@
+import { csrfOf } from "../../http/network/dashboard_cookie.ts";
+import { closed, listOf, orNull } from "../../openapi/schemas.ts";
+import { type Schema, schema } from "../../openapi/types.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import { PERMISSIONS, Rights } from "../../rules/rights.ts";
+import type { Deps, RoutedRequest } from "../endpoint.ts";
+import { sessionsOfCookies, type SignedIn } from "./session_call.ts";
+
+/** A session as the page of the dashboard needs it. */
+export interface SessionJson {
+  /** Names the session in lists; not its token. */
+  id: string;
+  role: "admin" | "project";
+  project_id: string | null;
+  /** The prefix of the project key, or `admin`. */
+  key: string;
+  permissions: readonly string[];
+  /** `null` for all. */
+  drives: readonly string[] | null;
+  name_prefix: string | null;
+  /** The value of `X-Kvdrive-Session`. */
+  csrf: string;
+  created: string;
+  expires: string;
+  /** The version of the server. */
+  version: string;
+}
+
+const text: Schema = { type: "string" };
+
+/** The schemas of sessions. */
+export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Session: closed({
+    id: { ...text, minLength: 1, description: "Names the session in lists." },
+    role: { type: "string", enum: ["admin", "project"] },
+    project_id: orNull(schema("ProjectId")),
+    key: { ...text, description: "The prefix of the project key, or `admin`." },
+    permissions: listOf({ type: "string", enum: PERMISSIONS }),
+    drives: orNull(listOf(schema("DriveName"))),
+    name_prefix: orNull(text),
+    csrf: {
+      ...text,
+      pattern: "^[0-9a-f]{64}$",
+      description: "The value of `X-Kvdrive-Session`, without which the cookie counts for nothing.",
+    },
+    created: schema("Second"),
+    expires: {
+      ...schema("Second"),
+      description: "When the session ends, if it is not used before.",
+    },
+    version: { ...text, description: "The version of the server." },
+  }),
+  CurrentSession: closed({ session: orNull(schema("Session")) }),
+};
+
+/** A session as JSON. */
+export function sessionJson(
+  { token, session: { record, key } }: SignedIn,
+  { version }: Pick<Deps, "version">,
+): SessionJson {
+  const { permissions, drives, namePrefix } = key?.rights ?? Rights.all;
+  return {
+    id: record.id,
+    role: key === undefined ? "admin" : "project",
+    project_id: key?.project ?? null,
+    key: key?.prefix ?? "admin",
+    permissions,
+    drives: drives ?? null,
+    name_prefix: namePrefix === "" ? null : namePrefix,
+    csrf: csrfOf(token),
+    created: isoSeconds(record.created),
+    expires: isoSeconds(record.expires),
+    version,
+  };
+}
+
+/**
+ * The session of the browser that sends a request, as the page of the dashboard needs it; `null` if it is not signed in.
+ * Pages of other origins must not be able to read it.
+ */
+export async function currentSession(
+  routed: Pick<RoutedRequest, "request" | "origin">,
+  deps: Pick<Deps, "store" | "share" | "version">,
+): Promise<SessionJson | null> {
+  const [found, ...others] = await sessionsOfCookies(routed, deps);
+  // One of several may be of a stranger, who wants this browser to work in a project of theirs.
+  return found === undefined || others.length > 0 ? null : sessionJson(found, deps);
+}

@@ -1,0 +1,38 @@
+import { json } from "../../http/json_response.ts";
+import { errors } from "../../http/http_error.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import { administratorEndpoint, changeFailures } from "../admin/admin_call.ts";
+
+/** Returns the address of the dashboard that a code signs in to. Servers do not receive what follows the `#`. */
+export function signInUrl(origin: string, code: string): string {
+  return `${origin}/#code=${code}`;
+}
+
+/** `POST /admin/v1/sign-in-codes`: a code that signs the administrator in once. */
+export const createSignInCode = administratorEndpoint({
+  id: "createSignInCode",
+  tag: TAGS.server,
+  summary: "Create a sign-in code",
+  description:
+    "Creates a code that signs one browser in to the dashboard as the administrator, within 15 minutes and once. It is " +
+    "returned only in this response.",
+  success: { 201: jsonResponse("The code.", "SignInCode") },
+  failures: changeFailures,
+  schemas: {
+    SignInCode: closed({
+      code: { type: "string", pattern: "^once_[A-Za-z0-9]{32}$" },
+      url: { type: "string", format: "uri", description: "Opens the dashboard and signs in." },
+      expires: schema("Second"),
+    }),
+  },
+}, async ({ credential, actor, origin }, { store }) => {
+  const made = await store.signIns.createCode({ hash: credential }, actor);
+  // The token was renewed in the meantime.
+  if (made === undefined) throw errors.unknownToken();
+  const { code, expires } = made;
+  return json(201, { code, url: signInUrl(origin(), code), expires: isoSeconds(expires) });
+});
