@@ -24,6 +24,7 @@ import {
   startUpload,
 } from "./api/files/uploads.ts";
 import { createArchive } from "./api/sharing/create_archive.ts";
+import { createDownload, openDownload } from "./api/sessions/downloads.ts";
 import { createSignInCode } from "./api/sessions/sign_in_codes.ts";
 import { showSession, signIn, signOut } from "./api/sessions/session.ts";
 import { endSession, endSessions, listSessions } from "./api/sessions/sessions.ts";
@@ -38,6 +39,7 @@ import { showMetrics } from "./api/server/metrics.ts";
 import { showDescription } from "./api/server/openapi.ts";
 import { addCorsHeaders, optionsResponse } from "./http/cors.ts";
 import { errors, renderError, toHttpError } from "./http/http_error.ts";
+import { compressJson } from "./http/json_response.ts";
 import { clientAddress } from "./http/network/client_address.ts";
 import { type RequestContext, requestIdOf } from "./http/request_context.ts";
 import { requestedHost, requestOrigin } from "./http/network/request_origin.ts";
@@ -95,6 +97,8 @@ export const routes: readonly Route[] = [
   route("/dashboard/sessions", { GET: listSessions, DELETE: endSessions }),
   route("/dashboard/sessions/:session", { DELETE: endSession }),
   route("/admin/v1/sign-in-codes", { POST: createSignInCode }),
+  route("/dashboard/downloads", { POST: createDownload }),
+  route("/dashboard/download/:ticket", { GET: openDownload }),
   route("/openapi.json", { GET: showDescription(() => routes) }),
   route("/healthz", { GET: showHealth }),
   route("/readyz", { GET: showReadiness }),
@@ -113,11 +117,12 @@ export function createApp(
     const context = deps.observer.begin(requestId, request.method);
     const target = parseTarget(request);
     const incoming: Incoming = { request, requestId, target, info, context };
-    const response = await deps.running.track(request, () => dispatch(incoming, deps))
+    const answer = await deps.running.track(request, () => dispatch(incoming, deps))
       .catch((error: unknown) => failureOf(error, requestId, deps));
+    const response = context.usesSession ? await compressJson(answer, request.headers) : answer;
     if (isAdministration(target)) response.headers.set("Cache-Control", "no-store");
     if (allowsCors(target)) addCorsHeaders(response.headers, request.headers, deps.corsOrigins);
-    if (isShared(target)) secureShared(response.headers);
+    if (isShared(target) || isDownload(target)) secureShared(response.headers);
     response.headers.set("X-Request-Id", requestId);
     const sent = request.method === "HEAD" ? withoutBody(response) : response;
     observeEnd(incoming, sent, deps);
@@ -194,6 +199,11 @@ function isAdministration({ segments }: RequestTarget): boolean {
 /** Whether a request is for a link, whose files must never act as a part of this server. */
 function isShared({ segments }: RequestTarget): boolean {
   return segments[0] === SHARE;
+}
+
+/** Whether a request is for the files of a download ticket, to which the same applies. */
+function isDownload({ segments: [first, second] }: RequestTarget): boolean {
+  return first === "dashboard" && second === "download";
 }
 
 /** @throws {HttpError} 404 if links have a host name of their own, and this request mixes the two. */

@@ -76,6 +76,9 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   revokeAppKey: project("admin"),
 
   createSignInCode: administrator,
+  // Prefixes need `list` as well; the drive and the names are in the body.
+  createDownload: limited("read"),
+  openDownload: anyone,
 
   // A session shows and ends itself. Each key and the administrator's token have sessions of their own.
   showSession: anyone,

@@ -191,6 +191,18 @@ export const parameters: Readonly<Record<string, Parameter>> = {
       "Of a link on a prefix: the file to send, by the rest of its name after the prefix.",
     schema: { type: "string" },
   },
+  TicketFile: {
+    name: "name",
+    in: "query",
+    description: "The whole name of the file. Required without `zip`.",
+    schema: { type: "string" },
+  },
+  TicketZip: {
+    name: "zip",
+    in: "query",
+    description: "If it is given: all files as a zip archive of this name.",
+    schema: { type: "string" },
+  },
   LinkFolder: {
     name: "prefix",
     in: "query",

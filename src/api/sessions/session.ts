@@ -8,7 +8,7 @@ import { jsonBody } from "../../openapi/operation.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed } from "../../openapi/schemas.ts";
 import { header, type HeaderObjects, schema } from "../../openapi/types.ts";
-import { browserName } from "../../rules/browser_name.ts";
+import { browserName } from "./browser_name.ts";
 import { hashSecret, MAX_KEY_HEADER } from "../../rules/secrets.ts";
 import type { Store } from "../../store/store.ts";
 import { type BrowserClient, looksLikeSignInCode } from "../../store/sessions/sign_ins.ts";

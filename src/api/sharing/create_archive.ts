@@ -13,7 +13,7 @@ import { MAX_ARCHIVE_ENTRIES } from "./archive_plan.ts";
 import { archiveResponse } from "./archive_response.ts";
 
 /** The names, and the prefixes, in one request. */
-const MAX_SELECTED = 1000;
+export const MAX_SELECTED = 1000;
 
 /** The largest body: names and prefixes of 1024 bytes, each character as a `\u` escape of six bytes, and their quotes. */
 const MAX_JSON_BODY = 2 * MAX_SELECTED * (MAX_FILE_NAME * 6 + 8) + 1024;
@@ -87,35 +87,40 @@ async function archive(call: DriveCall, deps: Deps): Promise<Response> {
 }
 
 /** What a body selects. */
-interface Selected {
+export interface Selected {
   names: string[];
   prefixes: string[];
 }
 
-/** @throws {HttpError} 400 if the body is malformed, or a name is invalid. */
-async function selectionOf(
-  { request, context }: DriveCall,
+/**
+ * Reads a JSON object with names and prefixes, and returns it with what it selects.
+ *
+ * @throws {HttpError} 400 if the body is malformed, or a name is invalid.
+ */
+export async function selectionOf(
+  { request, context }: Pick<DriveCall, "request" | "context">,
   idle: number,
   memory: MemoryShare,
-): Promise<Selected> {
+): Promise<Selected & { fields: ReadonlyMap<string, unknown> }> {
   const limits = { limit: MAX_JSON_BODY, idle, bad: errors.badSelection, context, memory };
   const body = await readJson(request, limits);
   if (body === undefined) throw errors.badSelection("it is empty");
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw errors.badSelection("it is not an object");
   }
-  const names = textsOf(body, "names");
-  const prefixes = textsOf(body, "prefixes");
+  const fields = new Map<string, unknown>(Object.entries(body));
+  const names = textsOf(fields, "names");
+  const prefixes = textsOf(fields, "prefixes");
   if (names.length + prefixes.length === 0) {
     throw errors.badSelection("it has no name and no prefix");
   }
   const problem = names.map(fileNameProblem).find((one) => one !== undefined);
   if (problem !== undefined) throw errors.badFileName(problem);
-  return { names, prefixes };
+  return { names, prefixes, fields };
 }
 
-function textsOf(body: object, field: keyof Selected): string[] {
-  const value: unknown = new Map(Object.entries(body)).get(field);
+function textsOf(fields: ReadonlyMap<string, unknown>, field: keyof Selected): string[] {
+  const value = fields.get(field);
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw errors.badSelection(`"${field}" is not an array`);
   if (!value.every((text) => typeof text === "string")) {

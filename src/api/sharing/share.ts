@@ -35,7 +35,8 @@ const EMBEDDED = new Set([
 const SHARE_ACCESS: Access = { security: noCredentials, isShared: true };
 
 const cacheControl = { "Cache-Control": header("SharedCacheControl") };
-const fileHeaders: HeaderObjects = {
+/** The headers of a file that a link serves. */
+export const fileHeaders: HeaderObjects = {
   ...cacheControl,
   "Accept-Ranges": header("SharedRanges"),
   "Content-Disposition": header("Disposition"),
@@ -161,8 +162,8 @@ function shared(handler: (call: LinkCall, deps: Deps) => Promise<Response>): Han
   };
 }
 
-/** Refuses what a page would load as a part of itself. @throws {HttpError} 403 */
-function requirePerson(headers: Headers): void {
+/** Refuses what a page would run, or show as a part of itself. @throws {HttpError} 403 */
+export function requirePerson(headers: Headers): void {
   const isEmbedded = EMBEDDED.has(headers.get("sec-fetch-dest") ?? "") ||
     headers.has("service-worker");
   if (isEmbedded) throw errors.linkEmbedded();

@@ -1,0 +1,205 @@
+import { errors } from "../../http/http_error.ts";
+import { json } from "../../http/json_response.ts";
+import { Query } from "../../http/request_target.ts";
+import { forOwner, noCredentials, TAGS } from "../../openapi/info.ts";
+import { jsonBody } from "../../openapi/operation.ts";
+import { jsonResponse, plainResponse } from "../../openapi/responses.ts";
+import { closed, listOf } from "../../openapi/schemas.ts";
+import { header, parameter, schema } from "../../openapi/types.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import {
+  driveNameProblem,
+  fileNameProblem,
+  isProjectId,
+  MAX_FILE_NAME,
+} from "../../rules/names.ts";
+import type { Ticket } from "../../store/sessions/tickets.ts";
+import { authenticate, authenticationFailures, changeFailures } from "../admin/admin_call.ts";
+import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
+import { sendFile } from "../files/download_file.ts";
+import { forbiddenText, requireRights } from "../permissions.ts";
+import { archiveResponse } from "../sharing/archive_response.ts";
+import { MAX_SELECTED, selectionOf } from "../sharing/create_archive.ts";
+import { fileHeaders, requirePerson } from "../sharing/share.ts";
+import { fileDisposition, lastSegment } from "../sharing/shared_headers.ts";
+
+/** The prefixes of one ticket. */
+const MAX_TICKET_PREFIXES = 100;
+
+const CREATE = "createDownload";
+
+/** `POST /dashboard/downloads`: an address that downloads files without credentials for an hour. */
+export const createDownload: Endpoint = {
+  operation: {
+    id: CREATE,
+    tag: TAGS.server,
+    summary: "Create a download ticket",
+    description:
+      "Creates an address that opens files of a drive for an hour without credentials, so that browsers and download " +
+      "managers can load them themselves. It ends earlier with the key or token, and with the session that made it. " +
+      "Prefixes need the permission `list`, too.",
+    body: jsonBody("The files.", schema("DownloadRequest")),
+    success: { 201: jsonResponse("The ticket.", "DownloadTicket") },
+    failures: {
+      ...changeFailures,
+      BadRequest:
+        "The body is not such JSON, a name is invalid, or all of them are too long together.",
+      BodyTimeout: "The body stopped coming, or came too slowly.",
+      Conflict: "The drive is being removed.",
+      Forbidden: forbiddenText(CREATE),
+      NotFound: "The project does not exist (only the administrator gets this response).",
+      TooLarge: "The body is larger than any valid one.",
+    },
+    schemas: {
+      DownloadRequest: {
+        type: "object",
+        properties: {
+          project_id: schema("ProjectId"),
+          drive_name: schema("DriveName"),
+          names: listOf({ type: "string" }, { maxItems: MAX_SELECTED }),
+          prefixes: listOf({ type: "string" }, { maxItems: MAX_TICKET_PREFIXES }),
+        },
+        required: ["project_id", "drive_name"],
+        examples: [{ project_id: "album", drive_name: "photos", prefixes: ["trip/"] }],
+      },
+      DownloadTicket: closed({
+        url: {
+          type: "string",
+          pattern: "^/dashboard/download/[A-Za-z0-9]{32}$",
+          description: "The path, to which `?name=` or `?zip=` is added.",
+        },
+        expires: schema("Second"),
+      }),
+    },
+  },
+  access: { security: forOwner, noStore: true, failures: authenticationFailures },
+  handle: create,
+};
+
+const bytes = { "*/*": {} };
+
+/** `GET /dashboard/download/{ticket}`: a file of a ticket, or all of them as a ZIP. */
+export const openDownload: Endpoint = {
+  operation: {
+    id: "openDownload",
+    tag: TAGS.server,
+    summary: "Download files with a ticket",
+    description:
+      "Returns one file of a ticket, as a link on a file does, or all of them as a zip archive. A page of the same " +
+      "origin can show images, audio and video from it.",
+    parameters: [
+      "TicketFile",
+      "LinkDownload",
+      "TicketZip",
+      "Range",
+      "IfRange",
+      "IfMatch",
+      "IfNoneMatch",
+      "IfModifiedSince",
+      "IfUnmodifiedSince",
+    ].map(parameter),
+    success: {
+      200: plainResponse("The whole file, or the archive.", fileHeaders, bytes),
+      206: plainResponse("The bytes of the range.", {
+        ...fileHeaders,
+        "Content-Range": header("ContentRange"),
+      }, bytes),
+      304: plainResponse("The caller's version is current.", fileHeaders),
+    },
+    failures: {
+      BadRequest: "The query is malformed, or has neither `name` nor `zip`.",
+      Forbidden: "A browser asks for it as a script, a style sheet or a frame of a page.",
+      NotFound:
+        "There is no such ticket, it has ended, it does not cover this file, or the file is gone.",
+      PreconditionFailed: "`If-Match` or `If-Unmodified-Since` does not hold.",
+      RangeNotSatisfiable: "The range lies outside the file.",
+    },
+    notOfHead: ["206", "416"],
+  },
+  access: { security: noCredentials, isShared: true },
+  handle: open,
+  kind: "download",
+};
+
+async function create(routed: RoutedRequest, deps: Deps): Promise<Response> {
+  const { store, idleTimeout } = deps;
+  const caller = await authenticate(routed, deps);
+  const { rights, hash, session } = caller;
+  requireRights(CREATE, rights);
+  const payer = caller.isAdministrator ? "" : caller.project;
+  using memory = await store.memory.json.reserve(payer, 0);
+  const { names, prefixes, fields } = await selectionOf(routed, idleTimeout, memory);
+  const project = textOf(fields, "project_id", (id) => isProjectId(id) ? undefined : "is no id");
+  const drive = textOf(fields, "drive_name", driveNameProblem);
+  if (!caller.isAdministrator && caller.project !== project) throw errors.wrongProject();
+  if (prefixes.length > MAX_TICKET_PREFIXES) {
+    throw errors.badSelection(`"prefixes" has more than ${MAX_TICKET_PREFIXES} items`);
+  }
+  rights.requireDrive(drive);
+  for (const name of names) rights.requireName(name);
+  if (prefixes.length > 0) rights.require("list");
+  if (await store.projects.get(project) === undefined) throw errors.projectNotFound(project);
+  const owner = caller.isAdministrator ? { hash } : { hash, project };
+  const wanted = { owner, project, drive, names, prefixes, session: session?.hash };
+  const made = await store.tickets.create(wanted);
+  if (made === undefined) throw errors.badSelection("all names are too long together: send fewer");
+  const url = `/dashboard/download/${made.token}`;
+  return json(201, { url, expires: isoSeconds(made.expires) });
+}
+
+/** @throws {HttpError} 400 naming the field. */
+function textOf(
+  fields: ReadonlyMap<string, unknown>,
+  field: string,
+  problemOf: (text: string) => string | undefined,
+): string {
+  const value = fields.get(field);
+  if (value === undefined) throw errors.missingField(field);
+  if (typeof value !== "string") throw errors.badField(field, "must be a string");
+  const problem = problemOf(value);
+  if (problem !== undefined) throw errors.badField(field, problem);
+  return value;
+}
+
+async function open(routed: RoutedRequest, deps: Deps): Promise<Response> {
+  const { request, requestId, params, context, address } = routed;
+  requirePerson(request.headers);
+  const ticket = await deps.store.tickets.find(params["ticket"] ?? "");
+  // It counts with wrong keys, as an unknown link does.
+  if (ticket === undefined) deps.wrongKeys.record(address());
+  if (ticket === undefined || ticket === "ended") throw errors.linkNotFound();
+  context.key = ticket.key;
+  const query = new Query(routed.query);
+  const zip = query.one("zip");
+  if (zip === undefined) return await openFile(routed, deps, ticket, query);
+  const { project, drive, names, rights } = ticket;
+  const prefixes = ticket.prefixes.map((prefix) => rights.visiblePrefix(prefix))
+    .filter((prefix) => prefix !== undefined);
+  const filename = lastSegment(zip).slice(0, MAX_FILE_NAME) || `${drive}.zip`;
+  const answer = { method: request.method, requestId, context, filename };
+  return await archiveResponse({ project, drive, names, prefixes }, answer, deps);
+}
+
+async function openFile(
+  routed: RoutedRequest,
+  deps: Deps,
+  ticket: Ticket,
+  query: Query,
+): Promise<Response> {
+  const name = query.required("name");
+  const { project, drive } = ticket;
+  const isOpen = fileNameProblem(name) === undefined && covers(ticket, name);
+  const file = isOpen ? await deps.store.files.open({ project, drive, name }) : undefined;
+  if (file === undefined) throw errors.linkNotFound();
+  const isDownload = (query.one("download") ?? "false") !== "false";
+  const disposition = fileDisposition({ name, ...file.record }, isDownload);
+  return await sendFile(routed, deps, file, {
+    adapt: (headers) => headers.set("Content-Disposition", disposition),
+  });
+}
+
+/** Whether a ticket opens a file. The limits of a key never change, so they were checked when the ticket was made. */
+function covers({ names, prefixes, rights }: Ticket, name: string): boolean {
+  return names.includes(name) ||
+    rights.allowsName(name) && prefixes.some((prefix) => name.startsWith(prefix));
+}
