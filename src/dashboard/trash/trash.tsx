@@ -1,6 +1,204 @@
+import { RotateCcw, Trash2 } from "lucide";
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { formatBytes, formatRelative, plural } from "../core/format.ts";
+import { links } from "../core/links.ts";
+import { type Resource, useResource } from "../core/resource.ts";
+import { DriveFiles } from "../files/actions/drive_files.ts";
+import { DriveSelect } from "../files/drive_select.tsx";
+import { folderOf, labelOf } from "../files/entry.ts";
+import { Button } from "../ui/button.tsx";
+import { confirm } from "../ui/dialog.tsx";
+import { Checkbox } from "../ui/field.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 
-/** Trash. */
-export function Trash({ project: _project, drive: _drive }: { project: string; drive: string }) {
-  return <Page title="Trash">{null}</Page>;
+type TrashItem = Schemas["TrashItem"];
+
+/** Items that one page of the server has. */
+const PAGE = 1000;
+
+/** The deleted and replaced files of a drive, which can be restored. */
+export function Trash({ project, drive }: { project: string; drive: string }) {
+  return (
+    <Page title="Trash" lead={<TrashLead project={project} />}>
+      <DriveSelect project={project} drive={drive} section="trash">
+        {(drive) => <TrashItems key={drive} project={project} drive={drive} />}
+      </DriveSelect>
+    </Page>
+  );
+}
+
+/** How long deleted files are kept, for those who may know it. */
+function TrashLead({ project }: { project: string }) {
+  const { api, session } = useApp();
+  const info = useResource(async (signal) => {
+    if (!session.may("admin")) return undefined;
+    const params = { path: { project_id: project } };
+    return await dataOf(api.GET("/admin/v1/projects/{project_id}", { params, signal }));
+  }, [project]);
+  const days = info.data?.trash_days;
+  if (days === undefined) return <>Deleted and replaced files, until they are removed for good.</>;
+  if (days > 0) return <>Deleted and replaced files are kept for {plural(days, "day")}.</>;
+  return (
+    <>
+      The trash is off: what is deleted is gone.{" "}
+      <a href={links.section(project, "settings")}>Turn it on in the settings</a>
+    </>
+  );
+}
+
+interface TrashPage {
+  items: TrashItem[];
+  /** Where the next page begins. */
+  last?: string | undefined;
+}
+
+/** What people do with the trash of a drive. */
+interface TrashActions {
+  page: Resource<TrashPage>;
+  loadMore: () => Promise<void>;
+  restore: (ids: readonly string[]) => Promise<void>;
+  /** Deletes items for good, after a question. */
+  remove: (ids: readonly string[]) => Promise<void>;
+  empty: () => Promise<void>;
+}
+
+function useTrash(project: string, drive: string, onChange: () => void): TrashActions {
+  const app = useApp();
+  const path = { project_id: project, drive_name: drive };
+  const load = async (last: string | undefined, signal?: AbortSignal): Promise<TrashPage> => {
+    const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
+    const { items, paging } = await dataOf(
+      app.api.GET("/v1/{project_id}/{drive_name}/trash", {
+        params: { path, query },
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    );
+    return { items, last: paging?.last };
+  };
+  const page = useResource((signal) => load(undefined, signal), [project, drive]);
+  const { items, last } = page.data ?? { items: [], last: undefined };
+  const drop = (gone: ReadonlySet<string>) => {
+    page.set({ items: items.filter(({ id }) => !gone.has(id)), last });
+    onChange();
+  };
+  const remove = async (title: string, body: { ids: string[] } | { all: true }) => {
+    const text = "This cannot be undone.";
+    if (!await confirm(app, { title, text, action: "Delete for good" })) return;
+    await app.api.DELETE("/v1/{project_id}/{drive_name}/trash", { params: { path }, body });
+    drop(new Set("ids" in body ? body.ids : items.map(({ id }) => id)));
+    app.toasts.success("Deleted for good");
+  };
+  return {
+    page,
+    loadMore: async () => {
+      const next = await load(last);
+      page.set({ items: [...items, ...next.items], last: next.last });
+    },
+    restore: async (ids) => {
+      const { done, failed } = await new DriveFiles(app.api, { project, drive }).restoreItems(ids);
+      drop(new Set(done));
+      if (failed[0] === undefined) app.toasts.success(`Restored ${plural(done.length, "file")}`);
+      else app.toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failed[0].error}`);
+    },
+    remove: (ids) => remove(`Delete ${plural(ids.length, "file")}?`, { ids: [...ids] }),
+    empty: () => remove("Empty the trash?", { all: true }),
+  };
+}
+
+function TrashItems({ project, drive }: { project: string; drive: string }) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const trash = useTrash(project, drive, () => setSelected(new Set()));
+  return (
+    <Loaded from={trash.page}>
+      {({ items, last }) =>
+        items.length === 0
+          ? <Empty icon={Trash2} title="The trash is empty" text="Deleted files appear here." />
+          : (
+            <div class="stack">
+              <TrashToolbar {...{ items, selected, setSelected, trash }} />
+              <Table
+                caption={`The trash of the drive ${drive}`}
+                columns={columnsOf(selected, setSelected)}
+                rows={items}
+                keyOf={({ id }) => id}
+                actions={({ id, name }) => (
+                  <Button
+                    kind="quiet"
+                    aria-label={`Restore ${labelOf({ name })}`}
+                    onClick={() => trash.restore([id])}
+                  >
+                    Restore
+                  </Button>
+                )}
+              />
+              {last === undefined ? null : <Button onClick={trash.loadMore}>Show more</Button>}
+            </div>
+          )}
+    </Loaded>
+  );
+}
+
+function TrashToolbar({ items, selected, setSelected, trash }: {
+  items: readonly TrashItem[];
+  selected: ReadonlySet<string>;
+  setSelected: (selected: ReadonlySet<string>) => void;
+  trash: TrashActions;
+}) {
+  const all = items.map(({ id }) => id);
+  const chosen = all.filter((id) => selected.has(id));
+  const isNone = chosen.length === 0;
+  return (
+    <div class="row">
+      <Checkbox
+        label={isNone ? "Select all" : `${plural(chosen.length, "file")} selected`}
+        checked={chosen.length === all.length}
+        onChange={(isChecked) => setSelected(new Set(isChecked ? all : []))}
+      />
+      <span class="push" />
+      <Button icon={RotateCcw} disabled={isNone} onClick={() => trash.restore(chosen)}>
+        Restore
+      </Button>
+      <Button icon={Trash2} onClick={() => isNone ? trash.empty() : trash.remove(chosen)}>
+        {isNone ? "Empty trash" : "Delete for good"}
+      </Button>
+    </div>
+  );
+}
+
+function columnsOf(
+  selected: ReadonlySet<string>,
+  setSelected: (selected: ReadonlySet<string>) => void,
+): Column<TrashItem>[] {
+  const toggle = (id: string, isChecked: boolean) => {
+    const next = new Set(selected);
+    if (isChecked) next.add(id);
+    else next.delete(id);
+    setSelected(next);
+  };
+  return [
+    {
+      title: "Name",
+      isMain: true,
+      cell: ({ id, name }) => (
+        <Checkbox
+          label={labelOf({ name })}
+          checked={selected.has(id)}
+          onChange={(isChecked) => toggle(id, isChecked)}
+        />
+      ),
+    },
+    { title: "From", cell: ({ name }) => folderOf({ name }) || "—" },
+    { title: "Size", isNumber: true, cell: ({ size }) => formatBytes(size) },
+    {
+      title: "Deleted",
+      isMinor: true,
+      cell: ({ deleted, reason }) =>
+        `${reason === "replaced" ? "Replaced" : "Deleted"} ${formatRelative(deleted)}`,
+    },
+    { title: "Removed", isMinor: true, cell: ({ expires }) => formatRelative(expires) },
+  ];
 }

@@ -1,0 +1,240 @@
+import { Copy, Download, FolderInput, FolderPlus, Link, Pencil, Share2, Trash2 } from "lucide";
+import { type Signal, signal } from "@preact/signals";
+import { dataOf } from "../../core/api.ts";
+import type { App } from "../../core/context.ts";
+import { plural } from "../../core/format.ts";
+import { links } from "../../core/links.ts";
+import type { MenuItem } from "../../ui/menu.tsx";
+import { copyText } from "../../ui/copy.tsx";
+import { showShareDialog } from "../../links/share_dialog.tsx";
+import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
+import { DriveFiles, type Target } from "./drive_files.ts";
+import { confirmRemoval, type Removal } from "./removal.tsx";
+import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
+import { chooseTarget } from "./target_dialog.tsx";
+import { askForFolder } from "./new_folder.tsx";
+import { Relocation } from "./relocation.tsx";
+
+/** What changed in a folder, so that its list can follow without loading everything again. */
+export interface FolderChange {
+  /** Names that are gone, or were replaced. */
+  removed: readonly string[];
+  /** Whether entries may have appeared: the list loads them. */
+  hasNew: boolean;
+}
+
+/** What people do with files and folders. */
+export class FileActions {
+  readonly #files: DriveFiles;
+  /** The name of the entry whose name is edited in its place. */
+  readonly renaming: Signal<string | undefined> = signal(undefined);
+
+  constructor(
+    readonly app: App,
+    readonly place: Place,
+    readonly onChange: (change: FolderChange) => void,
+  ) {
+    this.#files = new DriveFiles(app.api, place);
+  }
+
+  /** Returns the context menu for selected entries, or for the folder itself without any. */
+  menuFor(entries: readonly Entry[]): MenuItem[] {
+    const { session } = this.app;
+    const [first, ...others] = entries;
+    if (first === undefined) return this.#folderMenu();
+    const isOne = others.length === 0;
+    const canMove = session.may("read") && session.may("write") && session.may("delete");
+    const canShare = isOne && session.may("read") && (first.kind === "file" || session.may("list"));
+    const items: (MenuItem | false)[] = [
+      session.may("read") &&
+      { label: "Download", icon: Download, run: () => this.download(entries) },
+      canShare && { label: "Share…", icon: Share2, run: () => this.share(first) },
+      canShare && { label: "Copy link", icon: Link, run: () => this.copyLink(first) },
+      "-",
+      canMove && isOne &&
+      { label: "Rename", icon: Pencil, shortcut: "F2", run: () => this.rename(first) },
+      canMove && { label: "Move to…", icon: FolderInput, run: () => this.moveTo(entries) },
+      session.may("read") && session.may("write") &&
+      { label: "Copy to…", icon: Copy, run: () => this.copyTo(entries) },
+      "-",
+      session.may("delete") && {
+        label: "Delete",
+        icon: Trash2,
+        shortcut: "Delete",
+        isDanger: true,
+        run: () => this.remove(entries),
+      },
+    ];
+    return withoutEmptyGroups(items);
+  }
+
+  #folderMenu(): MenuItem[] {
+    if (!this.app.session.may("write")) return [];
+    return [{ label: "New folder", icon: FolderPlus, run: () => this.newFolder() }];
+  }
+
+  /** Starts to edit a name in its place. */
+  rename(entry: Entry): void {
+    this.renaming.value = entry.name;
+  }
+
+  /** Returns what is wrong with a new name, or gives it to the entry. */
+  async renameTo(entry: Entry, label: string): Promise<string | undefined> {
+    if (label === labelOf(entry)) return void (this.renaming.value = undefined);
+    const problem = labelProblem(label, await this.#files.labelsIn(folderOf(entry)));
+    if (problem !== undefined) return problem;
+    const slash = entry.kind === "folder" ? "/" : "";
+    const to = `${folderOf(entry)}${label}${slash}`;
+    this.renaming.value = undefined;
+    await this.#relocation(false).run([{ entry, to }], this.place.drive);
+  }
+
+  /** Asks for a folder, and moves entries there. */
+  async moveTo(entries: readonly Entry[]): Promise<void> {
+    const target = await this.#choose(entries, "Move");
+    if (target !== undefined) await this.#relocate(entries, target, false);
+  }
+
+  /** Asks for a folder, and copies entries there. */
+  async copyTo(entries: readonly Entry[]): Promise<void> {
+    const target = await this.#choose(entries, "Copy");
+    if (target !== undefined) await this.#relocate(entries, target, true);
+  }
+
+  /** Moves or copies entries that were dropped on a folder. */
+  async drop(names: readonly string[], path: string, isCopy: boolean): Promise<void> {
+    const entries = names.map((name): Entry => ({
+      kind: name.endsWith("/") ? "folder" : "file",
+      name,
+    }));
+    await this.#relocate(entries, { drive: this.place.drive, path }, isCopy);
+  }
+
+  /** Asks for a name, and creates a folder. */
+  async newFolder(): Promise<void> {
+    const { path } = this.place;
+    const created = await askForFolder(this.app, this.#files, path);
+    if (created === undefined) return;
+    this.onChange({ removed: [], hasNew: true });
+    this.app.toasts.success(`Created “${labelOf({ name: created })}”`, {
+      label: "Open",
+      run: () => this.app.router.go(links.folder(this.place.project, this.place.drive, created)),
+    });
+  }
+
+  /** Deletes entries: into the trash with a way back, or for good after a question. */
+  async remove(entries: readonly Entry[]): Promise<void> {
+    const removal: Removal | undefined = await confirmRemoval(this.app, this.place, entries);
+    if (removal === undefined) return;
+    const since = Date.now() - 60_000;
+    const { files, folders } = await this.#files.contentsOf(entries);
+    const { done, failed } = await this.#files.remove(files);
+    const isWhole = failed.length === 0;
+    if (isWhole) await this.#files.removeFolders(folders);
+    const gone = isWhole ? entries.map(({ name }) => name) : done;
+    this.onChange({ removed: gone, hasNew: false });
+    const [failure] = failed;
+    if (failure !== undefined) {
+      const text = `Cannot delete ${plural(failed.length, "file")}: ${failure.error}`;
+      return this.app.toasts.error(text);
+    }
+    if (!removal.hasTrash) return this.app.toasts.success(`Deleted ${describe(entries)}`);
+    this.app.toasts.success(`Moved ${describe(entries)} to trash`, {
+      label: "Undo",
+      run: () => void this.#undoRemoval(done, folders, since),
+    });
+  }
+
+  /** Downloads a file by itself, and more than one file as a ZIP. */
+  async download(entries: readonly Entry[]): Promise<void> {
+    const [first] = entries;
+    if (first === undefined) return;
+    const { project, drive } = this.place;
+    const names = entries.filter(({ kind }) => kind === "file").map(({ name }) => name);
+    const prefixes = entries.filter(({ kind }) => kind === "folder").map(({ name }) => name);
+    const { url } = await dataOf(this.app.api.POST("/dashboard/downloads", {
+      body: { project_id: project, drive_name: drive, names, prefixes },
+    }));
+    const isFile = entries.length === 1 && first.kind === "file";
+    const zip = `${entries.length === 1 ? labelOf(first) : drive}.zip`;
+    const query = isFile
+      ? new URLSearchParams({ name: first.name, download: "true" })
+      : new URLSearchParams({ zip });
+    // The browser's own download: of any size, and it can be resumed.
+    const anchor = document.createElement("a");
+    anchor.href = `${url}?${query}`;
+    anchor.download = "";
+    anchor.click();
+  }
+
+  /** Opens the dialog with the links of a file or folder. */
+  async share(entry: Entry): Promise<void> {
+    await showShareDialog(this.app, this.place, entry);
+  }
+
+  /** Copies the address of an entry within the dashboard, which opens it for people who may sign in. */
+  async copyLink(entry: Entry): Promise<void> {
+    const { project, drive } = this.place;
+    const hash = entry.kind === "folder"
+      ? links.folder(project, drive, entry.name)
+      : links.folder(project, drive, folderOf(entry), { open: labelOf(entry) });
+    await copyText(`${location.origin}/${hash}`);
+    this.app.toasts.success("Link copied. Only people who can sign in can open it", {
+      label: "Share with anyone",
+      run: () => void this.share(entry),
+    });
+  }
+
+  async #choose(entries: readonly Entry[], verb: "Move" | "Copy"): Promise<Target | undefined> {
+    const title = `${verb} ${describe(entries)}`;
+    return await chooseTarget(this.app, this.place, { title, action: verb, entries });
+  }
+
+  async #relocate(entries: readonly Entry[], target: Target, isCopy: boolean): Promise<void> {
+    const { drive } = this.place;
+    const isSameDrive = target.drive === drive;
+    const stuck = entries.find((entry) => isSameDrive && !mayGoTo(entry, target.path));
+    if (stuck !== undefined) throw new Error(`“${labelOf(stuck)}” cannot go into itself`);
+    const moves = entries
+      .map((entry) => ({ entry, to: nameIn(target.path, entry) }))
+      .filter(({ entry, to }) => !isSameDrive || to !== entry.name || isCopy);
+    if (moves.length > 0) await this.#relocation(isCopy).run(moves, target.drive);
+  }
+
+  #relocation(isCopy: boolean): Relocation {
+    return new Relocation(this.app, this.place, { isCopy, onChange: this.onChange });
+  }
+
+  async #undoRemoval(
+    names: readonly string[],
+    folders: readonly string[],
+    since: number,
+  ): Promise<void> {
+    const { toasts } = this.app;
+    try {
+      for (const folder of folders) await this.#files.createFolder(folder);
+      const { done, failed } = await this.#files.restore(names, since);
+      this.onChange({ removed: [], hasNew: true });
+      if (failed.length === 0) return toasts.success(`Restored ${plural(done.length, "file")}`);
+      toasts.error(`Cannot restore ${plural(failed.length, "file")}: ${failed[0]?.error}`);
+    } catch (error) {
+      toasts.error(error);
+    }
+  }
+}
+
+/** Returns `“photo.jpg”`, or "3 items". */
+export function describe(entries: readonly Entry[]): string {
+  const [first] = entries;
+  return entries.length === 1 && first !== undefined
+    ? `“${labelOf(first)}”`
+    : plural(entries.length, "item");
+}
+
+/** A line separates two groups that have entries. */
+function withoutEmptyGroups(items: readonly (MenuItem | false)[]): MenuItem[] {
+  const present = items.filter((item) => item !== false);
+  return present.filter((item, index) =>
+    item !== "-" || (index > 0 && index < present.length - 1 && present[index + 1] !== "-")
+  );
+}

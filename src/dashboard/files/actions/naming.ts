@@ -1,0 +1,53 @@
+import { type Entry, folderOf, labelOf } from "../entry.ts";
+import type { Renaming } from "./drive_files.ts";
+
+/** The longest name of a file, in bytes of UTF-8. */
+const MAX_NAME = 1024;
+
+/** Returns what is wrong with a name that a file or folder shall get in its folder; `undefined` if nothing is. */
+export function labelProblem(label: string, taken: ReadonlySet<string>): string | undefined {
+  if (label.trim() === "") return "Enter a name";
+  if (label.includes("/")) return "A name cannot contain “/”";
+  if (label.includes("\0")) return "A name cannot contain the NUL character";
+  if (new TextEncoder().encode(label).length > MAX_NAME) return "The name is too long";
+  if (taken.has(label)) return `There is a “${label}” already`;
+  return undefined;
+}
+
+/** Returns how the files below an entry are called when it gets another name. @param to Ends with a slash for a folder. */
+export function renamingsOf(entry: Entry, to: string, files: readonly string[]): Renaming[] {
+  if (entry.kind === "file") return [{ from: entry.name, to }];
+  return files.filter((name) => name.startsWith(entry.name))
+    .map((from) => ({ from, to: to + from.slice(entry.name.length) }));
+}
+
+/** Returns the name that an entry gets in another folder. */
+export function nameIn(path: string, entry: Entry): string {
+  return `${path}${labelOf(entry)}${entry.kind === "folder" ? "/" : ""}`;
+}
+
+/** Whether an entry may go to a folder: a folder cannot go into itself. */
+export function mayGoTo(entry: Entry, path: string): boolean {
+  return entry.kind === "file" || !path.startsWith(entry.name);
+}
+
+/** Returns the name with a number that no other has: `photo (2).jpg`. */
+export function numbered(name: string, taken: (name: string) => boolean): string {
+  const folder = folderOf({ name });
+  const isFolder = name.endsWith("/");
+  const label = labelOf({ name });
+  const dot = isFolder ? -1 : label.lastIndexOf(".");
+  const [stem, extension] = dot <= 0 ? [label, ""] : [label.slice(0, dot), label.slice(dot)];
+  const base = stem.replace(/ \(\d+\)$/, "");
+  for (let number = 2;; number++) {
+    const candidate = `${folder}${base} (${number})${extension}${isFolder ? "/" : ""}`;
+    if (!taken(candidate)) return candidate;
+  }
+}
+
+/** Returns the part of a name that is selected when it is edited: all of it without the extension. */
+export function editedLength(entry: Entry): number {
+  const label = labelOf(entry);
+  const dot = entry.kind === "folder" ? -1 : label.lastIndexOf(".");
+  return dot <= 0 ? label.length : dot;
+}

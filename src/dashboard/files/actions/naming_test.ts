@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import type { Entry } from "../entry.ts";
+import { editedLength, labelProblem, mayGoTo, nameIn, numbered, renamingsOf } from "./naming.ts";
+
+const FILE: Entry = { kind: "file", name: "trip/a.jpg" };
+const FOLDER: Entry = { kind: "folder", name: "trip/2026/" };
+
+Deno.test("A name that cannot be is refused with the reason", () => {
+  const taken = new Set(["b.jpg"]);
+  assertEquals(labelProblem("c.jpg", taken), undefined);
+  assertEquals(labelProblem("  ", taken), "Enter a name");
+  assertEquals(labelProblem("a/b", taken), "A name cannot contain “/”");
+  assertEquals(labelProblem("b.jpg", taken), "There is a “b.jpg” already");
+  assertEquals(labelProblem("é".repeat(513), taken), "The name is too long");
+});
+
+Deno.test("The files of a folder follow its new name", () => {
+  const files = ["trip/2026/a", "trip/2026/b/c", "trip/2027/d"];
+  assertEquals(renamingsOf(FOLDER, "old/26/", files), [
+    { from: "trip/2026/a", to: "old/26/a" },
+    { from: "trip/2026/b/c", to: "old/26/b/c" },
+  ]);
+  assertEquals(renamingsOf(FILE, "b.jpg", []), [{ from: "trip/a.jpg", to: "b.jpg" }]);
+});
+
+Deno.test("Entries keep their label in another folder, and a folder cannot go into itself", () => {
+  assertEquals([nameIn("", FILE), nameIn("x/", FOLDER)], ["a.jpg", "x/2026/"]);
+  assertEquals(["", "trip/", "trip/2026/", "trip/2026/b/"].map((path) => mayGoTo(FOLDER, path)), [
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+Deno.test("A second file of a name gets a number before its extension", () => {
+  const taken = new Set(["a (2).jpg", "d (2)/"]);
+  const isTaken = (name: string) => taken.has(name);
+  assertEquals(numbered("a.jpg", isTaken), "a (3).jpg");
+  assertEquals(numbered("a (2).jpg", isTaken), "a (3).jpg");
+  assertEquals(numbered("x/.profile", isTaken), "x/.profile (2)");
+  assertEquals(numbered("d/", isTaken), "d (3)/");
+});
+
+Deno.test("The extension is not selected when a file is renamed", () => {
+  assertEquals([editedLength(FILE), editedLength(FOLDER)], [1, 4]);
+});

@@ -1,0 +1,172 @@
+import { ChevronRight, Folder, FolderPlus, HardDrive } from "lucide";
+import { useState } from "preact/hooks";
+import { dataOf } from "../../core/api.ts";
+import { type App, useApp } from "../../core/context.ts";
+import { useResource } from "../../core/resource.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Loaded } from "../../ui/loaded.tsx";
+import { type Entry, labelOf, type Place } from "../entry.ts";
+import { DriveFiles, type Target } from "./drive_files.ts";
+import { mayGoTo } from "./naming.ts";
+import { askForFolder } from "./new_folder.tsx";
+
+interface Question {
+  title: string;
+  /** The label of the button. */
+  action: string;
+  /** What goes to the folder. */
+  entries: readonly Entry[];
+}
+
+/** Asks for a folder of the project, in a tree of its drives. */
+export async function chooseTarget(
+  { overlays }: Pick<App, "overlays">,
+  place: Place,
+  question: Question,
+): Promise<Target | undefined> {
+  return await overlays.show<Target>((close) => (
+    <TargetDialog place={place} question={question} onClose={close} />
+  ));
+}
+
+function TargetDialog({ place, question, onClose }: {
+  place: Place;
+  question: Question;
+  onClose: (target?: Target) => void;
+}) {
+  const app = useApp();
+  const { project } = place;
+  const [target, setTarget] = useState<Target>({ drive: place.drive, path: place.path });
+  const [version, setVersion] = useState(0);
+  const drives = useResource(
+    (signal) =>
+      dataOf(
+        app.api.GET("/v1/{project_id}", { params: { path: { project_id: project } }, signal }),
+      ),
+    [project],
+  );
+  const create = async () => {
+    const files = new DriveFiles(app.api, { project, drive: target.drive });
+    const created = await askForFolder(app, files, target.path);
+    if (created === undefined) return;
+    setVersion(version + 1);
+    setTarget({ drive: target.drive, path: created });
+  };
+  return (
+    <Dialog
+      title={question.title}
+      onClose={() => onClose()}
+      isForm
+      footer={
+        <>
+          <Button kind="quiet" icon={FolderPlus} class="push" onClick={create}>New folder</Button>
+          <Button onClick={() => onClose()}>Cancel</Button>
+          <Button kind="primary" onClick={() => onClose(target)}>{question.action} here</Button>
+        </>
+      }
+    >
+      <Loaded from={drives}>
+        {({ drives }) => (
+          <ul class="tree" role="tree" aria-label="Folders">
+            {drives.map(({ drive_name }) => (
+              <Branch
+                key={`${drive_name}/${version}`}
+                node={{ drive: drive_name, path: "" }}
+                {...{ project, target, question, from: place }}
+                onChoose={setTarget}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+interface BranchProps {
+  project: string;
+  node: Target;
+  target: Target;
+  from: Place;
+  question: Question;
+  onChoose: (target: Target) => void;
+}
+
+/** A drive or folder of the tree. What is chosen first is open. */
+function Branch({ project, node, target, from, question, onChoose }: BranchProps) {
+  const app = useApp();
+  const leadsToStart = node.drive === from.drive && from.path.startsWith(node.path);
+  const [isOpen, setOpen] = useState(leadsToStart);
+  const isChosen = node.drive === target.drive && node.path === target.path;
+  const mayChoose = node.drive !== from.drive ||
+    question.entries.every((entry) => mayGoTo(entry, node.path));
+  const label = node.path === "" ? node.drive : labelOf({ name: node.path });
+  const move = (event: KeyboardEvent) => {
+    if (event.key === "ArrowRight") setOpen(true);
+    else if (event.key === "ArrowLeft") setOpen(false);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") focusNext(event);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <li role="treeitem" aria-label={label} aria-expanded={isOpen} aria-selected={isChosen}>
+      <div class="tree-row">
+        <button
+          type="button"
+          class="tree-toggle"
+          tabIndex={-1}
+          aria-label={isOpen ? `Close ${label}` : `Open ${label}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon of={ChevronRight} size={16} />
+        </button>
+        <button
+          type="button"
+          class="tree-label"
+          aria-pressed={isChosen}
+          disabled={!mayChoose}
+          onClick={() => onChoose(node)}
+          onDblClick={() => setOpen(true)}
+          onKeyDown={move}
+        >
+          <Icon of={node.path === "" ? HardDrive : Folder} />
+          <span>{label}</span>
+        </button>
+      </div>
+      {isOpen && mayChoose
+        ? <Branches {...{ app, project, node, target, from, question, onChoose }} />
+        : null}
+    </li>
+  );
+}
+
+function Branches({ app, ...branch }: BranchProps & { app: App }) {
+  const { project, node } = branch;
+  const folders = useResource(
+    (signal) =>
+      new DriveFiles(app.api, { project, drive: node.drive }).foldersIn(node.path, signal),
+    [project, node.drive, node.path],
+  );
+  return (
+    <Loaded from={folders} skeleton={<p class="tree-loading">Loading…</p>}>
+      {(paths) =>
+        paths.length === 0 ? null : (
+          <ul role="group">
+            {paths.map((path) => (
+              <Branch key={path} {...branch} node={{ drive: node.drive, path }} />
+            ))}
+          </ul>
+        )}
+    </Loaded>
+  );
+}
+
+/** Moves the focus to the next or previous row of the tree. */
+function focusNext(event: KeyboardEvent): void {
+  const row = event.currentTarget as HTMLElement;
+  const rows = [...row.closest(".tree")?.querySelectorAll<HTMLElement>(".tree-label") ?? []];
+  rows[rows.indexOf(row) + (event.key === "ArrowDown" ? 1 : -1)]?.focus();
+}
