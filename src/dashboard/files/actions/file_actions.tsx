@@ -80,13 +80,15 @@ export class FileActions {
 
   /** Returns what is wrong with a new name, or gives it to the entry. */
   async renameTo(entry: Entry, label: string): Promise<string | undefined> {
-    if (label === labelOf(entry)) return void (this.renaming.value = undefined);
-    const problem = labelProblem(label, await this.#files.labelsIn(folderOf(entry)));
+    const isSame = label === labelOf(entry);
+    const taken = isSame ? new Set<string>() : await this.#files.labelsIn(folderOf(entry));
+    const problem = labelProblem(label, taken);
     if (problem !== undefined) return problem;
     const slash = entry.kind === "folder" ? "/" : "";
     const to = `${folderOf(entry)}${label}${slash}`;
     this.renaming.value = undefined;
-    await this.#relocation(false).run([{ entry, to }], this.place.drive);
+    if (!isSame) await this.#relocation(false).run([{ entry, to }], this.place.drive);
+    return undefined;
   }
 
   /** Asks for a folder, and moves entries there. */
