@@ -1,8 +1,239 @@
-import { Page } from "../ui/page.tsx";
+import { Plus, Trash2 } from "lucide";
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { formatDate } from "../core/format.ts";
+import { links } from "../core/links.ts";
+import { type Resource, useResource } from "../core/resource.ts";
+import { Button, IconButton } from "../ui/button.tsx";
+import { confirm, FormDialog } from "../ui/dialog.tsx";
+import { Facts } from "../ui/facts.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { showSecret } from "../ui/secret_dialog.tsx";
+import { Table } from "../ui/table.tsx";
+import { addressOfApp } from "./app_address.ts";
+import { AppForm } from "./app_form.tsx";
+import { AccessBadge } from "./applications.tsx";
 
-/** Application. */
-export function ApplicationView(
-  { project: _project, app: _app }: { project: string; app: string },
-) {
-  return <Page title="Application">{null}</Page>;
+interface Loading {
+  app: Schemas["App"];
+  gate: Schemas["AppList"]["gate"];
+  keys: Schemas["AppKeyList"]["keys"];
+}
+
+interface AppProps {
+  project: string;
+  resource: Resource<Loading>;
+  data: Loading;
+}
+
+/** An application: its addresses, access and keys. */
+export function ApplicationView({ project, app }: { project: string; app: string }) {
+  const { api } = useApp();
+  const resource = useResource(async (signal): Promise<Loading> => {
+    const params = { path: { project_id: project, app } };
+    const [{ apps, gate }, { keys }] = await Promise.all([
+      dataOf(api.GET("/admin/v1/projects/{project_id}/apps", { params, signal })),
+      dataOf(api.GET("/admin/v1/projects/{project_id}/apps/{app}/keys", { params, signal })),
+    ]);
+    const found = apps.find(({ name }) => name === app);
+    if (found === undefined) throw new Error(`There is no application “${app}”`);
+    return { app: found, gate, keys };
+  }, [project, app]);
+  return (
+    <Page
+      title={app}
+      lead={<a href={links.section(project, "apps")}>All applications</a>}
+    >
+      <Loaded from={resource}>
+        {(data) => (
+          <div class="sections">
+            <Addresses {...{ project, resource, data }} />
+            <AccessSection {...{ project, resource, data }} />
+            <AppKeys {...{ project, resource, data }} />
+            <Removal {...{ project, resource, data }} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Addresses({ project, resource, data: { app, gate } }: AppProps) {
+  const { overlays, toasts } = useApp();
+  const address = addressOfApp(app, gate, location.hostname);
+  const link = address === undefined
+    ? "The gate of this server is off"
+    : <a key="link" href={address} target="_blank" rel="noreferrer">{address}</a>;
+  const change = async () => {
+    const saved = await overlays.show<Schemas["App"]>((close) => (
+      <AppForm project={project} app={app} onClose={close} />
+    ));
+    if (saved === undefined) return;
+    toasts.success("Saved");
+    resource.reload();
+  };
+  return (
+    <Section title="Addresses" actions={<Button onClick={change}>Change</Button>}>
+      <Facts
+        facts={[
+          [
+            "Callers open it at",
+            link,
+          ],
+          ["Host name", app.host ?? "None: callers use its path"],
+          ["Upstream", app.upstream ?? "None yet: there is nothing to forward to"],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function AccessSection({ project, resource, data: { app } }: AppProps) {
+  const context = useApp();
+  const isOn = app.access.enabled;
+  const change = async () => {
+    const isAgreed = !isOn || await confirm(context, {
+      title: "Open it to everyone?",
+      text: "Everyone who knows the address can use the application, without a key.",
+      action: "Turn access control off",
+    });
+    if (!isAgreed) return;
+    await context.api.PUT("/admin/v1/projects/{project_id}/apps/{app}/access", {
+      params: { path: { project_id: project, app: app.name } },
+      body: { enabled: !isOn },
+    });
+    context.toasts.success(isOn ? "Access control is off" : "Access control is on");
+    resource.reload();
+  };
+  return (
+    <Section
+      title="Access control"
+      actions={<Button onClick={change}>{isOn ? "Turn off" : "Turn on"}</Button>}
+    >
+      <p>
+        <AccessBadge isOn={isOn} /> {isOn
+          ? "Callers need a key of the application, or a key of the project."
+          : "The gate forwards every request."}
+      </p>
+    </Section>
+  );
+}
+
+function AppKeys({ project, resource, data: { app, keys } }: AppProps) {
+  const context = useApp();
+  const path = { project_id: project, app: app.name };
+  const create = async () => {
+    const made = await context.overlays.show<Schemas["NewAppKey"]>((close) => (
+      <NewAppKey path={path} onClose={close} />
+    ));
+    if (made === undefined) return;
+    resource.reload();
+    await showSecret(context, {
+      title: `Created the key “${made.name}”`,
+      label: "Application key",
+      secret: made.api_key,
+    });
+  };
+  const revoke = async (name: string) => {
+    const text = "Programs and browsers that use it are refused from now on.";
+    if (!await confirm(context, { title: `Revoke “${name}”?`, text, action: "Revoke key" })) return;
+    await context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}/keys/{name}", {
+      params: { path: { ...path, name } },
+    });
+    context.toasts.success("Key revoked");
+    resource.reload();
+  };
+  const isOn = app.access.enabled;
+  return (
+    <Section
+      title="Keys"
+      lead={isOn ? undefined : "Turn access control on to use keys."}
+      actions={<Button icon={Plus} disabled={!isOn} onClick={create}>New key</Button>}
+    >
+      {keys.length === 0 ? <p class="soft">No keys.</p> : (
+        <Table
+          caption="Keys of the application"
+          rows={keys}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: "Name", isMain: true, cell: ({ name }) => name },
+            { title: "Description", isMinor: true, cell: ({ description }) => description ?? "" },
+            { title: "Begins with", cell: ({ prefix }) => <code>{prefix}…</code> },
+            { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
+          ]}
+          actions={({ name }) => (
+            <IconButton
+              icon={Trash2}
+              label={`Revoke ${name}`}
+              onClick={() => revoke(name)}
+            />
+          )}
+        />
+      )}
+    </Section>
+  );
+}
+
+function NewAppKey({ path, onClose }: {
+  path: { project_id: string; app: string };
+  onClose: (made?: Schemas["NewAppKey"]) => void;
+}) {
+  const { api } = useApp();
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const create = async () => {
+    const body = {
+      name: name.trim(),
+      ...(description.trim() === "" ? {} : { description: description.trim() }),
+    };
+    onClose(
+      await dataOf(
+        api.POST("/admin/v1/projects/{project_id}/apps/{app}/keys", { params: { path }, body }),
+      ),
+    );
+  };
+  return (
+    <FormDialog
+      title="New key"
+      submit="Create key"
+      onClose={() => onClose()}
+      onSubmit={create}
+    >
+      <TextField label="Name" value={name} autocomplete="off" onInput={setName} />
+      <TextField
+        label="Description"
+        hint="Optional: who or what uses it."
+        value={description}
+        autocomplete="off"
+        onInput={setDescription}
+      />
+    </FormDialog>
+  );
+}
+
+function Removal({ project, data: { app: { name } } }: AppProps) {
+  const context = useApp();
+  const remove = async () => {
+    const isAgreed = await confirm(context, {
+      title: `Delete “${name}”?`,
+      text: "Its keys and addresses are deleted. The application itself is not touched.",
+      action: "Delete application",
+    });
+    if (!isAgreed) return;
+    await context.api.DELETE("/admin/v1/projects/{project_id}/apps/{app}", {
+      params: { path: { project_id: project, app: name } },
+    });
+    context.toasts.success("Application deleted");
+    context.router.go(links.section(project, "apps"));
+  };
+  return (
+    <Section title="Delete the application">
+      <div class="row">
+        <Button kind="danger" onClick={remove}>Delete application…</Button>
+      </div>
+    </Section>
+  );
 }

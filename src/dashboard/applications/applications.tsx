@@ -1,6 +1,92 @@
+import { AppWindow, ExternalLink, Plus } from "lucide";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { links } from "../core/links.ts";
+import { useResource } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { addressOfApp } from "./app_address.ts";
+import { AppForm } from "./app_form.tsx";
 
-/** Applications. */
-export function Applications({ project: _project }: { project: string }) {
-  return <Page title="Applications">{null}</Page>;
+type App = Schemas["App"];
+
+/** The applications of a project, which the gate puts keys in front of. */
+export function Applications({ project }: { project: string }) {
+  const { api, overlays, router } = useApp();
+  const list = useResource((signal) => {
+    const params = { path: { project_id: project } };
+    return dataOf(api.GET("/admin/v1/projects/{project_id}/apps", { params, signal }));
+  }, [project]);
+  const create = async () => {
+    const made = await overlays.show<App>((close) => <AppForm project={project} onClose={close} />);
+    if (made !== undefined) router.go(links.app(project, made.name));
+  };
+  return (
+    <Page
+      title="Applications"
+      lead="Web applications beside this server. The gate lets in only people and programs with a key."
+      actions={<Button kind="primary" icon={Plus} onClick={create}>New application</Button>}
+    >
+      <Loaded from={list}>
+        {({ apps, gate }) =>
+          apps.length === 0
+            ? (
+              <Empty
+                icon={AppWindow}
+                title="No applications yet"
+                text="Add one to put keys in front of it."
+              />
+            )
+            : (
+              <Table
+                caption="Applications"
+                columns={columnsOf(project)}
+                rows={apps}
+                keyOf={({ name }) => name}
+                actions={(one) => <OpenLink app={one} gate={gate} />}
+              />
+            )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function OpenLink({ app, gate }: { app: App; gate: Schemas["AppList"]["gate"] }) {
+  const address = addressOfApp(app, gate, location.hostname);
+  if (address === undefined || app.upstream === null) return null;
+  return (
+    <a
+      class="icon-button"
+      href={address}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={`Open ${app.name}`}
+      title="Open"
+    >
+      <Icon of={ExternalLink} />
+    </a>
+  );
+}
+
+function columnsOf(project: string): Column<App>[] {
+  return [
+    {
+      title: "Name",
+      isMain: true,
+      cell: ({ name }) => <a href={links.app(project, name)}>{name}</a>,
+    },
+    { title: "Access", cell: ({ access }) => <AccessBadge isOn={access.enabled} /> },
+    { title: "Upstream", isMinor: true, cell: ({ upstream }) => upstream ?? "None" },
+    { title: "Host name", isMinor: true, cell: ({ host }) => host ?? "None" },
+  ];
+}
+
+/** Whether callers need a key. */
+export function AccessBadge({ isOn }: { isOn: boolean }) {
+  return isOn
+    ? <span class="badge good">Key required</span>
+    : <span class="badge warn">Open to everyone</span>;
 }

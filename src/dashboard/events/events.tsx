@@ -1,6 +1,74 @@
+import { Activity } from "lucide";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { formatTime } from "../core/format.ts";
+import { useResource } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { eventText } from "./event_text.ts";
 
-/** Activity. */
-export function Events({ project: _project }: { project?: string }) {
-  return <Page title="Activity">{null}</Page>;
+type Event = Schemas["Event"];
+
+/** Events that one page of the server has. */
+const PAGE = 100;
+
+interface Events {
+  events: Event[];
+  last?: string | undefined;
 }
+
+/** Who changed what: of a project, or of the whole server. */
+export function Events({ project }: { project?: string }) {
+  const { api } = useApp();
+  const load = async (last: string | undefined, signal?: AbortSignal): Promise<Events> => {
+    const query = { limit: PAGE, ...(last === undefined ? {} : { last }) };
+    const options = signal === undefined ? {} : { signal };
+    const { events, paging } = await dataOf<Schemas["EventList"]>(
+      project === undefined
+        ? api.GET("/admin/v1/events", { params: { query }, ...options })
+        : api.GET("/admin/v1/projects/{project_id}/events", {
+          params: { path: { project_id: project }, query },
+          ...options,
+        }),
+    );
+    return { events, last: paging?.last };
+  };
+  const list = useResource((signal) => load(undefined, signal), [project]);
+  const loadMore = async () => {
+    const { events = [], last } = list.data ?? {};
+    const next = await load(last);
+    list.set({ events: [...events, ...next.events], last: next.last });
+  };
+  return (
+    <Page
+      title="Activity"
+      lead="Changes of keys, links, applications and settings. Kept for 90 days."
+    >
+      <Loaded from={list}>
+        {({ events, last }) =>
+          events.length === 0
+            ? <Empty icon={Activity} title="Nothing has happened yet" />
+            : (
+              <div class="stack">
+                <Table
+                  caption="Events"
+                  columns={COLUMNS}
+                  rows={events}
+                  keyOf={({ id }) => id}
+                />
+                {last === undefined ? null : <Button onClick={loadMore}>Show more</Button>}
+              </div>
+            )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const COLUMNS: Column<Event>[] = [
+  { title: "What", isMain: true, cell: (event) => eventText(event) },
+  { title: "By", cell: ({ by }) => by === "admin" ? "Administrator" : `Key ${by}…` },
+  { title: "From", isMinor: true, cell: ({ address }) => address },
+  { title: "When", cell: ({ at }) => formatTime(at) },
+];

@@ -1,6 +1,166 @@
+import { Boxes, Plus } from "lucide";
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { type App, useApp } from "../core/context.ts";
+import { formatBytes, formatDate, formatNumber, plural } from "../core/format.ts";
+import { links } from "../core/links.ts";
+import { useResource } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Meter } from "../ui/meter.tsx";
 import { Page } from "../ui/page.tsx";
+import { showSecret } from "../ui/secret_dialog.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { parseSize, SizeField, sizeProblem } from "./size_field.tsx";
 
-/** Projects. */
+type ProjectUsage = Schemas["ProjectUsage"];
+
+/** All projects of the server, for the administrator. */
 export function Projects() {
-  return <Page title="Projects">{null}</Page>;
+  const app = useApp();
+  const list = useResource(
+    (signal) => dataOf(app.api.GET("/admin/v1/projects", { signal })),
+    [],
+  );
+  const create = async () => {
+    const made = await app.overlays.show<Schemas["NewProject"]>((close) => (
+      <NewProject onClose={close} />
+    ));
+    if (made === undefined) return;
+    await showSecret(app, {
+      title: `Created “${made.name ?? made.project_id}”`,
+      label: "Project key",
+      secret: made.project_key,
+    });
+    app.router.go(links.drives(made.project_id));
+  };
+  const button = <Button kind="primary" icon={Plus} onClick={create}>New project</Button>;
+  return (
+    <Page title="Projects" actions={button}>
+      <Loaded from={list}>
+        {({ projects, integrity, backups, disk }) => (
+          <div class="stack">
+            <Warnings integrity={integrity} {...(backups === undefined ? {} : { backups })} />
+            {projects.length === 0
+              ? (
+                <Empty
+                  icon={Boxes}
+                  title="No projects yet"
+                  text="A project has drives with files, keys that open them, and applications."
+                />
+              )
+              : (
+                <Table
+                  caption="Projects"
+                  columns={columnsOf(disk)}
+                  rows={projects}
+                  keyOf={({ project_id }) => project_id}
+                />
+              )}
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** What the administrator has to know at once. */
+function Warnings({ integrity, backups }: {
+  integrity: Schemas["Integrity"];
+  backups?: Schemas["Backups"];
+}) {
+  const problem = backups?.problem ?? null;
+  return (
+    <>
+      {integrity.damaged_files === 0 ? null : (
+        <p class="notice bad" role="alert">
+          {plural(integrity.damaged_files, "file")} damaged.{" "}
+          <a href={links.status()}>See which ones</a>
+        </p>
+      )}
+      {problem === null ? null : <p class="notice" role="alert">{problem}.</p>}
+    </>
+  );
+}
+
+function columnsOf({ total }: Schemas["Disk"]): Column<ProjectUsage>[] {
+  return [
+    {
+      title: "Project",
+      isMain: true,
+      cell: ({ project_id, name }) => (
+        <a class="title-link" href={links.drives(project_id)}>
+          {name ?? project_id}
+          {name === null || name === project_id ? null : <small>{project_id}</small>}
+        </a>
+      ),
+    },
+    { title: "Files", isNumber: true, cell: ({ files }) => formatNumber(files) },
+    {
+      title: "Used",
+      cell: ({ bytes, trash_bytes, open_upload_bytes, max_bytes, project_id }) => {
+        const used = bytes + trash_bytes + open_upload_bytes;
+        const limit = max_bytes ?? total;
+        return (
+          <div class="used">
+            <span>
+              {formatBytes(used)}
+              {max_bytes === null ? "" : ` of ${formatBytes(max_bytes)}`}
+            </span>
+            {limit === null
+              ? null
+              : <Meter value={used} max={limit} label={`Used by ${project_id}`} />}
+          </div>
+        );
+      },
+    },
+    { title: "Created", isMinor: true, cell: ({ created }) => formatDate(created) },
+  ];
+}
+
+function NewProject({ onClose }: { onClose: (made?: Schemas["NewProject"]) => void }) {
+  const { api } = useApp();
+  const [name, setName] = useState("");
+  const [id, setId] = useState("");
+  const [limit, setLimit] = useState("");
+  const create = async () => {
+    const max_bytes = parseSize(limit);
+    if (max_bytes === undefined) throw new Error(sizeProblem(limit));
+    const body = {
+      ...(name.trim() === "" ? {} : { name: name.trim() }),
+      ...(id.trim() === "" ? {} : { project_id: id.trim() }),
+      ...(max_bytes === null ? {} : { max_bytes }),
+    };
+    onClose(await dataOf(api.POST("/admin/v1/projects", { body })));
+  };
+  return (
+    <FormDialog
+      title="New project"
+      submit="Create project"
+      onClose={() => onClose()}
+      onSubmit={create}
+    >
+      <TextField label="Name" value={name} onInput={setName} autocomplete="off" />
+      <TextField
+        label="Id"
+        hint="Letters, digits and hyphens; it is part of every address and key. Empty for a random one."
+        value={id}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={setId}
+      />
+      <SizeField label="Limit of space" value={limit} onInput={setLimit} />
+    </FormDialog>
+  );
+}
+
+/** Deletes a project after its id was typed. */
+export async function deleteProject(app: App, project: string): Promise<void> {
+  await app.api.DELETE("/admin/v1/projects/{project_id}", {
+    params: { path: { project_id: project } },
+  });
+  app.toasts.success("The project is being deleted");
+  app.router.go(links.projects());
 }

@@ -1,0 +1,88 @@
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { useProject } from "../projects/use_project.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+
+type App = Schemas["App"];
+
+/** The form for a new application, or for the addresses of an existing one. */
+export function AppForm({ project, app, onClose }: {
+  project: string;
+  app?: App;
+  onClose: (saved?: App) => void;
+}) {
+  const { api, session } = useApp();
+  const suffix = useProject(project).data?.host_suffix ?? null;
+  const [name, setName] = useState("");
+  const [upstream, setUpstream] = useState(app?.upstream ?? "");
+  const [host, setHost] = useState(app?.host ?? "");
+  const { isAdministrator } = session;
+  const save = async () => {
+    const addresses = {
+      ...(isAdministrator ? { upstream: upstream.trim() || null } : {}),
+      ...(isAdministrator || suffix !== null ? { host: host.trim() || null } : {}),
+    };
+    const path = { project_id: project };
+    if (app === undefined) {
+      const body = { name: name.trim(), ...addresses };
+      return onClose(
+        await dataOf(api.POST("/admin/v1/projects/{project_id}/apps", { params: { path }, body })),
+      );
+    }
+    const params = { path: { ...path, app: app.name } };
+    onClose(
+      await dataOf(
+        api.PATCH("/admin/v1/projects/{project_id}/apps/{app}", { params, body: addresses }),
+      ),
+    );
+  };
+  return (
+    <FormDialog
+      title={app === undefined ? "New application" : `Addresses of “${app.name}”`}
+      submit={app === undefined ? "Create application" : "Save"}
+      onClose={() => onClose()}
+      onSubmit={save}
+    >
+      {app === undefined
+        ? (
+          <TextField
+            label="Name"
+            hint="A part of its address."
+            value={name}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={setName}
+          />
+        )
+        : null}
+      {isAdministrator
+        ? (
+          <TextField
+            label="Upstream"
+            hint="Its address as seen from this server, such as http://127.0.0.1:3000."
+            value={upstream}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={setUpstream}
+          />
+        )
+        : <p class="soft">Only the administrator sets where this server finds the application.</p>}
+      {isAdministrator || suffix !== null
+        ? (
+          <TextField
+            label="Host name"
+            hint={suffix === null || isAdministrator
+              ? "A name of its own that leads to this server. Without one it is known by a path."
+              : `A name below ${suffix}. Without one it is known by a path.`}
+            value={host}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={setHost}
+          />
+        )
+        : null}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Schemas } from "../core/api.ts";
+
+type EventName = Schemas["Event"]["event"];
+
+/** Each event in words; the target follows. */
+const TEXTS: Readonly<Record<EventName, string>> = {
+  "project.created": "Project created",
+  "project.deleted": "Project deleted",
+  "quota.changed": "Limit of space changed",
+  "trash.changed": "Trash changed",
+  "host_suffix.changed": "Domain for applications changed",
+  "drive.deleted": "Drive deleted",
+  "key.created": "Key created",
+  "key.revoked": "Key revoked",
+  "app.created": "Application created",
+  "app.changed": "Application changed",
+  "app.deleted": "Application deleted",
+  "access.enabled": "Access control turned on",
+  "access.disabled": "Access control turned off",
+  "app_key.created": "Application key created",
+  "app_key.revoked": "Application key revoked",
+  "gate.signed_in": "Signed in to an application",
+  "dashboard.signed_in": "Signed in to the dashboard",
+  "sign_in_code.created": "Sign-in link created",
+  "link.created": "Link created",
+  "link.revoked": "Link revoked",
+  "link_key.rotated": "All links revoked",
+  "admin_token.renewed": "Administrator’s token renewed",
+};
+
+/** Returns what happened, such as "Key created: backup". */
+export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
+  const text = TEXTS[event] ?? event;
+  return target === "" ? text : `${text}: ${target}`;
+}

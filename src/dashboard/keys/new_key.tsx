@@ -1,0 +1,98 @@
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import type { Permission } from "../core/session.ts";
+import { FormDialog } from "../ui/dialog.tsx";
+import { Checkbox, SelectField, TextField } from "../ui/field.tsx";
+import { PERMISSIONS } from "./rights.ts";
+
+const DAY = 86_400;
+
+const LIFETIMES = [
+  ["never", "Never"],
+  [`${DAY}`, "In 1 day"],
+  [`${30 * DAY}`, "In 30 days"],
+  [`${90 * DAY}`, "In 90 days"],
+  [`${365 * DAY}`, "In 1 year"],
+] as const;
+
+/** The form for a new key. */
+export function NewKey({ project, onClose }: {
+  project: string;
+  onClose: (made?: Schemas["NewProjectKey"]) => void;
+}) {
+  const { api, session } = useApp();
+  const may = session.current.value?.permissions ?? [];
+  const [name, setName] = useState("");
+  const [permissions, setPermissions] = useState<ReadonlySet<Permission>>(new Set(may));
+  const [drives, setDrives] = useState("");
+  const [prefix, setPrefix] = useState("");
+  const [lifetime, setLifetime] = useState<(typeof LIFETIMES)[number][0]>("never");
+  const toggle = (permission: Permission, isOn: boolean) => {
+    const next = new Set(permissions);
+    if (isOn) next.add(permission);
+    else next.delete(permission);
+    setPermissions(next);
+  };
+  const create = async () => {
+    if (permissions.size === 0) throw new Error("Choose what the key may do");
+    const named = drives.split(",").map((drive) => drive.trim()).filter(Boolean);
+    const body = {
+      ...(name.trim() === "" ? {} : { name: name.trim() }),
+      permissions: PERMISSIONS.map(([permission]) => permission).filter((permission) =>
+        permissions.has(permission)
+      ),
+      drives: named.length === 0 ? session.current.value?.drives ?? null : named,
+      name_prefix: prefix === "" ? session.current.value?.name_prefix ?? null : prefix,
+      expires_in: lifetime === "never" ? null : Number(lifetime),
+    };
+    const params = { path: { project_id: project } };
+    onClose(await dataOf(api.POST("/admin/v1/projects/{project_id}/keys", { params, body })));
+  };
+  return (
+    <FormDialog
+      title="New key"
+      submit="Create key"
+      onClose={() => onClose()}
+      onSubmit={create}
+    >
+      <TextField
+        label="Name"
+        hint="What it is for, such as “Nightly backup”."
+        value={name}
+        autocomplete="off"
+        onInput={setName}
+      />
+      <fieldset class="choices">
+        <legend class="field-label">The key may</legend>
+        {PERMISSIONS.map(([permission, label, hint]) => (
+          <Checkbox
+            key={permission}
+            label={label}
+            hint={hint}
+            checked={permissions.has(permission)}
+            disabled={!may.includes(permission)}
+            onChange={(isOn) => toggle(permission, isOn)}
+          />
+        ))}
+      </fieldset>
+      <TextField
+        label="Only in these drives"
+        hint="Separated by commas. Empty for all drives."
+        value={drives}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={setDrives}
+      />
+      <TextField
+        label="Only names that begin with"
+        hint="Such as reports/2026/. Empty for all names."
+        value={prefix}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={setPrefix}
+      />
+      <SelectField label="Expires" value={lifetime} options={LIFETIMES} onChange={setLifetime} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Permission } from "../core/session.ts";
+
+/** The permissions of keys with what they allow, in the order of the form. */
+export const PERMISSIONS: readonly (readonly [Permission, label: string, hint: string])[] = [
+  ["read", "Read", "Download files"],
+  ["list", "List", "See names, search, see the trash"],
+  ["write", "Write", "Upload files, create folders, restore"],
+  ["delete", "Delete", "Delete files, empty the trash"],
+  ["admin", "Administer", "Keys, applications, settings"],
+];
+
+/** What a key may do, and where. */
+export interface KeyRights {
+  permissions: readonly Permission[];
+  drives: readonly string[] | null;
+  name_prefix: string | null;
+}
+
+/** Returns what a key may do, such as "Everything" or "Read, list in photos/2026/…". */
+export function rightsText({ permissions, drives, name_prefix }: KeyRights): string {
+  const isAll = PERMISSIONS.every(([permission]) => permissions.includes(permission));
+  const what = isAll ? "Everything" : PERMISSIONS
+    .filter(([permission]) => permissions.includes(permission))
+    .map(([, label], index) => index === 0 ? label : label.toLowerCase()).join(", ");
+  const where = [
+    drives === null ? "" : drives.join(", "),
+    name_prefix === null ? "" : `names that begin with “${name_prefix}”`,
+  ].filter(Boolean).join(": ");
+  return where === "" ? what : `${what} in ${where}`;
+}

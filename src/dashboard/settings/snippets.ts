@@ -1,0 +1,156 @@
+/**
+ * Code to paste, for each way to call the server.
+ *
+ * @module
+ */
+
+/** Where programs connect to. */
+export interface Server {
+  origin: string;
+  host: string;
+  isSecure: boolean;
+  project: string;
+}
+
+/** Lines to paste. */
+export interface Snippet {
+  label: string;
+  text: string;
+}
+
+/** A way to call the server. */
+export interface Client {
+  title: string;
+  notes: string[];
+  snippets: Snippet[];
+}
+
+/** Placeholder for the project key. */
+export const PLACEHOLDER = "<the project key>";
+
+const HTTPS_ONLY =
+  "It uses https only, and this page was loaded over http: start the server with " +
+  "--tls-cert and --tls-key, or use a proxy that has a certificate.";
+
+/** Returns the lines for each way to call a server. */
+export function clientsOf(place: Server): Client[] {
+  return [curl(place), javaScript(place), python(place), go(place)];
+}
+
+function curl({ origin, project }: Server): Client {
+  const lines = [
+    `KEY=${quoted(PLACEHOLDER)}`,
+    `DRIVE=${quoted(`${origin}/v1/${project}/photos`)}`,
+    "",
+    "# Upload up to 10 MB in one request; the first upload creates the drive",
+    `curl -X POST -T cat.jpg -H "X-Api-Key: $KEY" "$DRIVE/files?name=pets/cat.jpg"`,
+    "# List",
+    `curl -H "X-Api-Key: $KEY" "$DRIVE/files?limit=100&prefix=pets/"`,
+    "# Download",
+    `curl -H "X-Api-Key: $KEY" -o cat.jpg "$DRIVE/files/download?name=pets/cat.jpg"`,
+    "# Delete up to 1000 files",
+    `curl -X DELETE -H "X-Api-Key: $KEY" "$DRIVE/files" -d '{"names": ["pets/cat.jpg"]}'`,
+  ];
+  return { title: "curl", notes: [], snippets: [shell(lines)] };
+}
+
+function javaScript({ host, isSecure }: Server): Client {
+  const code = [
+    'import { Deta } from "deta";',
+    "",
+    'const photos = Deta().Drive("photos");',
+    'await photos.put("hello.txt", { data: "Hello!" });',
+    "console.log((await photos.list()).names);",
+    'console.log(await (await photos.get("hello.txt")).text());',
+  ];
+  return {
+    title: "JavaScript",
+    notes: isSecure ? [] : [HTTPS_ONLY],
+    snippets: [
+      shell([
+        "npm install deta",
+        `export DETA_DRIVE_HOST=${quoted(host)}`,
+        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+      ]),
+      { label: "hello.mjs", text: code.join("\n") },
+    ],
+  };
+}
+
+function python({ host, isSecure }: Server): Client {
+  const code = [
+    "from deta import Drive",
+    "",
+    'photos = Drive("photos")',
+    'photos.put("hello.txt", data="Hello!")',
+    'print(photos.list()["names"])',
+    'print(photos.get("hello.txt").read())',
+  ];
+  const taken =
+    "The name “deta” on PyPI belongs to another program now: install the library from its repository.";
+  return {
+    title: "Python",
+    notes: isSecure ? [taken] : [HTTPS_ONLY, taken],
+    snippets: [
+      shell([
+        "pip install git+https://github.com/deta/deta-python",
+        `export DETA_DRIVE_HOST=${quoted(host)}`,
+        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+      ]),
+      { label: "hello.py", text: code.join("\n") },
+    ],
+  };
+}
+
+const GO = `package main
+
+import (
+\t"fmt"
+\t"log"
+\t"strings"
+
+\t"github.com/deta/deta-go/deta"
+\t"github.com/deta/deta-go/service/drive"
+)
+
+func main() {
+\td, err := deta.New()
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tphotos, err := drive.New(d, "photos")
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tname, err := photos.Put(&drive.PutInput{Name: "hello.txt", Body: strings.NewReader("Hello!")})
+\tif err != nil {
+\t\tlog.Fatal(err)
+\t}
+\tfmt.Println("stored", name)
+}`;
+
+function go({ origin }: Server): Client {
+  return {
+    title: "Go",
+    notes: [
+      "It expects another form of the answer to a delete: start the server with --failed-reasons.",
+    ],
+    snippets: [
+      shell([
+        "go get github.com/deta/deta-go",
+        `export DETA_DRIVE_ROOT_ENDPOINT=${quoted(`${origin}/v1`)}`,
+        `export DETA_PROJECT_KEY=${quoted(PLACEHOLDER)}`,
+      ]),
+      { label: "main.go", text: GO },
+    ],
+  };
+}
+
+function shell(lines: string[]): Snippet {
+  return { label: "In a shell", text: lines.join("\n") };
+}
+
+/** Quotes a text as one word of a shell command. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
