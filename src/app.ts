@@ -176,12 +176,15 @@ function withoutBody(response: Response): Response {
  * Completes the context when the response has been sent. A body in memory is sent at once; the bytes of a stream are counted
  * as they leave. Reading `response.body` here would turn a body in memory into a stream, which costs more than the request.
  */
-function observeEnd({ context, info }: Incoming, response: Response, { observer }: Deps): void {
+function observeEnd({ context, info }: Incoming, response: Response, { observer, store }: Deps): void {
   context.status = response.status;
   if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
     context.sent = Number(response.headers.get("content-length") ?? 0);
   }
-  const end = () => observer.end(context);
+  const end = () => {
+    observer.end(context);
+    if (context.project !== undefined) store.usageHistory.traffic.count(context.project, context);
+  };
   info.completed.then(end, end);
 }
 

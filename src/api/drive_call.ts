@@ -89,6 +89,7 @@ function authorized(operation: string, handler: DriveHandler): Handler {
     // A project id that cannot be decoded belongs to no key: that is 403, before its form is checked.
     const project = decodeLeniently(routed.params["project"] ?? "");
     const sender = await authorize(routed, project, deps);
+    routed.context.project = project;
     requireRights(operation, sender.rights);
     try {
       return await handler(driveCallOf(routed, project, sender), deps);

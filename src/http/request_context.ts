@@ -37,6 +37,8 @@ export class RequestContext {
   kind: RequestKind = "other";
   /** Whether it is counted as running. */
   isRunning = false;
+  /** The project that it counts for: its sender may use the project. */
+  project: string | undefined;
   /** At the gate, the application: `project/app`. */
   app: string | undefined;
   /** For a link: what was answered. */

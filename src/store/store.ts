@@ -10,6 +10,7 @@ import { Revocations } from "./accounts/revocations.ts";
 import { SessionStore } from "./accounts/sessions.ts";
 import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
+import { UsageHistory } from "./accounts/usage_history.ts";
 import { type DiskSpace, StoreFull } from "./disk/disk_space.ts";
 import type { Database } from "./engine/database.ts";
 import type { StoreDamaged } from "./engine/errors.ts";
@@ -96,6 +97,7 @@ export class Store {
   readonly tickets: TicketStore;
   readonly events: EventLog;
   readonly links: LinkStore;
+  readonly usageHistory: UsageHistory;
   readonly revocations = new Revocations();
   readonly sweeper: Sweeper;
   readonly scrub: Scrub;
@@ -151,12 +153,14 @@ export class Store {
     const enders = { endUpload: end, trash: this.trash };
     this.events = new EventLog(db);
     const { events } = this;
+    this.usageHistory = new UsageHistory(db, { usage: () => this.usage(), onError });
     this.sweeper = new Sweeper(db, openVersions, onError, enders, {
       disk,
       compactor,
       deletions,
       events,
       expired: this.#expired,
+      usageHistory: this.usageHistory,
       meter,
     });
     const wake = () => this.sweeper.wake();
@@ -245,7 +249,8 @@ export class Store {
 
   /** Stops the background work and closes the database. */
   async close(): Promise<void> {
-    await Promise.all([this.sweeper.stop(), this.scrub.stop(), this.links.close()]);
+    const { sweeper, scrub, links, usageHistory: { traffic } } = this;
+    await Promise.all([sweeper.stop(), scrub.stop(), links.close(), traffic.close()]);
     await this.#db.close();
   }
 }

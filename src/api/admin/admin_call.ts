@@ -115,6 +115,7 @@ export function projectEndpoint(
       const notFound = () =>
         caller.isAdministrator ? errors.projectNotFound(project) : errors.unknownKey();
       if (info === undefined) throw notFound();
+      routed.context.project = project;
       try {
         return await handle({ ...call, project, info }, deps);
       } catch (error) {

@@ -171,13 +171,14 @@ export function requirePerson(headers: Headers): void {
 
 /** @throws {HttpError} 404 */
 async function findLink(
-  { params, address }: RoutedRequest,
+  { params, address, context }: RoutedRequest,
   { store, wrongKeys }: Deps,
 ): Promise<OpenLink> {
   const { link, isGenuine } = await store.links.find(params["token"] ?? "");
   // It counts with wrong keys, but has the same response however many there were.
   if (!isGenuine) wrongKeys.record(address());
   if (link === undefined) throw errors.linkNotFound();
+  context.project = link.record.project;
   return link;
 }
 

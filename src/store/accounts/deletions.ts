@@ -235,6 +235,7 @@ async function* projectSteps(list: List, project: string): AsyncGenerator<Operat
   yield* deleteAll(list, prefixes.deletions(project));
   yield* deleteAll(list, prefixes.openUploads(project));
   yield* deleteAll(list, prefixes.events(project));
+  yield* deleteAll(list, prefixes.dailyUsage(project));
 }
 
 /**

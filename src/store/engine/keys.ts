@@ -213,6 +213,13 @@ export const keys = {
   /** An event in the audit log of the server. */
   serverEvent: (id: string): Deno.KvKey => ["server_event", id],
 
+  /** The figures of a day, in days since 1970, of a project, or of all projects together without one. */
+  dailyUsage: (project: string | undefined, day: number): Deno.KvKey =>
+    project === undefined ? ["server_daily_usage", day] : ["daily_usage", project, day],
+
+  /** Since when daily figures are kept, and the last day whose files and bytes were recorded. */
+  usageHistory: (): Deno.KvKey => ["usage_history"],
+
   /** Set for a while after the counters of a drive were corrected, so that this happens only once at a time. */
   recounted: (project: string, drive: string): Deno.KvKey => ["recounted", project, drive],
 
@@ -239,6 +246,7 @@ export const prefixes = {
   /** The grants of all credentials, of one of them, or those of one kind. */
   grantsOf: (...owner: string[]): Deno.KvKey => ["grant_of", ...owner],
   events: (project: string): Deno.KvKey => ["event", project],
+  dailyUsage: (project: string): Deno.KvKey => ["daily_usage", project],
   links: (): Deno.KvKey => ["link"],
   /** The links of all drives, of those of one project, or of one drive. */
   driveLinks: (...drive: string[]): Deno.KvKey => ["drive_link", ...drive],
@@ -325,6 +333,12 @@ export const ranges = {
   serverEvents: (before?: string): KeyRange => ({
     start: ["server_event"],
     end: ["server_event", before ?? AFTER_STRINGS],
+  }),
+
+  /** The daily figures of a project, or of all together, from one day to another (excluded). */
+  dailyUsage: (project: string | undefined, from: number, to: number): KeyRange => ({
+    start: keys.dailyUsage(project, from),
+    end: keys.dailyUsage(project, to),
   }),
 
   /** The record of one project key, for code that lists. */

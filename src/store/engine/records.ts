@@ -139,6 +139,27 @@ export interface ScrubRecord {
   damaged: number;
 }
 
+/** What a project, or all projects together, did on a day, and had at its end. */
+export interface DailyUsageRecord {
+  requests: number;
+  /** Bytes of request and response bodies. */
+  received: number;
+  sent: number;
+  /** Both are absent until the day has ended. */
+  files?: number;
+  bytes?: number;
+}
+
+/** Days are counted since 1970. */
+export interface UsageHistoryRecord {
+  /** The first day with figures. */
+  since: number;
+  /** The last day whose files and bytes were recorded. */
+  closed?: number;
+  /** The day whose files and bytes a process is recording. */
+  closing?: number;
+}
+
 /** Bytes that a process is writing. The end of its lease is an entry of its own. */
 export interface PendingWrite extends Place {
   version: string;

@@ -2,6 +2,7 @@ import { MAX_PAYLOAD } from "../../rules/payloads.ts";
 import { SECOND } from "../../rules/units.ts";
 import { DELETION_INTERVAL, type Deletions } from "../accounts/deletions.ts";
 import { EVENT_SWEEP_INTERVAL, type EventLog } from "../accounts/events.ts";
+import { CLOSE_INTERVAL, type UsageHistory } from "../accounts/usage_history.ts";
 import type { DiskSpace } from "../disk/disk_space.ts";
 import type { Database } from "../engine/database.ts";
 import { NO_METER, type StoreMeter } from "../engine/store_meter.ts";
@@ -15,8 +16,8 @@ import { type Enders, GarbageCollector } from "./garbage_collector.ts";
 const EXPIRY_INTERVAL = SECOND;
 
 /**
- * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events and
- * compacts the file.
+ * The background work on the store: it finishes deletions, sweeps expired files, collects garbage, removes old events,
+ * compacts the file, and records the usage of each day.
  * Each has a loop of its own, so that none waits for another.
  */
 export class Sweeper {
@@ -26,12 +27,14 @@ export class Sweeper {
   readonly #deletions: Deletions | undefined;
   readonly #events: EventLog | undefined;
   readonly #expired: ExpiredFiles | undefined;
+  readonly #usageHistory: UsageHistory | undefined;
   readonly #collector: GarbageCollector;
   readonly #deleting: BackgroundLoop;
   readonly #expiring: BackgroundLoop;
   readonly #collecting: BackgroundLoop;
   readonly #compacting: BackgroundLoop;
   readonly #trimming: BackgroundLoop;
+  readonly #closing: BackgroundLoop;
 
   /**
    * @param onError Called with what ended a run. The next run continues there.
@@ -41,12 +44,13 @@ export class Sweeper {
     openVersions: OpenVersions,
     onError: (error: unknown) => void,
     enders: Enders,
-    { disk, compactor, deletions, events, expired, meter = NO_METER }: {
+    { disk, compactor, deletions, events, expired, usageHistory, meter = NO_METER }: {
       disk?: DiskSpace | undefined;
       compactor?: Compactor | undefined;
       deletions?: Deletions;
       events?: EventLog;
       expired?: ExpiredFiles;
+      usageHistory?: UsageHistory;
       meter?: StoreMeter | undefined;
     } = {},
   ) {
@@ -55,6 +59,7 @@ export class Sweeper {
     this.#deletions = deletions;
     this.#events = events;
     this.#expired = expired;
+    this.#usageHistory = usageHistory;
     this.#compactor = compactor;
     this.#collector = new GarbageCollector(db, openVersions, enders, { disk, meter });
     const loop = (work: () => Promise<void>, interval: number) =>
@@ -66,6 +71,7 @@ export class Sweeper {
     this.#collecting = loop(() => this.#collect(), SWEEP_INTERVAL);
     this.#compacting = loop(() => this.#compact(), COMPACT_INTERVAL);
     this.#trimming = loop(() => this.#trim(), EVENT_SWEEP_INTERVAL);
+    this.#closing = loop(() => this.#closeDay(), CLOSE_INTERVAL);
   }
 
   /** Starts the loops, which run until `stop`. */
@@ -75,6 +81,7 @@ export class Sweeper {
     this.#collecting.start();
     if (this.#compactor !== undefined) this.#compacting.start();
     if (this.#events !== undefined) this.#trimming.start();
+    if (this.#usageHistory !== undefined) this.#closing.start();
   }
 
   /** Makes the deletions and the garbage collection run as soon as possible, if they were started. */
@@ -91,19 +98,21 @@ export class Sweeper {
     this.#expired?.stop();
     this.#collector.stop();
     this.#events?.stop();
+    this.#usageHistory?.stop();
     const loops = [
       this.#deleting,
       this.#expiring,
       this.#collecting,
       this.#compacting,
       this.#trimming,
+      this.#closing,
     ];
     await Promise.all(loops.map((loop) => loop.stop()));
   }
 
   /**
    * Finishes all deletions, then deletes the files that have expired at a time, in milliseconds since 1970, collects all
-   * garbage that is due then, and removes events that are old by then.
+   * garbage that is due then, removes events that are old by then, and records the usage of the day before.
    */
   async sweep(now = Date.now()): Promise<void> {
     const ahead = Math.max(0, now - Date.now());
@@ -111,6 +120,7 @@ export class Sweeper {
     await this.#expired?.sweep({ ahead });
     await this.#collector.run(ahead);
     await this.#events?.sweep(now);
+    await this.#usageHistory?.closeDay(now);
   }
 
   async #delete(): Promise<void> {
@@ -140,6 +150,10 @@ export class Sweeper {
 
   async #trim(): Promise<void> {
     await this.#events?.sweep();
+  }
+
+  async #closeDay(): Promise<void> {
+    await this.#usageHistory?.closeDay();
   }
 
   async #isShort(): Promise<boolean> {

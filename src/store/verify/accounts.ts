@@ -32,6 +32,7 @@ export function* accountProblems(
   yield* appKeyIndexProblems(snapshot, deletions);
   yield* hostProblems(snapshot, deletions);
   yield* eventProblems(snapshot, deletions);
+  yield* dailyUsageProblems(snapshot, deletions);
 }
 
 /** The kinds of entries that have their project as the second part of their key. */
@@ -204,6 +205,25 @@ function* eventIndexProblems(snapshot: Snapshot, project: string): Generator<Pro
       .set(indexKey, { ...value, project } satisfies ServerEventRecord);
     const message = `The event ${id} of project ${project} is missing from the server's log`;
     yield indexProblem(message, operation, "It was added", project);
+  }
+}
+
+/** A later project with the same id would inherit the figures. */
+function* dailyUsageProblems(snapshot: Snapshot, deletions: PendingDeletions): Generator<Problem> {
+  for (const head of snapshot.heads(prefixes.all("daily_usage"), 2)) {
+    const project = String(head[1]);
+    const owner = keys.project(project);
+    if (snapshot.has(owner) || deletions.hasProject(project)) continue;
+    const days = [...snapshot.keys(head)];
+    yield {
+      kind: "orphan",
+      message: `Daily figures are stored of project ${project}, which does not exist`,
+      project,
+      repair: {
+        done: "The figures were removed",
+        operations: () => deleteInBatches(days, () => new Operation().check(owner, null)),
+      },
+    };
   }
 }
 

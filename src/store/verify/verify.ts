@@ -28,6 +28,7 @@ const KINDS = new Set([
   "chunk",
   "completed_upload",
   "content",
+  "daily_usage",
   "damage",
   "drive_link",
   "event",
@@ -55,12 +56,14 @@ const KINDS = new Set([
   "references",
   "removal",
   "scrub",
+  "server_daily_usage",
   "server_event",
   "session",
   "trash",
   "undigested",
   "upload",
   "usage",
+  "usage_history",
 ]);
 
 /** The kinds of problems that mean lost bytes. */

@@ -26,6 +26,7 @@ export const ACCOUNT_KINDS = [
   "app_key",
   "app_key_name",
   "app_key_prefix",
+  "daily_usage",
   "event",
   "grant",
   "grant_of",
@@ -35,8 +36,10 @@ export const ACCOUNT_KINDS = [
   "project_key_use",
   "recounted",
   "removal",
+  "server_daily_usage",
   "server_event",
   "session",
+  "usage_history",
 ];
 
 /** Finds keys and applications without an owner, and differences between indexes and records. */
@@ -45,7 +48,7 @@ export function* accountProblems(entries: Entries): Generator<string> {
   if (all(entries, "removal").length > 0) return;
   const projects = idsOf(entries, "project");
   const apps = idsOf(entries, "app");
-  for (const kind of ["app", "project_key_prefix", "file", "usage", "upload", "event"]) {
+  for (const kind of ["app", "project_key_prefix", "file", "usage", "upload", "event", "daily_usage"]) {
     for (const entry of all(entries, kind)) {
       if (!projects.has(rest(entry, 2))) yield `The ${kind} ${rest(entry)} has no project`;
     }

@@ -1,0 +1,257 @@
+/**
+ * The history of usage: for each day and project the files and bytes at its end, and the traffic. The records of all
+ * projects together (`undefined` in place of a project) outlive deleted projects.
+ *
+ * Files and bytes are recorded once a day, for the day before, by one process, and only where they have changed. The
+ * system clock may jump, so nothing that was recorded is overwritten, and the oldest records are removed because there are
+ * too many of them, not because of their age.
+ *
+ * @module
+ */
+import { MINUTE } from "../../rules/units.ts";
+import type { Database } from "../engine/database.ts";
+import { keys, ranges } from "../engine/keys.ts";
+import { Operation } from "../engine/operation.ts";
+import type { DailyUsageRecord, UsageHistoryRecord } from "../engine/records.ts";
+import type { ProjectUsage } from "../quotas/usage.ts";
+import { changeDailyUsage, dayOf, NO_TRAFFIC } from "./daily_usage.ts";
+import { type Traffic, TrafficCounter } from "./traffic.ts";
+
+/** The most days that are read, and for which records are kept. */
+export const MAX_USAGE_DAYS = 400;
+
+/** How often a process looks whether a day has ended, in milliseconds. */
+export const CLOSE_INTERVAL = MINUTE;
+
+/** How long the process that records the figures of a day may take, in milliseconds, before another one starts again. */
+const TAKEOVER_TIME = 10 * MINUTE;
+
+/** Records older than `MAX_USAGE_DAYS` that collect before they are removed, as this reads all records of a project. */
+const TRIM_AT = 30;
+
+/** Records that one operation removes. */
+const TRIM_BATCH = 200;
+
+/** Records before a day in which the last files and bytes are searched. Few records lack them. */
+const LOOK_BACK = 8;
+
+/** Projects that are recorded at a time. */
+const BATCH = 50;
+
+/** Files and bytes at a time. */
+export interface Stock {
+  files: number;
+  bytes: number;
+}
+
+/** The figures of a day. */
+export interface UsageDay extends Stock, Traffic {
+  /** Days since 1970. */
+  day: number;
+}
+
+/** Whose days are read. */
+export interface UsageQuery {
+  /** Absent for all projects together. */
+  project?: string;
+  /** When the project was created, in milliseconds since 1970. */
+  created?: number;
+  /** How many days are read; the last one is today. */
+  days: number;
+  /** The files and bytes now, which are those of today. */
+  stock: Stock;
+}
+
+/** The right to record the figures of a day. */
+interface Claim {
+  record: UsageHistoryRecord;
+  versionstamp: string;
+}
+
+const NOTHING: Stock = { files: 0, bytes: 0 };
+
+/** The daily figures of all projects. */
+export class UsageHistory {
+  readonly traffic: TrafficCounter;
+  readonly #db: Database;
+  readonly #usage: () => Promise<ProjectUsage[]>;
+  /** The last day that this process knows to be recorded. */
+  #closed: number | undefined;
+  /** The claim of another process, and since when this one knows it, as `performance.now()`. */
+  #other: { versionstamp: string; since: number } | undefined;
+  /** The versionstamp of the claim of this process. */
+  #own: string | undefined;
+  #isStopped = false;
+
+  /** @param usage Returns the present usage of all projects. */
+  constructor(
+    db: Database,
+    { usage, onError }: {
+      usage: () => Promise<ProjectUsage[]>;
+      onError: (error: unknown) => void;
+    },
+  ) {
+    this.#db = db;
+    this.#usage = usage;
+    this.traffic = new TrafficCounter(db, onError);
+  }
+
+  /**
+   * Returns the figures of each day, the oldest first. Days before the project existed, or before the store began to keep
+   * figures, are left out. The traffic of the last minute is missing.
+   */
+  async list({ project, created = 0, days, stock }: UsageQuery): Promise<UsageDay[]> {
+    const today = dayOf(Date.now());
+    const first = today - days + 1;
+    const range = ranges.dailyUsage(project, first, today + 1);
+    const history = await this.#db.reader.get<UsageHistoryRecord>(keys.usageHistory());
+    const records = new Map<number, DailyUsageRecord>();
+    for await (const { key, value } of this.#db.reader.list<DailyUsageRecord>(range)) {
+      records.set(Number(key.at(-1)), value);
+    }
+    let known = await this.#stockBefore(project, first) ?? NOTHING;
+    const start = Math.min(today, Math.max(dayOf(created), history.value?.since ?? today));
+    const listed: UsageDay[] = [];
+    for (let day = first; day <= today; day++) {
+      const record = records.get(day);
+      known = day === today ? stock : stockOf(record) ?? known;
+      if (day < start) continue;
+      const { requests = 0, received = 0, sent = 0 } = record ?? {};
+      const { files, bytes } = known;
+      listed.push({ day, files, bytes, requests, received, sent });
+    }
+    return listed;
+  }
+
+  /**
+   * Records the files and bytes of the day that has ended, unless this was done, and removes the oldest records.
+   *
+   * @param now Milliseconds since 1970.
+   */
+  async closeDay(now: number = Date.now()): Promise<void> {
+    const yesterday = dayOf(now) - 1;
+    if (this.#closed === yesterday) return;
+    const claim = await this.#claim(yesterday);
+    if (claim === undefined) return;
+    const { since, closed } = claim.record;
+    // No server may have run since the day after the last recorded one: then that day ended with the present usage.
+    const days = closed !== undefined && closed < yesterday - 1
+      ? [closed + 1, yesterday]
+      : [yesterday];
+    const sum = { ...NOTHING };
+    const usages = await this.#usage();
+    for (const { files, bytes } of usages) {
+      sum.files += files;
+      sum.bytes += bytes;
+    }
+    for (let i = 0; i < usages.length; i += BATCH) {
+      const batch = usages.slice(i, i + BATCH);
+      await Promise.all(batch.map((usage) => this.#close(usage.project, usage, days)));
+      if (this.#isStopped) return;
+    }
+    await this.#close(undefined, sum, days);
+    const key = keys.usageHistory();
+    const record: UsageHistoryRecord = { since, closed: yesterday };
+    const done = await this.#db.commit(
+      new Operation().check(key, claim.versionstamp).set(key, record),
+    );
+    if (done.ok) this.#closed = yesterday;
+  }
+
+  /** Stops `closeDay` after its current batch. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /**
+   * Claims the recording of a day. Returns `undefined` if it was recorded, or if another process has the claim. That one
+   * may have died: its claim ends when this process has seen it unchanged for `TAKEOVER_TIME`, or with the day.
+   */
+  async #claim(yesterday: number): Promise<Claim | undefined> {
+    const key = keys.usageHistory();
+    const { value, versionstamp } = await this.#db.reader.get<UsageHistoryRecord>(key);
+    if (value?.closed === yesterday && value.closing === undefined) {
+      this.#closed = yesterday;
+      return undefined;
+    }
+    if (value?.closing === yesterday && this.#isHeld(String(versionstamp))) return undefined;
+    const record: UsageHistoryRecord = {
+      since: Math.min(yesterday + 1, value?.since ?? Infinity),
+      ...(value?.closed === undefined ? {} : { closed: value.closed }),
+      closing: yesterday,
+    };
+    const operation = new Operation().check(key, versionstamp).set(key, record);
+    const outcome = await this.#db.commit(operation);
+    if (!outcome.ok) return undefined;
+    this.#own = outcome.versionstamp;
+    return { record, versionstamp: outcome.versionstamp };
+  }
+
+  /** Whether another process has this claim, and may still be alive. */
+  #isHeld(versionstamp: string): boolean {
+    if (versionstamp === this.#own) return false;
+    if (this.#other?.versionstamp !== versionstamp) {
+      this.#other = { versionstamp, since: performance.now() };
+    }
+    return performance.now() - this.#other.since < TAKEOVER_TIME;
+  }
+
+  async #close(project: string | undefined, stock: Stock, days: readonly number[]): Promise<void> {
+    for (const day of days) await this.#record(project, stock, day);
+    await this.#trim(project, days);
+  }
+
+  /** Records the files and bytes of a day, unless it has some, or they are those of the days before. */
+  async #record(project: string | undefined, stock: Stock, day: number): Promise<void> {
+    const before = await this.#stockBefore(project, day) ?? NOTHING;
+    await changeDailyUsage(this.#db, { project, day }, (record, owner) => {
+      if (owner !== undefined && dayOf(owner.created) > day) return undefined;
+      const isKnown = record === null ? isSame(before, stock) : stockOf(record) !== undefined;
+      if (isKnown) return undefined;
+      return { ...(record ?? NO_TRAFFIC), files: stock.files, bytes: stock.bytes };
+    });
+  }
+
+  /** Removes all but the newest `MAX_USAGE_DAYS` records, now and then. */
+  async #trim(project: string | undefined, days: readonly number[]): Promise<void> {
+    const end = Math.max(...days) + 1 - MAX_USAGE_DAYS;
+    const old = this.#db.reader.list(ranges.dailyUsage(project, -Infinity, end), {
+      limit: TRIM_AT,
+    });
+    if ((await Array.fromAsync(old)).length < TRIM_AT) return;
+    const newestFirst = this.#db.reader.list(ranges.dailyUsage(project, -Infinity, Infinity), {
+      reverse: true,
+    });
+    const all = await Array.fromAsync(newestFirst, ({ key }) => key);
+    const surplus = all.slice(MAX_USAGE_DAYS);
+    for (let i = 0; i < surplus.length; i += TRIM_BATCH) {
+      const operation = new Operation();
+      for (const key of surplus.slice(i, i + TRIM_BATCH)) operation.delete(key);
+      await this.#db.commitBulk(operation, "background");
+    }
+  }
+
+  /** Returns the last files and bytes that were recorded before a day. */
+  async #stockBefore(project: string | undefined, day: number): Promise<Stock | undefined> {
+    const range = ranges.dailyUsage(project, -Infinity, day);
+    const newestFirst = this.#db.reader.list<DailyUsageRecord>(range, {
+      reverse: true,
+      limit: LOOK_BACK,
+    });
+    for await (const { value } of newestFirst) {
+      const stock = stockOf(value);
+      if (stock !== undefined) return stock;
+    }
+    return undefined;
+  }
+}
+
+/** Returns the files and bytes of a record, if the day has ended. */
+function stockOf(record: DailyUsageRecord | undefined): Stock | undefined {
+  const { files, bytes } = record ?? {};
+  return files === undefined || bytes === undefined ? undefined : { files, bytes };
+}
+
+function isSame(a: Stock, b: Stock): boolean {
+  return a.files === b.files && a.bytes === b.bytes;
+}
