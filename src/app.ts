@@ -5,6 +5,8 @@ import { listEvents, listServerEvents } from "./api/admin/events.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
+import { showStatus } from "./api/admin/status.ts";
+import { showServerUsage, showUsage } from "./api/admin/usage.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
@@ -89,6 +91,9 @@ export const routes: readonly Route[] = [
   route(`${APP}/keys/:name`, { DELETE: revokeAppKey }),
   route(`${PROJECT}/events`, { GET: listEvents }),
   route("/admin/v1/events", { GET: listServerEvents }),
+  route(`${PROJECT}/usage`, { GET: showUsage }),
+  route("/admin/v1/usage", { GET: showServerUsage }),
+  route("/admin/v1/status", { GET: showStatus }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),
@@ -176,7 +181,11 @@ function withoutBody(response: Response): Response {
  * Completes the context when the response has been sent. A body in memory is sent at once; the bytes of a stream are counted
  * as they leave. Reading `response.body` here would turn a body in memory into a stream, which costs more than the request.
  */
-function observeEnd({ context, info }: Incoming, response: Response, { observer, store }: Deps): void {
+function observeEnd(
+  { context, info }: Incoming,
+  response: Response,
+  { observer, store }: Deps,
+): void {
   context.status = response.status;
   if (!context.isStreaming && context.method !== "HEAD" && response.status !== 304) {
     context.sent = Number(response.headers.get("content-length") ?? 0);

@@ -24,11 +24,17 @@ export interface Build {
   command: readonly [string, ...string[]];
 }
 
-/** Returns the build of this process. The head of a packed file sets `KVDRIVE_PACKED` to its path. */
+/** Returns how this process was built. The head of a packed file sets `KVDRIVE_PACKED` to its path. */
+export function buildKind(env: Record<string, string | undefined>): Build["kind"] {
+  if (Deno.build.standalone) return "compiled";
+  return (env["KVDRIVE_PACKED"] ?? "") === "" ? "from source" : "packed";
+}
+
+/** Returns the build of this process. */
 export function currentBuild(env: Record<string, string | undefined>): Build {
-  if (Deno.build.standalone) return { kind: "compiled", command: [Deno.execPath()] };
-  const pack = env["KVDRIVE_PACKED"];
-  if (pack !== undefined && pack !== "") return { kind: "packed", command: [resolve(pack)] };
+  const kind = buildKind(env);
+  if (kind === "compiled") return { kind, command: [Deno.execPath()] };
+  if (kind === "packed") return { kind, command: [resolve(env["KVDRIVE_PACKED"] ?? "")] };
   const main = fromFileUrl(Deno.mainModule);
-  return { kind: "from source", command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, main] };
+  return { kind, command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, main] };
 }

@@ -13,6 +13,7 @@ import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
 import type { Store } from "../store/store.ts";
+import type { ProgramStatus } from "./admin/status.ts";
 
 /** The address of the gate to applications, on any host name of this server. */
 export interface GateAddress {
@@ -39,6 +40,8 @@ export interface Deps {
   volume: VolumeQuery;
   /** The state of the server's backups; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
+  /** What the program knows of itself. */
+  program: ProgramStatus;
   /** Absent if there is no gate. */
   gate: GateAddress | undefined;
   /** Where links are served. */

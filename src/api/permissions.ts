@@ -61,6 +61,10 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   createProjectKey: limited("admin"),
   revokeProjectKey: limited("admin"),
 
+  showUsage: project("admin"),
+  showServerUsage: administrator,
+  showStatus: administrator,
+
   listEvents: project("admin"),
   listServerEvents: administrator,
 

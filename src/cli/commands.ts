@@ -1,4 +1,4 @@
-import { currentBuild, VERSION } from "../version.ts";
+import { buildKind, currentBuild, VERSION } from "../version.ts";
 import { appCommands, authCommands } from "./commands/app.ts";
 import { backupCommand, restoreCommand } from "./commands/backup.ts";
 import { clientCommand } from "./commands/client_command.ts";
@@ -28,7 +28,7 @@ const serveCommand: Command = {
   async run(args, env) {
     const options = parseServeOptions(args, env);
     warnOfSecrets(args);
-    await serve(options, readCredentials(env));
+    await serve(options, readCredentials(env), buildKind(env));
   },
 };
 

@@ -1,3 +1,4 @@
+import { DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS } from "../rules/lifetimes.ts";
 import { MAX_APP_NAME, MAX_FILE_NAME, MAX_LIST, MAX_SEARCHED } from "../rules/names.ts";
 import { type Parameter, schema } from "./types.ts";
 
@@ -143,6 +144,12 @@ export const parameters: Readonly<Record<string, Parameter>> = {
     description:
       `The maximum number of names in the response. More than ${MAX_LIST} counts as ${MAX_LIST}.`,
     schema: { type: "integer", minimum: 1, default: MAX_LIST },
+  },
+  Days: {
+    name: "days",
+    in: "query",
+    description: "The number of days in the response.",
+    schema: { type: "integer", minimum: 1, maximum: MAX_USAGE_DAYS, default: DEFAULT_USAGE_DAYS },
   },
   Prefix: {
     name: "prefix",

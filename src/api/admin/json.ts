@@ -11,7 +11,7 @@ import type { KeyInfo } from "../../store/accounts/project_keys.ts";
 import type { ProjectInfo } from "../../store/accounts/projects.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { Volume } from "../../store/disk/volume.ts";
-import type { DriveUsage } from "../../store/quotas/usage.ts";
+import type { DriveUsage, Usage } from "../../store/quotas/usage.ts";
 import type { Integrity } from "../../store/store.ts";
 
 /** The fields of a project in every response. */
@@ -98,15 +98,29 @@ export function projectUsageJson(
   info: ProjectInfo,
   drives: readonly DriveUsage[],
 ): ProjectUsageJson {
-  const sum = { files: 0, bytes: 0, open_upload_bytes: 0, trash_files: 0, trash_bytes: 0 };
-  for (const { files, bytes, openBytes, trashFiles, trashBytes } of drives) {
+  const { files, bytes, openBytes, trashFiles, trashBytes } = sumOf(drives);
+  return {
+    ...projectJson(info),
+    trash_days: info.trashDays ?? 0,
+    files,
+    bytes,
+    open_upload_bytes: openBytes,
+    trash_files: trashFiles,
+    trash_bytes: trashBytes,
+  };
+}
+
+/** Returns the usage of drives or projects together. */
+export function sumOf(usages: readonly Usage[]): Usage {
+  const sum = { files: 0, bytes: 0, openBytes: 0, trashFiles: 0, trashBytes: 0 };
+  for (const { files, bytes, openBytes, trashFiles, trashBytes } of usages) {
     sum.files += files;
     sum.bytes += bytes;
-    sum.open_upload_bytes += openBytes;
-    sum.trash_files += trashFiles;
-    sum.trash_bytes += trashBytes;
+    sum.openBytes += openBytes;
+    sum.trashFiles += trashFiles;
+    sum.trashBytes += trashBytes;
   }
-  return { ...projectJson(info), trash_days: info.trashDays ?? 0, ...sum };
+  return sum;
 }
 
 /** The size of the disk that all projects share, and its free space, in bytes; `null` if not known. */

@@ -10,28 +10,46 @@ import type { Observation } from "./observation.ts";
 const UPLOAD_GRACE = 30_000;
 
 /** The dependencies that differ between a server of its own and Deno Deploy. */
-type PlatformDeps = Pick<
-  Deps,
-  | "store"
-  | "dashboard"
-  | "volume"
-  | "backups"
-  | "gate"
-  | "hosts"
-  | "upstreamRules"
-  | "running"
-  | "wrongKeys"
-  | "isDraining"
->;
+type PlatformDeps =
+  & Pick<
+    Deps,
+    | "store"
+    | "dashboard"
+    | "volume"
+    | "backups"
+    | "gate"
+    | "hosts"
+    | "upstreamRules"
+    | "running"
+    | "wrongKeys"
+    | "isDraining"
+  >
+  & {
+    /** What the operator should know about the files of this process. */
+    warnings?: () => Promise<string[]>;
+  };
 
 /** Returns the dependencies of the API for the options. */
-export function appDeps(options: ServeOptions, observation: Observation, own: PlatformDeps): Deps {
+export function appDeps(
+  options: ServeOptions,
+  observation: Observation,
+  { warnings = () => Promise.resolve([]), ...own }: PlatformDeps,
+): Deps {
   const { corsOrigins, failedReasons, idleTimeout, maxUploads, trustedProxies } = options;
   const { minUploadRate: rate, publicUrl, shareHost: host } = options;
   return {
     ...own,
     version: VERSION,
     share: { publicUrl, host },
+    program: {
+      version: VERSION,
+      build: observation.build,
+      storeKind: observation.hasFile ? "file" : "shared",
+      storeSize: () => observation.storeSize(),
+      diskReserve: options.diskReserve,
+      running: () => observation.running(),
+      warnings,
+    },
     corsOrigins,
     failedReasons,
     idleTimeout,

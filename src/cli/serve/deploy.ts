@@ -12,6 +12,7 @@ import { unknownVolume } from "../../store/disk/volume.ts";
 import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts";
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
+import { buildKind } from "../../version.ts";
 import { parseServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -54,7 +55,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const hosts = await HostRules.load(serverNames(options, { isOnDeploy: true }));
   // The platform owns the ports, so no upstream can be the server itself.
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, new Set());
-  const observation = new Observation({ log: options.log, data: undefined });
+  const observation = new Observation({ log: options.log, data: undefined, build: buildKind(env) });
   const { onError, observer } = observation;
   const opening = new StoreOpener(
     remoteStoreOf(env, options),

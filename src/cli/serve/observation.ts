@@ -1,13 +1,13 @@
 import { HttpMetrics } from "../../http/metrics/http_metrics.ts";
 import { MetricsPage } from "../../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../../http/metrics/store_metrics.ts";
-import { RequestObserver } from "../../http/request_context.ts";
+import { type RequestKind, RequestObserver } from "../../http/request_context.ts";
 import { droppedLine, type LogFormat, RequestLog } from "../../http/request_log.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import { unknownVolume, volumeOf } from "../../store/disk/volume.ts";
 import { databaseSize } from "../../store/engine/database_file.ts";
 import type { Store } from "../../store/store.ts";
-import { VERSION } from "../../version.ts";
+import { type Build, VERSION } from "../../version.ts";
 import { failureLog, type LogFailure, type LogNotice, noticeLog } from "../terminal/output.ts";
 import { LogWriter } from "./log_writer.ts";
 
@@ -16,6 +16,7 @@ export interface ObservationOptions {
   log: LogFormat | "off" | undefined;
   /** The store's folder; `undefined` for a shared store. */
   data: string | undefined;
+  build: Build["kind"];
 }
 
 /** The log and the metrics of a server. */
@@ -25,11 +26,13 @@ export class Observation {
   readonly observer: RequestObserver;
   readonly onError: LogFailure;
   readonly onNotice: LogNotice;
+  readonly build: Build["kind"];
   readonly #http = new HttpMetrics();
   readonly #writer: LogWriter | undefined;
   readonly #folder: string | undefined;
 
-  constructor({ log, data }: ObservationOptions) {
+  constructor({ log, data, build }: ObservationOptions) {
+    this.build = build;
     const format = log ?? (Deno.stdout.isTerminal() ? "text" : "json");
     this.#folder = data;
     this.onError = failureLog(format === "json" ? "json" : "text");
@@ -44,6 +47,21 @@ export class Observation {
     this.observer = new RequestObserver(this.#http, lines);
   }
 
+  /** Returns the number of running requests by kind. */
+  running(): Readonly<Record<RequestKind, number>> {
+    return this.#http.running;
+  }
+
+  /** Whether the store is a file of this machine. */
+  get hasFile(): boolean {
+    return this.#folder !== undefined;
+  }
+
+  /** Returns the size of the store's file and its log in bytes; `undefined` without one. */
+  async storeSize(): Promise<number | undefined> {
+    return this.#folder === undefined ? undefined : await databaseSize(this.#folder);
+  }
+
   /** Returns the metrics page, including the figures of a store. */
   metricsPage(store: Store, backups?: () => BackupStatus): MetricsPage {
     const folder = this.#folder;
@@ -53,7 +71,7 @@ export class Observation {
       memory: () => store.memory.uses(),
       usage: () => store.usage(),
       integrity: () => store.integrity(),
-      storeSize: async () => folder === undefined ? undefined : await databaseSize(folder),
+      storeSize: () => this.storeSize(),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
       backups,
       droppedLines: () => this.#writer?.dropped ?? 0,

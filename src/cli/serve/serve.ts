@@ -19,6 +19,7 @@ import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
+import type { Build } from "../../version.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -35,6 +36,7 @@ import {
 import { Observation } from "./observation.ts";
 import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 import { loadDashboard } from "./dashboard.ts";
+import { certificateProblem, certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 
 /** The exit status if a second signal ends the process: 128 + the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -92,6 +94,7 @@ export function ignoreTimeout(error: unknown): void {
 export async function serve(
   options: ServeOptions,
   credentials: ConfiguredCredentials,
+  build: Build["kind"],
 ): Promise<void> {
   keepFreedMemory();
   const tls = await readTls(options);
@@ -99,7 +102,7 @@ export async function serve(
   if (warning !== undefined) printError(`${warning}.\n`);
   const dashboard = await loadDashboard();
   const data = options.kv === undefined ? options.data : undefined;
-  const observation = new Observation({ log: options.log, data });
+  const observation = new Observation({ log: options.log, data, build });
   const backups = await openBackups(options, observation);
   const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups };
@@ -210,6 +213,7 @@ async function run(
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     backups: backups && (() => backups.status()),
+    warnings: () => fileWarnings(options, tls),
     gate: gate && { port: gate.address.port, scheme },
     hosts,
     upstreamRules,
@@ -235,6 +239,18 @@ async function run(
   server.stop();
   gate?.stop();
   clock.stop();
+}
+
+/** Returns what the operator should know about the data folder and the certificate now. */
+async function fileWarnings(
+  { kv, data }: ServeOptions,
+  tls: TlsFiles | undefined,
+): Promise<string[]> {
+  const warnings = [
+    kv === undefined ? await openFolderWarning(data) : undefined,
+    tls && certificateProblem(tls.cert),
+  ];
+  return warnings.filter((warning) => warning !== undefined);
 }
 
 /** Limits connections if file descriptors are few, with a warning. */

@@ -1,8 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { isoSeconds } from "../../rules/dates.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { DAY } from "../../rules/units.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
 import { UsageError } from "../terminal/output.ts";
+
+/** How long before its end a certificate should be renewed, in milliseconds. */
+const EXPIRES_SOON = 14 * DAY;
 
 /** The certificate chain and the private key for HTTPS, in PEM. */
 export interface TlsFiles {
@@ -27,15 +31,33 @@ export async function readTls(
  * @param now Milliseconds since 1970.
  */
 export function certificateWarning(pem: string, now: number = Date.now()): string | undefined {
+  const problem = invalidity(pem, now);
+  return problem === undefined ? undefined : `Warning: the certificate of --tls-cert ${problem}`;
+}
+
+/**
+ * Returns what the operator should know about a certificate, as a sentence without a period: that it is not valid, or not
+ * for much longer.
+ *
+ * @param now Milliseconds since 1970.
+ */
+export function certificateProblem(pem: string, now: number = Date.now()): string | undefined {
+  const problem = invalidity(pem, now);
+  if (problem !== undefined) return `The certificate of --tls-cert ${problem}`;
+  const [, to] = validityOf(pem) ?? [];
+  if (to === undefined || to - now > EXPIRES_SOON) return undefined;
+  return `The certificate of --tls-cert expires at ${
+    isoSeconds(to)
+  }: renew it and restart the server`;
+}
+
+/** Returns why a certificate is not valid at a time, as the end of a sentence; `undefined` if it is. */
+function invalidity(pem: string, now: number): string | undefined {
   const [from, to] = validityOf(pem) ?? [];
   if (from === undefined || to === undefined) return undefined;
   const clock = `the clock of this machine says ${isoSeconds(now)}`;
-  if (now > to) {
-    return `Warning: the certificate of --tls-cert expired at ${isoSeconds(to)}; ${clock}`;
-  }
-  return now < from
-    ? `Warning: the certificate of --tls-cert is not valid before ${isoSeconds(from)}; ${clock}`
-    : undefined;
+  if (now > to) return `expired at ${isoSeconds(to)}; ${clock}`;
+  return now < from ? `is not valid before ${isoSeconds(from)}; ${clock}` : undefined;
 }
 
 /** Returns the validity period of a certificate in milliseconds; `undefined` if it cannot be read. */

@@ -33,16 +33,17 @@ class RouteCounts {
  */
 export class HttpMetrics implements RequestMeter {
   readonly #routes = new Map<string, RouteCounts>();
-  readonly #running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
+  /** The running requests. */
+  readonly running: Record<RequestKind, number> = { upload: 0, download: 0, gate: 0, other: 0 };
   readonly #outcomes = new Map<string, number>();
   readonly #links = new Map<string, number>();
 
   begin(kind: RequestKind): void {
-    this.#running[kind]++;
+    this.running[kind]++;
   }
 
   end(context: RequestContext, milliseconds: number): void {
-    if (context.isRunning) this.#running[context.kind]--;
+    if (context.isRunning) this.running[context.kind]--;
     let route = this.#routes.get(context.route);
     if (route === undefined) this.#routes.set(context.route, route = new RouteCounts());
     route.countResponse(context.method, context.status);
@@ -89,7 +90,7 @@ export class HttpMetrics implements RequestMeter {
     to.gauge(
       "kvdrive_http_running",
       "Running requests.",
-      Object.entries(this.#running).map(([kind, count]) => [{ kind }, count]),
+      Object.entries(this.running).map(([kind, count]) => [{ kind }, count]),
     );
     to.counter(
       "kvdrive_gate_requests_total",

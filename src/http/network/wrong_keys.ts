@@ -55,6 +55,15 @@ export class WrongKeyLimiter {
   }
 
   /**
+   * Returns how many networks have to wait.
+   *
+   * @param now Milliseconds on a monotonic clock.
+   */
+  countWaiting(now: number = performance.now()): number {
+    return this.#levels.reduce((sum, level) => sum + level.countWaiting(now), 0);
+  }
+
+  /**
    * Counts a wrong key.
    *
    * @param now Milliseconds on a monotonic clock.
@@ -100,6 +109,10 @@ class Tally {
   /** Milliseconds until the network may send another wrong key, 0 for now. */
   wait(network: string, now: number): number {
     return Math.max(0, (this.#many.get(network)?.until ?? 0) - now);
+  }
+
+  countWaiting(now: number): number {
+    return this.#many.values().filter(({ until }) => until > now).toArray().length;
   }
 
   count(network: string, now: number): void {

@@ -80,16 +80,17 @@ export class TrafficCounter {
     );
     this.#days = new Map();
     const failures: unknown[] = [];
+    const store = async ({ day, project, traffic }: typeof waiting[number]): Promise<void> => {
+      try {
+        // After a failure the store is not asked again until the next time.
+        if (failures.length === 0) return await this.#store(day, project, traffic);
+      } catch (error) {
+        failures.push(error);
+      }
+      this.#add(day, project, traffic);
+    };
     for (let i = 0; i < waiting.length; i += BATCH) {
-      await Promise.all(waiting.slice(i, i + BATCH).map(async ({ day, project, traffic }) => {
-        try {
-          // After a failure the store is not asked again until the next time.
-          if (failures.length === 0) return await this.#store(day, project, traffic);
-        } catch (error) {
-          failures.push(error);
-        }
-        this.#add(day, project, traffic);
-      }));
+      await Promise.all(waiting.slice(i, i + BATCH).map(store));
     }
     if (failures.length > 0) throw failures[0];
   }

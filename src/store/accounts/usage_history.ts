@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
 import { MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
@@ -16,9 +17,6 @@ import type { DailyUsageRecord, UsageHistoryRecord } from "../engine/records.ts"
 import type { ProjectUsage } from "../quotas/usage.ts";
 import { changeDailyUsage, dayOf, NO_TRAFFIC } from "./daily_usage.ts";
 import { type Traffic, TrafficCounter } from "./traffic.ts";
-
-/** The most days that are read, and for which records are kept. */
-export const MAX_USAGE_DAYS = 400;
 
 /** How often a process looks whether a day has ended, in milliseconds. */
 export const CLOSE_INTERVAL = MINUTE;

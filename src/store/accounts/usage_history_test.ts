@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { MAX_USAGE_DAYS } from "../../rules/lifetimes.ts";
 import { DAY, HOUR, MINUTE } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { keys, prefixes, ranges } from "../engine/keys.ts";
@@ -9,7 +10,7 @@ import { put, putAt } from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
 import { dayOf } from "./daily_usage.ts";
-import { MAX_USAGE_DAYS, UsageHistory } from "./usage_history.ts";
+import { UsageHistory } from "./usage_history.ts";
 
 const TRAFFIC = { received: 10, sent: 100 };
 

@@ -4,6 +4,7 @@ import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { OpenUploadRecord, Place } from "../engine/records.ts";
 import { setBounded } from "../engine/ttl_cache.ts";
+import { MAX_LIST_BATCH } from "../reads/read_queue.ts";
 
 /**
  * Open uploads of one project, unless configured. A client has a handful open at a time; those that it leaves behind in a
@@ -92,6 +93,17 @@ export class OpenUploadLimit {
       if (!taken.has(slot)) free.push(slot);
     }
     return free.reverse();
+  }
+
+  /** Returns how many uploads of all projects are open. */
+  async countAll(): Promise<number> {
+    const entries = this.#db.reader.list(
+      { prefix: prefixes.all("open_upload") },
+      { batchSize: MAX_LIST_BATCH },
+    );
+    let count = 0;
+    for await (const _ of entries) count++;
+    return count;
   }
 
   async #taken(project: string): Promise<Set<number>> {

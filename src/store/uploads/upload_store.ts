@@ -96,6 +96,11 @@ export class UploadStore {
     this.#onUndigested = onUndigested;
   }
 
+  /** Returns how many uploads of all projects are open. */
+  async countOpen(): Promise<number> {
+    return await this.#limit.countAll();
+  }
+
   /**
    * Starts an upload and creates the drive if there is none with this name. Returns the upload's id.
    *

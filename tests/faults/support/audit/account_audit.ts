@@ -48,7 +48,8 @@ export function* accountProblems(entries: Entries): Generator<string> {
   if (all(entries, "removal").length > 0) return;
   const projects = idsOf(entries, "project");
   const apps = idsOf(entries, "app");
-  for (const kind of ["app", "project_key_prefix", "file", "usage", "upload", "event", "daily_usage"]) {
+  const kinds = ["app", "project_key_prefix", "file", "usage", "upload", "event", "daily_usage"];
+  for (const kind of kinds) {
     for (const entry of all(entries, kind)) {
       if (!projects.has(rest(entry, 2))) yield `The ${kind} ${rest(entry)} has no project`;
     }

@@ -1,0 +1,147 @@
+import { json } from "../../http/json_response.ts";
+import type { RequestKind } from "../../http/request_context.ts";
+import { TAGS } from "../../openapi/info.ts";
+import { jsonResponse } from "../../openapi/responses.ts";
+import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
+import { schema } from "../../openapi/types.ts";
+import { isoSeconds } from "../../rules/dates.ts";
+import { formatBytes, GIB } from "../../rules/units.ts";
+import type { BackupStatus } from "../../store/backup/backup_health.ts";
+import type { Volume } from "../../store/disk/volume.ts";
+import { administratorEndpoint } from "./admin_call.ts";
+import { backupsJson, diskJson, integrityJson, sumOf } from "./json.ts";
+
+/** A disk is nearly full if less than this share of it is free, and less than `LOW_BYTES` besides the reserve. */
+const LOW_SHARE = 0.1;
+const LOW_BYTES = 10 * GIB;
+
+/** What the program knows of itself, besides the store. */
+export interface ProgramStatus {
+  version: string;
+  /** How it was built, as `kvdrive version` prints it. */
+  build: string;
+  /** Whether its store is a file of its own, or shared over a network. */
+  storeKind: "file" | "shared";
+  /** Bytes of the store's file and its log; `undefined` if they are not known. */
+  storeSize: () => Promise<number | undefined>;
+  /** Bytes of the disk that uploads leave free. */
+  diskReserve: number;
+  /** The requests that are running, by kind. */
+  running: () => Readonly<Record<RequestKind, number>>;
+  /** What the operator should know about the settings and files of this process, as sentences without a period. */
+  warnings: () => Promise<string[]>;
+}
+
+/** `GET /admin/v1/status`: the state of the server, for its operator. */
+export const showStatus = administratorEndpoint({
+  id: "showStatus",
+  tag: TAGS.server,
+  summary: "Show the state of the server",
+  description:
+    "Returns the version, the store, its disk, backups and checks, the load, and warnings. Versions, running transfers and " +
+    "memory are those of the process that answers. For the administrator only.",
+  success: { 200: jsonResponse("The state of the server.", "Status") },
+  schemas: {
+    Status: closed({
+      version: { type: "string", examples: ["0.1.0"] },
+      deno: { type: "string", description: "The version of the runtime.", examples: ["2.9.6"] },
+      build: { type: "string", enum: ["from source", "packed", "compiled"] },
+      started: schema("Second"),
+      store: closed({
+        kind: { type: "string", enum: ["file", "shared"] },
+        bytes: orNull(count("The size of the file and its log.", 1_048_576)),
+      }, { description: "`bytes` is `null` if the store is not a file of this server." }),
+      disk: schema("Disk"),
+      backups: orNull(schema("Backups")),
+      integrity: schema("Integrity"),
+      uploads: closed({
+        open: count("Uploads in parts that are neither complete nor aborted.", 2),
+        running: count("Requests that send bytes of files.", 1),
+      }),
+      downloads: closed({ running: count("Requests that receive bytes of files.", 3) }),
+      memory: closed({
+        resident: count("Resident memory of the process in bytes.", 150_000_000),
+        heap: count("JavaScript heap in use in bytes.", 20_000_000),
+      }),
+      projects: count("The number of projects.", 4),
+      files: count("The number of files in all of them.", 1200),
+      bytes: count("Their total size.", 8_388_608),
+      warnings: listOf({
+        type: "string",
+        minLength: 1,
+        examples: ["There is no complete backup in /backups"],
+      }, { description: "What the operator should act on, as sentences without a period." }),
+    }, {
+      description: "`backups` is `null` if the server makes none.",
+    }),
+  },
+}, async (_call, { store, volume, backups, wrongKeys, program }) => {
+  const [disk, size, usages, integrity, open, own] = await Promise.all([
+    volume(),
+    program.storeSize(),
+    store.usage(),
+    store.integrity(),
+    store.uploads.countOpen(),
+    program.warnings(),
+  ]);
+  const backup = backups?.();
+  const checked = integrityJson(integrity);
+  const { files, bytes } = sumOf(usages);
+  const running = program.running();
+  const { rss, heapUsed } = Deno.memoryUsage();
+  return json(200, {
+    version: program.version,
+    deno: Deno.version.deno,
+    build: program.build,
+    started: isoSeconds(performance.timeOrigin),
+    store: { kind: program.storeKind, bytes: size ?? null },
+    disk: diskJson(disk),
+    backups: backup === undefined ? null : backupsJson(backup),
+    integrity: checked,
+    uploads: { open, running: running.upload },
+    downloads: { running: running.download },
+    memory: { resident: rss, heap: heapUsed },
+    projects: usages.length,
+    files,
+    bytes,
+    warnings: [
+      ...diskWarnings(disk, program.diskReserve),
+      ...backupWarnings(backup),
+      ...damageWarnings(checked.damaged_files),
+      ...lockoutWarnings(wrongKeys.countWaiting()),
+      ...own,
+    ],
+  });
+});
+
+/** Yields a warning if the disk is full or nearly full. */
+export function* diskWarnings(disk: Volume | undefined, reserve: number): Generator<string> {
+  if (disk === undefined) return;
+  const { free, total } = disk;
+  const left = free - reserve;
+  if (left >= Math.min(LOW_SHARE * total, LOW_BYTES)) return;
+  const state = left <= 0 ? "full, and uploads are refused" : "nearly full";
+  yield `The disk of the store is ${state}: ${formatBytes(free)} of ${
+    formatBytes(total)
+  } are free, ` +
+    `of which ${
+      formatBytes(reserve)
+    } are a reserve. Free some space, or move the data to a larger disk`;
+}
+
+function* backupWarnings(backup: BackupStatus | undefined): Generator<string> {
+  if (backup?.problem !== undefined) yield backup.problem;
+}
+
+function* damageWarnings(damaged: number): Generator<string> {
+  if (damaged === 0) return;
+  yield damaged === 1
+    ? "1 file is damaged: restore it from a backup, or replace or delete it"
+    : `${damaged} files are damaged: restore them from a backup, or replace or delete them`;
+}
+
+function* lockoutWarnings(networks: number): Generator<string> {
+  if (networks === 0) return;
+  const who = networks === 1 ? "1 network has" : `${networks} networks have`;
+  yield `${who} to wait after too many wrong keys: look for the status 429 in the log`;
+}
