@@ -101,3 +101,13 @@ Deno.test("the number of remembered networks that have to wait is limited", () =
   const waits = ["10.0.1.1", "10.0.2.1", "10.0.0.1"].map((address) => keys.record(address, 0));
   assertEquals(waits, [FIRST_WAIT, FIRST_WAIT, undefined]);
 });
+
+Deno.test("the networks that have to wait are counted until their wait is over", () => {
+  const keys = new WrongKeyLimiter();
+  keys.record("192.0.2.1", 0);
+  assertEquals(keys.countWaiting(0), 0);
+  for (const address of ["198.51.100.1", "2001:db8::1"]) useUp(keys, address);
+  assertEquals(keys.record("198.51.100.2", 0), FIRST_WAIT);
+  assertEquals(keys.countWaiting(0), 2);
+  assertEquals(keys.countWaiting(WRONG_KEY_FIRST_WAIT), 0);
+});

@@ -60,6 +60,10 @@ const CALLS: Call[] = [
   { method: "GET", path: "/events", status: 200 },
   { method: "HEAD", path: "/events", status: 200 },
   { method: "GET", path: "/admin/v1/events", status: 200, owner: 403 },
+  { method: "GET", path: "/usage", status: 200 },
+  { method: "HEAD", path: "/usage", status: 200 },
+  { method: "GET", path: "/admin/v1/usage", status: 200, owner: 403 },
+  { method: "GET", path: "/admin/v1/status", status: 200, owner: 403 },
 ];
 
 for (const { method, path, body, status, owner = status } of CALLS) {

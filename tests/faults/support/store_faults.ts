@@ -109,6 +109,15 @@ export const WRONGS: Record<string, { damage: Edit; says: RegExp }> = {
     damage: async (kv) => void await kv.set(["event", "gone", "01AAAAAAAAAAAAAAAAAAAAAAAA"], EVENT),
     says: /There are events of project gone, which does not exist/,
   },
+  "daily figures without a project": {
+    damage: async (kv) => {
+      const figures = { requests: 1, received: 2, sent: 3 };
+      for (let day = 20_000; day < 20_400; day++) {
+        await kv.set(["daily_usage", "gone", day], figures);
+      }
+    },
+    says: /Daily figures are stored of project gone, which does not exist/,
+  },
   "an event that would stay for ever": {
     damage: async (kv) =>
       void await kv.set(["event", PROJECT_ID, "01AAAAAAAAAAAAAAAAAAAAAAAA"], EVENT),
