@@ -13,7 +13,6 @@ import type { HostRules } from "../rules/hosts.ts";
 import type { BackupStatus } from "../store/backup/backup_health.ts";
 import type { VolumeQuery } from "../store/disk/volume.ts";
 import type { Store } from "../store/store.ts";
-import type { ProgramStatus } from "./admin/status.ts";
 
 /** The address of the gate to applications, on any host name of this server. */
 export interface GateAddress {
@@ -27,6 +26,23 @@ export interface ShareAddress {
   publicUrl: string | undefined;
   /** The only host name for links, in lower case, which is for nothing else; absent if links share the server's. */
   host: string | undefined;
+}
+
+/** What the program knows of itself, besides the store. */
+export interface ProgramStatus {
+  version: string;
+  /** How it was built, as `kvdrive version` prints it. */
+  build: string;
+  /** Whether its store is a file of its own, or shared over a network. */
+  storeKind: "file" | "shared";
+  /** Bytes of the store's file and its log; `undefined` if they are not known. */
+  storeSize: () => Promise<number | undefined>;
+  /** Bytes of the disk that uploads leave free. */
+  diskReserve: number;
+  /** The requests that are running, by kind. */
+  running: () => Readonly<Record<RequestKind, number>>;
+  /** What the operator should know about the settings and files of this process, as sentences without a period. */
+  warnings: () => Promise<string[]>;
 }
 
 /** What the endpoints need from the program. */

@@ -1,5 +1,4 @@
 import { json } from "../../http/json_response.ts";
-import type { RequestKind } from "../../http/request_context.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, count, listOf, orNull } from "../../openapi/schemas.ts";
@@ -14,23 +13,6 @@ import { backupsJson, diskJson, integrityJson, sumOf } from "./json.ts";
 /** A disk is nearly full if less than this share of it is free, and less than `LOW_BYTES` besides the reserve. */
 const LOW_SHARE = 0.1;
 const LOW_BYTES = 10 * GIB;
-
-/** What the program knows of itself, besides the store. */
-export interface ProgramStatus {
-  version: string;
-  /** How it was built, as `kvdrive version` prints it. */
-  build: string;
-  /** Whether its store is a file of its own, or shared over a network. */
-  storeKind: "file" | "shared";
-  /** Bytes of the store's file and its log; `undefined` if they are not known. */
-  storeSize: () => Promise<number | undefined>;
-  /** Bytes of the disk that uploads leave free. */
-  diskReserve: number;
-  /** The requests that are running, by kind. */
-  running: () => Readonly<Record<RequestKind, number>>;
-  /** What the operator should know about the settings and files of this process, as sentences without a period. */
-  warnings: () => Promise<string[]>;
-}
 
 /** `GET /admin/v1/status`: the state of the server, for its operator. */
 export const showStatus = administratorEndpoint({
