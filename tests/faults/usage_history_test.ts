@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { delay } from "@std/async/delay";
-import { join } from "@std/path";
 import { administer, ADMINISTERED, Project } from "../support/admin.ts";
 import { Folder } from "../support/command.ts";
 import { TestServer } from "../support/server.ts";
 import { FakeClock, HOUR } from "./support/clock.ts";
+import { untilClosed } from "./support/usage_history.ts";
 import { auditStore } from "./support/audit/store_audit.ts";
 
 const DAY = 24 * HOUR;
@@ -13,16 +12,6 @@ interface Day {
   date: string;
   files: number;
   requests: number;
-}
-
-/** Waits until the files and bytes of a day were recorded, which a server does soon after its start. */
-async function untilClosed(data: string, day: number): Promise<void> {
-  using kv = await Deno.openKv(join(data, "kvdrive.db"));
-  for (const end = performance.now() + 20_000; performance.now() < end; await delay(50)) {
-    const { value } = await kv.get<{ closed?: number; closing?: number }>(["usage_history"]);
-    if (value?.closed === day && value.closing === undefined) return;
-  }
-  throw new Error(`The figures of day ${day} were not recorded`);
 }
 
 Deno.test("A clock that jumps between days destroys no daily figures.", async () => {
