@@ -34,7 +34,6 @@ import {
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
 import { Observation } from "./observation.ts";
-import { certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 import { loadDashboard } from "./dashboard.ts";
 import { certificateProblem, certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
 

@@ -12,7 +12,7 @@ import { DAY, MINUTE } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { keys, ranges } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
-import type { EventName, EventRecord, ServerEventRecord } from "../engine/records.ts";
+import type { EventName, EventRecord, ServerEventRecord } from "../engine/event_records.ts";
 import { VERSION_LENGTH } from "../bytes/versions.ts";
 
 /** How long events are kept, in milliseconds. */

@@ -9,10 +9,9 @@ import type {
   AppHostRecord,
   AppKeyRecord,
   AppRecord,
-  EventRecord,
   ProjectKeyRecord,
-  ServerEventRecord,
 } from "../engine/records.ts";
+import type { EventRecord, ServerEventRecord } from "../engine/event_records.ts";
 import { areKeyLimits } from "../../rules/rights.ts";
 import { deleteProjectKey, journalKeys, setProjectKey } from "../accounts/project_keys.ts";
 import type { PendingDeletions } from "./ownership.ts";
