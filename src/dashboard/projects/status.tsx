@@ -1,6 +1,160 @@
-import { Page } from "../ui/page.tsx";
+import { CircleCheck } from "lucide";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { formatBytes, formatNumber, formatRelative, formatTime, plural } from "../core/format.ts";
+import { links } from "../core/links.ts";
+import { useResource } from "../core/resource.ts";
+import { folderOf, labelOf } from "../files/entry.ts";
+import { Facts } from "../ui/facts.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Meter } from "../ui/meter.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Table } from "../ui/table.tsx";
 
-/** Health. */
+type Status = Schemas["Status"];
+
+/** The health of the server, for the administrator. */
 export function Status() {
-  return <Page title="Health">{null}</Page>;
+  const { api } = useApp();
+  const status = useResource((signal) => dataOf(api.GET("/admin/v1/status", { signal })), []);
+  return (
+    <Page title="Health">
+      <Loaded from={status}>
+        {(status) => (
+          <div class="sections">
+            <Warnings warnings={status.warnings} />
+            <Safety status={status} />
+            <Damaged files={status.integrity.damaged} />
+            <Storage status={status} />
+            <Program status={status} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Warnings({ warnings }: { warnings: readonly string[] }) {
+  if (warnings.length === 0) {
+    return (
+      <p class="notice good">
+        <Icon of={CircleCheck} />
+        Everything is in order.
+      </p>
+    );
+  }
+  return (
+    <div class="stack" role="alert">
+      {warnings.map((warning) => <p key={warning} class="notice">{warning}.</p>)}
+    </div>
+  );
+}
+
+function Safety({ status: { backups, integrity } }: { status: Status }) {
+  const newest = backups?.newest ?? null;
+  return (
+    <Section title="Safety of files">
+      <Facts
+        facts={[
+          [
+            "Last backup",
+            backups === null
+              ? "The server makes none: see --backup-dir"
+              : newest === null
+              ? "None yet"
+              : `${formatRelative(newest)} (${formatTime(newest)})`,
+          ],
+          ["Last check of all bytes", checkText(integrity)],
+          ["Damaged files", formatNumber(integrity.damaged_files)],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function checkText({ last_check_began, last_check_ended, progress }: Schemas["Integrity"]): string {
+  if (last_check_began === null) return "None yet";
+  if (last_check_ended === null) return `Running: ${Math.floor(progress * 100)} %`;
+  return `${formatRelative(last_check_ended)} (${formatTime(last_check_ended)})`;
+}
+
+function Damaged({ files }: { files: Schemas["Integrity"]["damaged"] }) {
+  if (files.length === 0) return null;
+  return (
+    <Section title="Damaged files" lead="Restore them from a backup, or replace or delete them.">
+      <Table
+        caption="Damaged files"
+        rows={files}
+        keyOf={({ project_id, drive_name, name }) =>
+          `${project_id}/${drive_name}/${name}`}
+        columns={[
+          {
+            title: "File",
+            isMain: true,
+            cell: (file) => (
+              <a href={links.folder(file.project_id, file.drive_name, folderOf(file))}>
+                {labelOf(file)}
+              </a>
+            ),
+          },
+          {
+            title: "Project",
+            cell: ({ project_id }) =>
+              project_id,
+          },
+          { title: "Drive", cell: ({ drive_name }) => drive_name },
+          { title: "Problem", cell: ({ problem }) => problem },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Storage({ status }: { status: Status }) {
+  const { disk: { total, free }, store, projects, files, bytes } = status;
+  return (
+    <Section title="Storage">
+      {total === null || free === null ? null : (
+        <div class="card stack">
+          <p>
+            <strong>{formatBytes(free)}</strong> free of {formatBytes(total)}
+          </p>
+          <Meter value={total - free} max={total} label="Used part of the disk" />
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["Stored", `${plural(files, "file")}, ${formatBytes(bytes)}`],
+          ["Projects", formatNumber(projects)],
+          [
+            "Store",
+            store.kind === "shared"
+              ? "A shared database"
+              : `A file${store.bytes === null ? "" : ` of ${formatBytes(store.bytes)}`}`,
+          ],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Program({ status }: { status: Status }) {
+  const { version, deno, build, started, uploads, downloads, memory } = status;
+  return (
+    <Section title="Server">
+      <Facts
+        facts={[
+          ["Version", `${version} (${build}, Deno ${deno})`],
+          ["Started", `${formatRelative(started)} (${formatTime(started)})`],
+          ["Memory", formatBytes(memory.resident)],
+          [
+            "At this moment",
+            `${plural(uploads.running, "upload")} and ${plural(downloads.running, "download")}`,
+          ],
+          ["Open uploads in parts", formatNumber(uploads.open)],
+        ]}
+      />
+    </Section>
+  );
 }

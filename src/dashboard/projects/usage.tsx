@@ -1,6 +1,79 @@
-import { Page } from "../ui/page.tsx";
+import { useState } from "preact/hooks";
+import { dataOf, type Schemas } from "../core/api.ts";
+import { useApp } from "../core/context.ts";
+import { formatBytes, formatNumber, plural } from "../core/format.ts";
+import { useResource } from "../core/resource.ts";
+import { Facts } from "../ui/facts.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { Loaded } from "../ui/loaded.tsx";
+import { Meter } from "../ui/meter.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { Chart } from "./chart.tsx";
+import { useProject } from "./use_project.ts";
 
-/** Usage. */
-export function Usage({ project: _project }: { project: string }) {
-  return <Page title="Usage">{null}</Page>;
+type Day = Schemas["UsageDay"];
+
+const RANGES = [["30", "30 days"], ["90", "90 days"], ["400", "400 days"]] as const;
+type Range = (typeof RANGES)[number][0];
+
+/** What a project uses now, and what it used on each day. */
+export function Usage({ project }: { project: string }) {
+  const { api } = useApp();
+  const [range, setRange] = useState<Range>("30");
+  const info = useProject(project);
+  const history = useResource((signal) => {
+    const params = { path: { project_id: project }, query: { days: Number(range) } };
+    return dataOf(api.GET("/admin/v1/projects/{project_id}/usage", { params, signal }));
+  }, [project, range]);
+  return (
+    <Page title="Usage">
+      <Loaded from={info}>{(info) => <UsageNow info={info} />}</Loaded>
+      <Section
+        title="By day"
+        actions={<SelectField label="Range" value={range} options={RANGES} onChange={setRange} />}
+      >
+        <Loaded from={history}>{({ days }) => <History days={days} />}</Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function UsageNow({ info }: { info: Schemas["ProjectDetails"] }) {
+  const { bytes, trash_bytes, trash_files, open_upload_bytes, max_bytes, files } = info;
+  const used = bytes + trash_bytes + open_upload_bytes;
+  const limit = max_bytes === null ? "" : ` of ${formatBytes(max_bytes)}`;
+  return (
+    <div class="stack">
+      <div class="card stack">
+        <p class="usage-total">
+          <strong>{formatBytes(used)}</strong>
+          {limit}
+        </p>
+        {max_bytes === null ? null : <Meter value={used} max={max_bytes} label="Used space" />}
+      </div>
+      <Facts
+        facts={[
+          ["Files", `${formatNumber(files)}, ${formatBytes(bytes)}`],
+          ["Trash", `${plural(trash_files, "file")}, ${formatBytes(trash_bytes)}`],
+          ["Uploads in progress", formatBytes(open_upload_bytes)],
+        ]}
+      />
+    </div>
+  );
+}
+
+function History({ days }: { days: readonly Day[] }) {
+  const labels = days.map(({ date }) => date);
+  const chart = (title: string, of: (day: Day) => number, format: (value: number) => string) => (
+    <Chart title={title} labels={labels} values={days.map(of)} format={format} />
+  );
+  return (
+    <div class="charts">
+      {chart("Space", ({ bytes }) => bytes, formatBytes)}
+      {chart("Files", ({ files }) => files, formatNumber)}
+      {chart("Requests", ({ requests }) => requests, formatNumber)}
+      {chart("Sent to clients", ({ sent }) => sent, formatBytes)}
+      {chart("Received", ({ received }) => received, formatBytes)}
+    </div>
+  );
 }
