@@ -7,6 +7,8 @@ export interface Session {
   role: "admin" | "project";
   /** The project of a key; `null` for the administrator. */
   project_id: string | null;
+  /** The name of that project, if it has one. */
+  project_name: string | null;
   /** The beginning of the key, or `admin`. */
   key: string;
   permissions: Permission[];

@@ -28,6 +28,12 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "admin_token.renewed": "Administrator’s token renewed",
 };
 
+/** Returns who did it: the administrator, the command line, or a key by its beginning. */
+export function actorText(by: string): string {
+  if (by === "admin") return "Administrator";
+  return by === "command line" ? "Command line" : `Key ${by}…`;
+}
+
 /** Returns what happened, such as "Key created: backup". */
 export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
   const text = TEXTS[event] ?? event;

@@ -7,7 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { eventText } from "./event_text.ts";
+import { actorText, eventText } from "./event_text.ts";
 
 type Event = Schemas["Event"];
 
@@ -68,7 +68,7 @@ export function Events({ project }: { project?: string }) {
 
 const COLUMNS: Column<Event>[] = [
   { title: "What", isMain: true, cell: (event) => eventText(event) },
-  { title: "By", cell: ({ by }) => by === "admin" ? "Administrator" : `Key ${by}…` },
+  { title: "By", cell: ({ by }) => actorText(by) },
   { title: "From", isMinor: true, cell: ({ address }) => address },
   { title: "When", cell: ({ at }) => formatTime(at) },
 ];

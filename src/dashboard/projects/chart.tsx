@@ -4,6 +4,8 @@ import { formatDate } from "../core/format.ts";
 /** The size of a chart in its own units; it is scaled to the space that it gets. */
 const WIDTH = 400;
 const HEIGHT = 120;
+/** Fewer days leave room at the start, so that no bar is wide. */
+const MIN_BARS = 14;
 
 /** A chart with a bar for each day. The table behind it is for screen readers. */
 export function Chart({ title, labels, values, format }: {
@@ -18,11 +20,13 @@ export function Chart({ title, labels, values, format }: {
   const [shown, setShown] = useState<number>();
   const at = shown ?? last;
   const max = Math.max(1, ...values);
-  const step = WIDTH / Math.max(1, values.length);
+  const bars = Math.max(MIN_BARS, values.length);
+  const step = WIDTH / bars;
+  const skipped = bars - values.length;
   const gap = step > 6 ? 2 : 0;
   const follow = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    const index = Math.floor((event.clientX - box.left) / box.width * values.length);
+    const index = Math.floor((event.clientX - box.left) / box.width * bars) - skipped;
     setShown(Math.max(0, Math.min(last, index)));
   };
   return (
@@ -45,7 +49,7 @@ export function Chart({ title, labels, values, format }: {
             <rect
               key={labels[index]}
               class={index === at ? "bar chosen" : "bar"}
-              x={index * step}
+              x={(skipped + index) * step}
               y={HEIGHT - height}
               width={Math.max(0.5, step - gap)}
               height={height}

@@ -1,43 +1,36 @@
-import { Boxes, Ellipsis, HeartPulse } from "lucide";
-import type { IconNode } from "lucide";
+import { Ellipsis } from "lucide";
 import { useApp } from "../core/context.ts";
-import { links } from "../core/links.ts";
 import { Icon } from "../ui/icon.tsx";
 import { type MenuItem, openMenu } from "../ui/menu.tsx";
 import { accountMenu } from "./account_menu.ts";
-import { navigationOf } from "./navigation.ts";
+import { type NavigationEntry, projectNavigation, serverNavigation } from "./navigation.ts";
 
 /** The navigation at the bottom of narrow screens: what people use most, and a menu with the rest. */
 export function BottomBar({ section, project }: { section: string; project: string | undefined }) {
   const app = useApp();
   const { session, router } = app;
-  const [files = [], others = []] = project === undefined ? [] : navigationOf(session);
-  const open = (hash: string) => () => router.go(hash);
-  const more: MenuItem[] = [
-    ...(project === undefined ? [] : others.map(({ section: one, label, icon }) => ({
-      label,
-      icon,
-      run: open(links.section(project, one)),
-    }))),
-    ...(session.isAdministrator
-      ? [
-        "-" as const,
-        { label: "Projects", icon: Boxes, run: open(links.projects()) },
-        { label: "Health", icon: HeartPulse, run: open(links.status()) },
-      ]
-      : []),
-    "-",
-    ...accountMenu(app),
-  ];
+  const server = serverNavigation(session);
+  const [first = [], others = []] = project === undefined
+    ? [server]
+    : projectNavigation(session, project);
+  const itemsOf = (entries: readonly NavigationEntry[]): MenuItem[] =>
+    entries.map(({ label, icon, href }) => ({ label, icon, run: () => router.go(href) }));
+  const groups = [itemsOf(others), project === undefined ? [] : itemsOf(server), accountMenu(app)];
+  const more = groups.filter((group) => group.length > 0).flatMap((group, index): MenuItem[] =>
+    index === 0 ? group : ["-", ...group]
+  );
   return (
     <nav class="bottom-bar" aria-label="Sections">
-      {project === undefined ? null : files.map(({ section: one, label, icon }) => (
-        <BarLink
+      {first.map(({ section: one, label, icon, href }) => (
+        <a
           key={one}
-          href={links.section(project, one)}
-          {...{ label, icon }}
-          isOpen={one === section}
-        />
+          class="bar-entry"
+          href={href}
+          aria-current={one === section ? "page" : undefined}
+        >
+          <Icon of={icon} size={22} />
+          {label}
+        </a>
       ))}
       <button
         type="button"
@@ -49,19 +42,5 @@ export function BottomBar({ section, project }: { section: string; project: stri
         More
       </button>
     </nav>
-  );
-}
-
-function BarLink({ href, label, icon, isOpen }: {
-  href: string;
-  label: string;
-  icon: IconNode;
-  isOpen: boolean;
-}) {
-  return (
-    <a class="bar-entry" href={href} aria-current={isOpen ? "page" : undefined}>
-      <Icon of={icon} size={22} />
-      {label}
-    </a>
   );
 }

@@ -1,8 +1,10 @@
 import {
   Activity,
   AppWindow,
+  Boxes,
   ChartColumn,
   Folder,
+  HeartPulse,
   KeyRound,
   Link,
   Plug,
@@ -11,35 +13,55 @@ import {
   Upload,
 } from "lucide";
 import type { IconNode } from "lucide";
-import type { Section } from "../core/links.ts";
+import { links, type Section } from "../core/links.ts";
 import type { SessionStore } from "../core/session.ts";
 
-/** An entry of the navigation of a project. */
+/** An entry of the navigation. */
 export interface NavigationEntry {
-  section: Section;
+  section: string;
   label: string;
   icon: IconNode;
+  href: string;
 }
 
-const FILES: NavigationEntry[] = [
-  { section: "files", label: "Files", icon: Folder },
-  { section: "links", label: "Links", icon: Link },
-  { section: "uploads", label: "Uploads", icon: Upload },
-  { section: "trash", label: "Trash", icon: Trash2 },
+type ProjectEntry = readonly [section: Section, label: string, icon: IconNode];
+
+const FILES: readonly ProjectEntry[] = [
+  ["files", "Files", Folder],
+  ["links", "Links", Link],
+  ["uploads", "Uploads", Upload],
+  ["trash", "Trash", Trash2],
 ];
 
-const ADMINISTRATION: NavigationEntry[] = [
-  { section: "apps", label: "Applications", icon: AppWindow },
-  { section: "keys", label: "Keys", icon: KeyRound },
-  { section: "usage", label: "Usage", icon: ChartColumn },
-  { section: "events", label: "Activity", icon: Activity },
-  { section: "settings", label: "Settings", icon: Settings },
+const ADMINISTRATION: readonly ProjectEntry[] = [
+  ["apps", "Applications", AppWindow],
+  ["keys", "Keys", KeyRound],
+  ["usage", "Usage", ChartColumn],
+  ["events", "Activity", Activity],
+  ["settings", "Settings", Settings],
 ];
 
-const CONNECT: NavigationEntry = { section: "connect", label: "Connect", icon: Plug };
+const CONNECT: ProjectEntry = ["connect", "Connect", Plug];
 
-/** The entries that a session may use, in groups. */
-export function navigationOf(session: SessionStore): NavigationEntry[][] {
+/** The entries of a project that a session may use, in two groups: what people use most comes first. */
+export function projectNavigation(session: SessionStore, project: string): NavigationEntry[][] {
   const administration = session.may("admin") ? ADMINISTRATION : [];
-  return [FILES, [...administration, CONNECT]];
+  return [FILES, [...administration, CONNECT]].map((group) =>
+    group.map(([section, label, icon]) => ({
+      section,
+      label,
+      icon,
+      href: links.section(project, section),
+    }))
+  );
+}
+
+/** The entries outside projects, for the administrator. */
+export function serverNavigation({ isAdministrator }: SessionStore): NavigationEntry[] {
+  if (!isAdministrator) return [];
+  return [
+    { section: "projects", label: "Projects", icon: Boxes, href: links.projects() },
+    { section: "status", label: "Health", icon: HeartPulse, href: links.status() },
+    { section: "events", label: "Activity", icon: Activity, href: links.serverEvents() },
+  ];
 }
