@@ -1,6 +1,141 @@
+import { ChevronRight, HardDrive, Plus } from "lucide";
+import { useState } from "preact/hooks";
+import { dataOf } from "../core/api.ts";
+import { type App, useApp } from "../core/context.ts";
+import { formatBytes, plural } from "../core/format.ts";
+import { links } from "../core/links.ts";
+import { useResource } from "../core/resource.ts";
+import { Button } from "../ui/button.tsx";
+import { FormDialog } from "../ui/dialog.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
 import { Page } from "../ui/page.tsx";
 
-/** Files. */
-export function Drives({ project: _project }: { project: string }) {
-  return <Page title="Files">{null}</Page>;
+interface Drive {
+  drive_name: string;
+  /** `null` or absent for a key that may not know. */
+  files?: number | null;
+  bytes?: number | null;
+}
+
+/** The drives of a project. */
+export function Drives({ project }: { project: string }) {
+  const app = useApp();
+  const { session, api } = app;
+  const limitedTo = session.current.value?.drives ?? null;
+  const mayList = session.may("list");
+  const drives = useResource(async (signal): Promise<Drive[]> => {
+    const named = (limitedTo ?? []).map((drive_name) => ({ drive_name }));
+    if (!mayList) return named;
+    const path = { project_id: project };
+    const { drives } = await dataOf(api.GET("/v1/{project_id}", { params: { path }, signal }));
+    // A key for one drive opens it even before it has files.
+    const names = new Set(drives.map(({ drive_name }) => drive_name));
+    return [...drives, ...named.filter(({ drive_name }) => !names.has(drive_name))];
+  }, [project]);
+  const isOffered = session.may("write") && limitedTo === null;
+  const create = isOffered
+    ? (
+      <Button kind="primary" icon={Plus} onClick={() => createDrive(app, project)}>
+        New drive
+      </Button>
+    )
+    : undefined;
+  return (
+    <Page title="Files" {...(drives.data?.length && create ? { actions: create } : {})}>
+      <Loaded from={drives}>
+        {(list) =>
+          list.length > 0
+            ? (
+              <ul class="drives">
+                {list.map((drive) => (
+                  <DriveLink key={drive.drive_name} project={project} drive={drive} />
+                ))}
+              </ul>
+            )
+            : (
+              <Empty
+                icon={HardDrive}
+                title={mayList ? "No drives yet" : "This key may not list drives"}
+                text={isOffered
+                  ? "A drive holds files and folders. It is made with its first file."
+                  : undefined}
+              >
+                {create}
+              </Empty>
+            )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function DriveLink({ project, drive: { drive_name, files, bytes } }: {
+  project: string;
+  drive: Drive;
+}) {
+  const isKnown = typeof files === "number" && typeof bytes === "number";
+  return (
+    <li>
+      <a class="drive card" href={links.folder(project, drive_name)}>
+        <span class="empty-icon">
+          <Icon of={HardDrive} size={22} />
+        </span>
+        <span class="drive-text">
+          <strong>{drive_name}</strong>
+          <span class="soft">
+            {isKnown ? `${plural(files, "file")} · ${formatBytes(bytes)}` : "Open this drive"}
+          </span>
+        </span>
+        <Icon of={ChevronRight} />
+      </a>
+    </li>
+  );
+}
+
+async function createDrive({ overlays, router }: App, project: string): Promise<void> {
+  const name = await overlays.show<string>((close) => <NewDrive onClose={close} />);
+  if (name !== undefined) router.go(links.folder(project, name));
+}
+
+function NewDrive({ onClose }: { onClose: (name?: string) => void }) {
+  const [name, setName] = useState("");
+  const [problem, setProblem] = useState("");
+  const submit = () => {
+    const found = problemOf(name);
+    setProblem(found);
+    if (found === "") onClose(name);
+  };
+  return (
+    <FormDialog
+      title="New drive"
+      submit="Create drive"
+      size="small"
+      onClose={() => onClose()}
+      onSubmit={submit}
+    >
+      <TextField
+        label="Name"
+        hint="Such as “photos”. The drive is kept once it has a file or a folder."
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        value={name}
+        problem={problem}
+        onInput={setName}
+      />
+    </FormDialog>
+  );
+}
+
+/** Bytes of a drive's name at most. */
+const MAX_NAME = 128;
+
+/** Why a drive cannot have a name; empty if it can. */
+export function problemOf(name: string): string {
+  if (name.trim() === "") return "Enter a name";
+  if (name.includes("/")) return "A name of a drive has no slashes";
+  // deno-lint-ignore no-control-regex -- these are what is refused
+  if (/[\x00-\x1f\x7f]/.test(name)) return "A name of a drive has no control characters";
+  return new TextEncoder().encode(name).length > MAX_NAME ? "This name is too long" : "";
 }

@@ -31,5 +31,5 @@ export function labelOf({ name }: Pick<Entry, "name">): string {
 
 /** Returns the folder that a file or folder is in: empty, or with a slash at its end. */
 export function folderOf({ name }: Pick<Entry, "name">): string {
-  return name.slice(0, name.lastIndexOf("/", name.length - 2) + 1);
+  return name.slice(0, name.slice(0, -1).lastIndexOf("/") + 1);
 }

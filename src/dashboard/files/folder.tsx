@@ -1,11 +1,130 @@
-import { Page } from "../ui/page.tsx";
+import { useEffect, useMemo } from "preact/hooks";
+import { useApp } from "../core/context.ts";
+import { links } from "../core/links.ts";
+import { Details } from "../preview/details.tsx";
+import { Lightbox } from "../preview/lightbox.tsx";
+import { useSharedTransfers } from "../transfers/context.tsx";
+import { DropZone } from "../transfers/drop_zone.tsx";
+import type { MenuAction } from "../ui/menu.tsx";
+import { useTitle } from "../ui/page.tsx";
+import { type Entry, labelOf, type Place } from "./entry.ts";
+import { Footer } from "./view/bars.tsx";
+import { Content } from "./view/content.tsx";
+import { FolderContext, type FolderModel, mayWrite } from "./view/folder_model.ts";
+import { FilesRoom } from "./view/files_room.ts";
+import { Header } from "./view/header.tsx";
 
 /** A folder of a drive. */
-export function Folder({ drive }: {
-  project: string;
-  drive: string;
-  path: string;
+export function Folder({ project, drive, path, query }: Place & { query: URLSearchParams }) {
+  const app = useApp();
+  const room = useMemo(() => new FilesRoom(app), []);
+  useEffect(() => () => room.close(), []);
+  const place = JSON.stringify([project, drive, path]);
+  return <OpenFolder key={place} room={room} place={{ project, drive, path }} query={query} />;
+}
+
+function OpenFolder({ room, place, query }: {
+  room: FilesRoom;
+  place: Place;
   query: URLSearchParams;
 }) {
-  return <Page title={drive}>{null}</Page>;
+  const transfers = useSharedTransfers();
+  const folder = useMemo(() => room.open(place), []);
+  const text = query.get("q") ?? "";
+  // Before the first rendering, so a search in the address does not show the folder first.
+  useMemo(() => folder.search(text, 0), [text]);
+  useEffect(() => {
+    folder.start(transfers);
+    return () => folder.stop();
+  }, []);
+  const title = labelOf({ name: place.path }) || place.drive;
+  useTitle(title);
+  const open = useMemo(() => (entry: Entry) => openEntry(folder, entry), []);
+  const { hasDetails } = room.preferences;
+  return (
+    <FolderContext.Provider value={folder}>
+      <DropZone place={place}>
+        <div class="files-view">
+          <Header
+            onSearch={(text) => search(folder, text)}
+            mayWrite={mayWrite(room.app.session, place)}
+            onNewFolder={newFolderOf(folder)}
+          />
+          <div class="files-body">
+            <Content label={`Files in ${title}`} open={open} />
+            {hasDetails.value
+              ? (
+                <Details
+                  place={place}
+                  entries={folder.selected.value}
+                  onClose={() => void (hasDetails.value = false)}
+                />
+              )
+              : null}
+          </div>
+          <Footer />
+        </div>
+      </DropZone>
+      <Preview folder={folder} name={query.get("open")} />
+    </FolderContext.Provider>
+  );
+}
+
+/** Opens a folder, or a file over the list. */
+function openEntry(folder: FolderModel, entry: Entry): void {
+  folder.room.app.router.go(folder.hashOf(entry));
+  if (entry.kind === "file") history.replaceState(OPENED_HERE, "");
+}
+
+/** The state of an address whose preview was opened from the list: the entry before it in the history is the list. */
+const OPENED_HERE = { isPreview: true };
+
+/** The file of the address over the list. */
+function Preview({ folder, name }: { folder: FolderModel; name: string | null }) {
+  const { place, rows, room: { app }, isSearching, query, source } = folder;
+  const whole = name === null ? "" : isSearching ? name : place.path + name;
+  const files = useMemo(() => rows.value.filter(({ kind }) => kind === "file"), [rows.value]);
+  const isThere = files.some((file) => file.name === whole);
+  const isGone = name !== null && !isThere && source.value.progress.value === "complete";
+  const here = links.folder(place.project, place.drive, place.path, { q: query.value });
+  useEffect(() => {
+    if (!isGone) return;
+    app.toasts.info(`“${labelOf({ name: whole })}” is not here`);
+    app.router.replace(here);
+  }, [isGone]);
+  if (name === null || !isThere) return null;
+  const close = () => {
+    // Back leads to the list with its place and selection.
+    if (Object(history.state).isPreview === true) history.back();
+    else app.router.replace(here);
+  };
+  return (
+    <Lightbox
+      place={place}
+      files={files}
+      name={whole}
+      onMove={(name) => {
+        const { state } = history;
+        app.router.replace(folder.hashOf({ kind: "file", name }));
+        history.replaceState(state, "");
+      }}
+      onClose={close}
+    />
+  );
+}
+
+/** Searches, and lets the address follow: Back ends the search. */
+function search(folder: FolderModel, text: string): void {
+  const { place: { project, drive, path }, room: { app: { router } } } = folder;
+  const hash = links.folder(project, drive, path, { q: text });
+  const wasSearching = folder.isSearching;
+  folder.search(text);
+  if (wasSearching) router.replace(hash);
+  else router.go(hash);
+}
+
+function newFolderOf({ actions }: FolderModel): (() => unknown) | undefined {
+  return actions.menuFor([]).find((item): item is MenuAction =>
+    item !== "-" && /^new folder/i.test(item.label)
+  )?.run;
 }

@@ -67,10 +67,7 @@ function projectView(
 ): JSX.Element | undefined {
   const [name = "", ...path] = rest;
   if (section === "files" && name !== "") {
-    const place = `${project}/${name}/${path.join("/")}`;
-    return (
-      <Folder key={place} project={project} drive={name} path={path.join("/")} query={query} />
-    );
+    return <Folder project={project} drive={name} path={path.join("/")} query={query} />;
   }
   if (section === "apps" && name !== "") {
     return <ApplicationView key={name} project={project} app={name} />;

@@ -4,7 +4,7 @@ import { links } from "../../core/links.ts";
 import { type Entry, folderOf, labelOf, type Place } from "../entry.ts";
 import { askAboutConflicts } from "./conflict_dialog.tsx";
 import { DriveFiles, type Outcome, type Renaming } from "./drive_files.ts";
-import type { FolderChange } from "./file_actions.tsx";
+import type { FolderChange } from "./file_actions.ts";
 import { numbered, renamingsOf } from "./naming.ts";
 
 /** An entry, and the name that it gets. */

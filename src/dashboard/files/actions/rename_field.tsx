@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp } from "../../core/context.ts";
 import { type Entry, labelOf } from "../entry.ts";
-import type { FileActions } from "./file_actions.tsx";
+import type { FileActions } from "./file_actions.ts";
 import { editedLength } from "./naming.ts";
 
 /** The field in which a name is edited in its place. Enter keeps the new name, Escape the old one. */

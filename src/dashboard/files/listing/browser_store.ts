@@ -1,0 +1,89 @@
+import { effect } from "@preact/signals";
+import type { SessionStore } from "../../core/session.ts";
+
+/** What is kept: the first pages of folders, and thumbnails. */
+export type StoreName = "listings" | "thumbnails";
+
+/** Records of each kind at most; the oldest ones are removed. */
+const MAX_RECORDS: Record<StoreName, number> = { listings: 40, thumbnails: 3000 };
+/** Writes between two checks of the number of records. */
+const WRITES_BETWEEN_TRIMS = 20;
+
+const DATABASE = "kvdrive.files";
+/** The session that the records are of: another one must not see them. */
+const OWNER = "kvdrive.files.session";
+
+/** A cache in the browser that outlives the page, but not the session. Without IndexedDB nothing is kept. */
+export class BrowserStore {
+  readonly #database: Promise<IDBDatabase | undefined>;
+  #writes = 0;
+
+  constructor(session: SessionStore) {
+    this.#database = open().catch(() => undefined);
+    const dispose = effect(() => {
+      const id = session.current.value?.id;
+      if (id !== undefined && id === localStorage.getItem(OWNER)) return;
+      void this.#clear();
+      if (id !== undefined) return localStorage.setItem(OWNER, id);
+      localStorage.removeItem(OWNER);
+      queueMicrotask(() => dispose());
+    });
+  }
+
+  /** Returns a record; `undefined` if there is none. */
+  async get<T>(store: StoreName, key: string): Promise<T | undefined> {
+    const database = await this.#database;
+    if (database === undefined) return undefined;
+    const record = await result(database.transaction(store).objectStore(store).get(key));
+    return (record as { value: T } | undefined)?.value;
+  }
+
+  /** Keeps a record. What cannot be kept, such as on a full disk, is not. */
+  async put(store: StoreName, key: string, value: unknown): Promise<void> {
+    const database = await this.#database;
+    if (database === undefined) return;
+    try {
+      const records = database.transaction(store, "readwrite").objectStore(store);
+      await result(records.put({ value, at: Date.now() }, key));
+      if (this.#writes++ % WRITES_BETWEEN_TRIMS === 0) await trim(records, MAX_RECORDS[store]);
+    } catch {
+      // It is only a cache.
+    }
+  }
+
+  async #clear(): Promise<void> {
+    const database = await this.#database;
+    for (const store of database?.objectStoreNames ?? []) {
+      database?.transaction(store, "readwrite").objectStore(store).clear();
+    }
+  }
+}
+
+/** Removes the oldest records beyond a number. */
+async function trim(records: IDBObjectStore, max: number): Promise<void> {
+  const surplus = await result(records.count()) - max;
+  if (surplus <= 0) return;
+  for (const key of await oldest(records, surplus)) records.delete(key);
+}
+
+/** The primary keys of the oldest records. */
+function oldest(records: IDBObjectStore, count: number): Promise<IDBValidKey[]> {
+  return result(records.index("at").getAllKeys(null, count));
+}
+
+function open(): Promise<IDBDatabase> {
+  const request = indexedDB.open(DATABASE, 1);
+  request.onupgradeneeded = () => {
+    for (const name of Object.keys(MAX_RECORDS)) {
+      request.result.createObjectStore(name).createIndex("at", "at");
+    }
+  };
+  return result(request);
+}
+
+function result<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}

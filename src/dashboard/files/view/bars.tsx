@@ -1,0 +1,138 @@
+import { ChevronDown, Ellipsis, X } from "lucide";
+import { formatBytes, formatNumber, plural } from "../../core/format.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { type MenuAction, type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import type { Entry } from "../entry.ts";
+import { CHOICES, type Filters, isFiltering } from "../listing/filters.ts";
+import { EMPTY } from "../listing/selection.ts";
+import { useFolder } from "./folder_model.ts";
+import { useMedia } from "./geometry.ts";
+
+/** Actions that are shown as buttons; the rest is in a menu. */
+const BUTTONS = 4;
+
+/** What can be done with the selected entries. */
+export function SelectionBar() {
+  const { selection, selected, actions, room: { app } } = useFolder();
+  const isNarrow = useMedia("(width < 640px)");
+  const items = actions.menuFor(selected.value);
+  const first = items.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
+    .slice(0, BUTTONS);
+  return (
+    <div class="selection-bar" role="toolbar" aria-label="Selected files">
+      <IconButton
+        icon={X}
+        label="Clear the selection"
+        onClick={() => void (selection.value = EMPTY)}
+      />
+      <p role="status">
+        {isNarrow
+          ? formatNumber(selected.value.length)
+          : `${formatNumber(selected.value.length)} selected`}
+      </p>
+      {first.map((item) => <Action key={item.label} item={item} isSmall={isNarrow} />)}
+      {items.length > first.length
+        ? (
+          <IconButton
+            icon={Ellipsis}
+            label="More actions"
+            aria-haspopup="menu"
+            onClick={(event) =>
+              void openMenu(app, event.currentTarget as HTMLElement, items, "Actions")}
+          />
+        )
+        : null}
+    </div>
+  );
+}
+
+function Action({ item: { label, icon, run }, isSmall }: { item: MenuAction; isSmall: boolean }) {
+  if (isSmall && icon !== undefined) return <IconButton icon={icon} label={label} onClick={run} />;
+  return (
+    <Button class="bar-button" {...(icon === undefined ? {} : { icon })} onClick={run}>
+      {label}
+    </Button>
+  );
+}
+
+const TITLES: Record<keyof Filters, string> = { kind: "Kind", size: "Size", age: "Modified" };
+
+/** Chips that narrow the list. */
+export function FilterChips() {
+  const { filters } = useFolder();
+  return (
+    <div class="chips" role="group" aria-label="Filters">
+      {(Object.keys(CHOICES) as (keyof Filters)[]).map((name) => <Chip key={name} name={name} />)}
+      {isFiltering(filters.value)
+        ? <Button kind="quiet" onClick={() => void (filters.value = {})}>Clear</Button>
+        : null}
+    </div>
+  );
+}
+
+function Chip({ name }: { name: keyof Filters }) {
+  const { filters, room: { app } } = useFolder();
+  const chosen = filters.value[name];
+  const choices: readonly (readonly [string | number, string])[] = CHOICES[name];
+  const label = choices.find(([value]) => value === chosen)?.[1];
+  const choose = (value: string | number | undefined) => () => {
+    const { [name]: _, ...others } = filters.value;
+    filters.value = value === undefined ? others : { ...others, [name]: value };
+  };
+  const items: MenuItem[] = [
+    { label: "Any", isChecked: chosen === undefined, run: choose(undefined) },
+    "-",
+    ...choices.map(([value, label]) => ({
+      label,
+      isChecked: value === chosen,
+      run: choose(value),
+    })),
+  ];
+  return (
+    <button
+      type="button"
+      class={label === undefined ? "chip" : "chip chosen"}
+      aria-haspopup="menu"
+      onClick={(event) => void openMenu(app, event.currentTarget, items, TITLES[name])}
+    >
+      {label === undefined ? TITLES[name] : (
+        <>
+          <span class="visually-hidden">{TITLES[name]}:</span> {label}
+        </>
+      )}
+      <Icon of={ChevronDown} size={14} />
+    </button>
+  );
+}
+
+/** How many entries there are, and how large they are together. */
+export function Footer() {
+  const folder = useFolder();
+  const { rows, selected, source, searched, isSearching } = folder;
+  const { isReading, progress } = source.value;
+  const chosen = selected.value;
+  const isPartial = isReading.value && progress.value !== "complete";
+  const count = isSearching ? plural(rows.value.length, "hit") : plural(rows.value.length, "item");
+  return (
+    <footer class="files-foot">
+      <p role="status">
+        {count}
+        {sizeOf(rows.value)}
+        {isPartial && isSearching ? `, searched ${formatNumber(searched.value)} names …` : null}
+        {isPartial && !isSearching ? ", loading more …" : null}
+      </p>
+      {chosen.length === 0 ? null : <p>{formatNumber(chosen.length)} selected{sizeOf(chosen)}</p>}
+    </footer>
+  );
+}
+
+function sizeOf(entries: readonly Entry[]): string {
+  let bytes = 0;
+  let hasFiles = false;
+  for (const { kind, size = 0 } of entries) {
+    bytes += size;
+    hasFiles ||= kind === "file";
+  }
+  return hasFiles ? ` · ${formatBytes(bytes)}` : "";
+}

@@ -1,0 +1,76 @@
+import { CloudOff, FolderOpen, RefreshCw, SearchX } from "lucide";
+import { sentenceOf } from "../../core/api_error.ts";
+import { isRecovering } from "../../core/resource.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty, Skeleton } from "../../ui/loaded.tsx";
+import type { Entry } from "../entry.ts";
+import { isFiltering } from "../listing/filters.ts";
+import { FileGrid } from "./file_grid.tsx";
+import { mayWrite, useFolder } from "./folder_model.ts";
+
+/** The list of the folder, or what is said in its place. */
+export function Content({ label, open }: { label: string; open: (entry: Entry) => void }) {
+  const folder = useFolder();
+  const { rows, source, room: { app: { session } } } = folder;
+  const { progress, error } = source.value;
+  if (!session.may("list")) {
+    return (
+      <Empty
+        icon={FolderOpen}
+        title="This key may not list files"
+        text="It can be used by programs that know the names of their files."
+      />
+    );
+  }
+  if (rows.value.length > 0) return <FileGrid {...{ label, open, isShared: isNotShared }} />;
+  if (error.value !== undefined) {
+    return (
+      <Empty
+        icon={CloudOff}
+        title={sentenceOf(error.value)}
+        text={isRecovering(error.value) ? "The page tries again by itself." : undefined}
+      >
+        <Button icon={RefreshCw} onClick={() => folder.refresh()}>Try again</Button>
+      </Empty>
+    );
+  }
+  if (progress.value !== "complete") {
+    return (
+      <div class="files-loading">
+        <Skeleton rows={8} />
+      </div>
+    );
+  }
+  return <Nothing />;
+}
+
+function isNotShared(): boolean {
+  return false;
+}
+
+function Nothing() {
+  const { filters, isSearching, query, place, room: { app: { session } } } = useFolder();
+  if (isFiltering(filters.value)) {
+    return (
+      <Empty icon={SearchX} title="Nothing matches these filters">
+        <Button onClick={() => void (filters.value = {})}>Clear the filters</Button>
+      </Empty>
+    );
+  }
+  if (isSearching) {
+    return (
+      <Empty
+        icon={SearchX}
+        title={`No name contains “${query.value}”`}
+        text={`The whole drive ${place.drive} was searched.`}
+      />
+    );
+  }
+  return (
+    <Empty
+      icon={FolderOpen}
+      title={place.path === "" ? "This drive is empty" : "This folder is empty"}
+      text={mayWrite(session, place) ? "Drop files or folders here, or upload them." : undefined}
+    />
+  );
+}

@@ -1,0 +1,118 @@
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { Transfers } from "../../transfers/transfers.ts";
+import { useSharedTransfers } from "../../transfers/context.tsx";
+import { labelOf } from "../entry.ts";
+import { type FolderModel, useFolder } from "./folder_model.ts";
+import { indexAt } from "./pointer.ts";
+import { selectOnly } from "../listing/selection.ts";
+
+/** The type of dragged entries: JSON of a `DragContent`. */
+export const DRAG_TYPE = "application/x-kvdrive";
+
+/** Entries that are dragged. */
+export interface DragContent {
+  project: string;
+  drive: string;
+  /** Whole names; those of folders end with a slash. */
+  names: string[];
+}
+
+/** Begins to drag the selected entries, or the one under the pointer. */
+export function startDrag(event: DragEvent, folder: FolderModel): void {
+  const name = folder.order.peek().nameAt(indexAt(event.target) ?? -1);
+  if (name === undefined || event.dataTransfer === null) return event.preventDefault();
+  if (!folder.selection.peek().names.has(name)) folder.selection.value = selectOnly(name);
+  const names = folder.selected.peek().map(({ name }) => name);
+  const { project, drive } = folder.place;
+  const content: DragContent = { project, drive, names };
+  event.dataTransfer.setData(DRAG_TYPE, JSON.stringify(content));
+  event.dataTransfer.effectAllowed = "copyMove";
+  showGhost(event.dataTransfer, names);
+}
+
+/** The picture at the pointer while entries are dragged. */
+function showGhost(transfer: DataTransfer, names: readonly string[]): void {
+  const ghost = document.createElement("div");
+  ghost.className = "drag-ghost";
+  ghost.textContent = names.length === 1 ? labelOf({ name: names[0]! }) : `${names.length} items`;
+  document.body.append(ghost);
+  transfer.setDragImage(ghost, -12, -12);
+  setTimeout(() => ghost.remove());
+}
+
+/** Handlers that let entries and files be dropped into folders. */
+export interface DropHandlers {
+  onDragOver: (event: DragEvent) => void;
+  onDragLeave: (event: DragEvent) => void;
+  onDrop: (event: DragEvent) => void;
+}
+
+/** Accepts what is dropped. @param targetOf Returns the folder at a place of the page, and its element. */
+export function useDrop(
+  targetOf: (event: DragEvent) => { path: string; element: Element } | undefined,
+): DropHandlers {
+  const folder = useFolder();
+  const transfers = useSharedTransfers();
+  const marked = useMemo(() => signal<Element | undefined>(undefined), []);
+  const mark = (element: Element | undefined) => {
+    marked.value?.classList.remove("drop-target");
+    element?.classList.add("drop-target");
+    marked.value = element;
+  };
+  return {
+    onDragOver: (event) => {
+      const target = targetOf(event);
+      const types = event.dataTransfer?.types ?? [];
+      const isInside = target !== undefined && folder.selection.peek().names.has(target.path);
+      const isOurs = types.includes(DRAG_TYPE);
+      if (target === undefined || !(isOurs ? !isInside : types.includes("Files"))) {
+        return mark(undefined);
+      }
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.dataTransfer !== null) {
+        event.dataTransfer.dropEffect = !isOurs || isCopy(event) ? "copy" : "move";
+      }
+      mark(target.element);
+    },
+    onDragLeave: () => mark(undefined),
+    onDrop: (event) => {
+      const target = targetOf(event);
+      mark(undefined);
+      if (target === undefined) return;
+      void accept(event, folder, transfers, target.path);
+    },
+  };
+}
+
+function isCopy(event: DragEvent): boolean {
+  return event.ctrlKey || event.altKey;
+}
+
+async function accept(
+  event: DragEvent,
+  folder: FolderModel,
+  transfers: Transfers,
+  path: string,
+): Promise<void> {
+  const text = event.dataTransfer?.getData(DRAG_TYPE) ?? "";
+  const files = [...event.dataTransfer?.files ?? []];
+  if (text === "" && files.length === 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const { place, actions, room } = folder;
+  try {
+    if (text === "") {
+      const items = files.map((file) => ({ file, path: file.name }));
+      return await transfers.upload({ ...place, path }, items);
+    }
+    const { project, drive, names } = JSON.parse(text) as DragContent;
+    if (project !== place.project || drive !== place.drive) {
+      throw new Error("Files can only be dragged within their drive");
+    }
+    await actions.drop(names, path, isCopy(event));
+  } catch (error) {
+    room.app.toasts.error(error);
+  }
+}

@@ -1,0 +1,168 @@
+import { Check, Clock, EllipsisVertical, Link } from "lucide";
+import { formatBytes, formatDate, formatTime } from "../../core/format.ts";
+import { links } from "../../core/links.ts";
+import { IconButton } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { type Entry, folderOf, labelOf } from "../entry.ts";
+import { typeOf } from "../listing/kinds.ts";
+import { useFolder } from "./folder_model.ts";
+import { Picture } from "./kind_icon.tsx";
+import { highlight } from "./search.ts";
+
+export interface EntryProps {
+  entry: Entry;
+  index: number;
+  isSelected: boolean;
+  /** Whether the keyboard is at this entry. */
+  isFocused: boolean;
+  isShared: boolean;
+  isDraggable: boolean;
+  /** Where the entry stands in the list. */
+  style: Record<string, string>;
+  onMenu: (place: HTMLElement) => void;
+}
+
+/** A row of the list. */
+export function EntryRow(props: EntryProps) {
+  const { entry } = props;
+  const { isSearching } = useFolder();
+  const isFile = entry.kind === "file";
+  return (
+    <div {...frameOf(props, "entry entry-row")}>
+      <div role="gridcell" class="entry-main">
+        <Tick size={20} entry={entry} />
+        <Name entry={entry} />
+        <Badges {...props} />
+        <span class="entry-meta" aria-hidden="true">
+          {isSearching ? <Location entry={entry} /> : null}
+          {isFile ? `${formatBytes(entry.size ?? 0)} · ${formatDate(entry.modified)}` : null}
+        </span>
+      </div>
+      <div role="gridcell" class="cell-type">
+        {isSearching ? <Location entry={entry} /> : typeOf(entry).label}
+      </div>
+      <div role="gridcell" class="cell-modified" title={isFile ? formatTime(entry.modified) : ""}>
+        {isFile ? formatDate(entry.modified) : "—"}
+      </div>
+      <div role="gridcell" class="cell-size">{isFile ? formatBytes(entry.size ?? 0) : "—"}</div>
+      <div role="gridcell" class="cell-menu">
+        <More {...props} />
+      </div>
+    </div>
+  );
+}
+
+/** A tile of the grid. */
+export function EntryTile(props: EntryProps) {
+  const { entry } = props;
+  const { isSearching } = useFolder();
+  return (
+    <div {...frameOf(props, "entry entry-tile")}>
+      <div role="gridcell" class="tile">
+        <Tick size={44} entry={entry} />
+        <div class="tile-foot">
+          <Name entry={entry} />
+          <More {...props} />
+          <span class="entry-meta">
+            {isSearching
+              ? <Location entry={entry} />
+              : entry.kind === "file"
+              ? formatBytes(entry.size ?? 0)
+              : "Folder"}
+            <Badges {...props} />
+          </span>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function frameOf(props: EntryProps, name: string) {
+  const { entry, index, isSelected, isFocused, isDraggable, style } = props;
+  return {
+    role: "row" as const,
+    class: name,
+    "aria-label": labelOf(entry) || "/",
+    "aria-selected": isSelected,
+    "aria-rowindex": index + 2,
+    tabIndex: isFocused ? 0 : -1,
+    draggable: isDraggable,
+    "data-index": index,
+    "data-name": entry.name,
+    style,
+  };
+}
+
+/** The picture of an entry, which a tick covers where it can be selected with the mouse. */
+function Tick({ size, entry }: { size: number; entry: Entry }) {
+  return (
+    <span class="entry-picture">
+      <Picture entry={entry} size={size} />
+      <span class="entry-check" aria-hidden="true">
+        <Icon of={Check} size={14} />
+      </span>
+    </span>
+  );
+}
+
+function Name({ entry }: { entry: Entry }) {
+  const folder = useFolder();
+  const label = labelOf(entry) || "/";
+  const query = folder.query.value;
+  return (
+    <a class="entry-name" href={folder.hashOf(entry)} tabIndex={-1} draggable={false} title={label}>
+      {query === ""
+        ? label
+        : highlight(label, query).map(({ text, isHit }, index) =>
+          isHit ? <mark key={index}>{text}</mark> : text
+        )}
+    </a>
+  );
+}
+
+/** The folder of a hit, as a link. */
+function Location({ entry }: { entry: Entry }) {
+  const { place: { project, drive }, query } = useFolder();
+  const folder = folderOf(entry);
+  return (
+    <a class="entry-folder" href={links.folder(project, drive, folder)} tabIndex={-1}>
+      {folder === ""
+        ? drive
+        : highlight(folder.slice(0, -1), query.value).map((piece, index) =>
+          piece.isHit ? <mark key={index}>{piece.text}</mark> : piece.text
+        )}
+    </a>
+  );
+}
+
+function Badges({ entry, isShared }: EntryProps) {
+  return (
+    <>
+      {isShared ? <Badge icon={Link} text="Shared with a link" /> : null}
+      {entry.expires === undefined
+        ? null
+        : <Badge icon={Clock} text={`Expires ${formatTime(entry.expires)}`} />}
+    </>
+  );
+}
+
+function Badge({ icon, text }: { icon: typeof Link; text: string }) {
+  return (
+    <span class="entry-badge" role="img" aria-label={text} title={text}>
+      <Icon of={icon} size={14} />
+    </span>
+  );
+}
+
+function More({ entry, onMenu }: EntryProps) {
+  return (
+    <IconButton
+      icon={EllipsisVertical}
+      label={`Actions for ${labelOf(entry)}`}
+      class="entry-more"
+      aria-haspopup="menu"
+      tabIndex={-1}
+      onClick={(event) => onMenu(event.currentTarget as HTMLElement)}
+    />
+  );
+}

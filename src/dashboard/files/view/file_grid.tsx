@@ -1,0 +1,175 @@
+import { Eye, FolderOpen } from "lucide";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type MenuItem, openMenu } from "../../ui/menu.tsx";
+import type { Entry } from "../entry.ts";
+import { ColumnHeads } from "./column_heads.tsx";
+import { startDrag, useDrop } from "./drag.ts";
+import { EntryRow, EntryTile } from "./entry_row.tsx";
+import { type FolderModel, useFolder } from "./folder_model.ts";
+import { type Geometry, useGeometry, useLines, useMedia } from "./geometry.ts";
+import { createKeyHandler } from "./keyboard.ts";
+import { indexAt, usePointer } from "./pointer.ts";
+import { useScrollMemory } from "./scroll_memory.ts";
+
+/** The entries of a folder, as a list or as tiles. Only what can be seen is in the document. */
+export function FileGrid({ label, open, isShared }: {
+  label: string;
+  open: (entry: Entry) => void;
+  isShared: (name: string) => boolean;
+}) {
+  const folder = useFolder();
+  const { rows, selection, room } = folder;
+  const layout = room.preferences.layout.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const geometry = useGeometry(scroller, layout);
+  const lines = Math.ceil(rows.value.length / geometry.columns);
+  const [first, end] = useLines(scroller, geometry, lines);
+  const openActions = (place: { x: number; y: number } | HTMLElement) => {
+    const items = menuOf(folder, open);
+    if (items.length > 0) void openMenu(room.app, place, items, "Actions");
+  };
+  const pointer = usePointer(folder, { open, openMenu: openActions });
+  const keys = useMemo(
+    () => createKeyHandler(folder, { open, openMenu: () => openActions(focused(scroller)) }),
+    [open],
+  );
+  const drop = useDrop((event) => {
+    const entry = rows.peek()[indexAt(event.target) ?? -1];
+    const element = (event.target as Element).closest("[data-index]");
+    return entry?.kind === "folder" && element !== null ? { path: entry.name, element } : undefined;
+  });
+  useFocus(scroller, folder, geometry);
+  useScrollMemory(scroller, folder, geometry);
+  const { names } = selection.value;
+  return (
+    <div
+      ref={scroller}
+      class={`scroller ${layout} ${names.size > 0 ? "selecting" : ""}`}
+      role="grid"
+      aria-label={label}
+      aria-multiselectable
+      aria-rowcount={rows.value.length + 1}
+      onKeyDown={(event) => keys(event, geometry)}
+      onDragStart={(event) => startDrag(event, folder)}
+      {...pointer}
+      {...drop}
+    >
+      {layout === "list" ? <ColumnHeads /> : null}
+      <div role="rowgroup" class="canvas" style={{ height: `${lines * geometry.height}px` }}>
+        <Entries {...{ geometry, first, end, isShared }} onMenu={openActions} />
+      </div>
+    </div>
+  );
+}
+
+/** The context menu of what is selected. */
+function menuOf({ selected, actions }: FolderModel, open: (entry: Entry) => void): MenuItem[] {
+  const [entry, ...others] = selected.peek();
+  const items = actions.menuFor(selected.peek());
+  if (entry === undefined || others.length > 0) return items;
+  const isFolder = entry.kind === "folder";
+  const first: MenuItem = {
+    label: isFolder ? "Open" : "Preview",
+    icon: isFolder ? FolderOpen : Eye,
+    shortcut: "Enter",
+    run: () => open(entry),
+  };
+  return items.length === 0 ? [first] : [first, "-", ...items];
+}
+
+function Entries({ geometry: { columns, height }, first, end, isShared, onMenu }: {
+  geometry: Geometry;
+  first: number;
+  end: number;
+  isShared: (name: string) => boolean;
+  onMenu: (place: HTMLElement) => void;
+}) {
+  const { rows, selection, order, room } = useFolder();
+  const { names, focus } = selection.value;
+  const isDraggable = !useMedia("(pointer: coarse)");
+  const focusIndex = Math.max(0, focus === undefined ? 0 : order.value.indexOf(focus));
+  const One = room.preferences.layout.value === "grid" ? EntryTile : EntryRow;
+  const indexes: number[] = [];
+  const last = Math.min(rows.value.length, end * columns);
+  // The focused entry stays in the document, so the focus is not lost when it is scrolled away.
+  if (focusIndex < first * columns) indexes.push(focusIndex);
+  for (let index = first * columns; index < last; index++) indexes.push(index);
+  if (focusIndex >= last) indexes.push(focusIndex);
+  return (
+    <>
+      {indexes.map((index) => {
+        const entry = rows.value[index];
+        if (entry === undefined) return null;
+        const line = Math.floor(index / columns);
+        const style = {
+          height: `${height}px`,
+          transform: `translate(${index % columns * 100}%, ${line * height}px)`,
+          width: `${100 / columns}%`,
+        };
+        return (
+          <One
+            key={entry.name}
+            {...{ entry, index, style, isDraggable }}
+            isSelected={names.has(entry.name)}
+            isFocused={index === focusIndex}
+            isShared={isShared(entry.name)}
+            onMenu={(place) => {
+              if (!selection.peek().names.has(entry.name)) {
+                selection.value = {
+                  names: new Set([entry.name]),
+                  anchor: entry.name,
+                  focus: entry.name,
+                };
+              }
+              onMenu(place);
+            }}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+function focused(scroller: RefObject<HTMLElement | null>): HTMLElement {
+  return scroller.current?.querySelector<HTMLElement>("[role=row][tabindex='0']") ?? document.body;
+}
+
+/** Moves the browser's focus to the entry that the keyboard is at, and scrolls to it. */
+function useFocus(
+  scroller: RefObject<HTMLElement | null>,
+  { selection, order }: FolderModel,
+  geometry: Geometry,
+): void {
+  const { focus } = selection.value;
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const wasFirst = isFirst.current;
+    isFirst.current = false;
+    if (element === null || focus === undefined || wasFirst) return;
+    reveal(element, Math.floor(order.peek().indexOf(focus) / geometry.columns), geometry.height);
+    // The row may be rendered only after the scrolling.
+    const frame = requestAnimationFrame(() => {
+      if (element.contains(document.activeElement) || document.activeElement === document.body) {
+        focused(scroller).focus({ preventScroll: true });
+      }
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [focus]);
+  useEffect(() => {
+    // After a folder was opened with the keyboard, the keys go on here.
+    if (document.activeElement === document.body) focused(scroller).focus({ preventScroll: true });
+  }, [order.value.length === 0]);
+}
+
+/** Scrolls as little as possible until a line is visible. */
+function reveal(scroller: HTMLElement, line: number, height: number): void {
+  if (line < 0) return;
+  const head = scroller.querySelector<HTMLElement>(".heads")?.offsetHeight ?? 0;
+  const canvas = scroller.querySelector<HTMLElement>(".canvas");
+  const start = (canvas?.offsetTop ?? 0) + line * height;
+  if (start - head < scroller.scrollTop) scroller.scrollTop = start - head;
+  const below = start + height - scroller.clientHeight;
+  if (below > scroller.scrollTop) scroller.scrollTop = below;
+}

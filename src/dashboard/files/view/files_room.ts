@@ -1,0 +1,67 @@
+import type { App } from "../../core/context.ts";
+import type { Entry, Place } from "../entry.ts";
+import { BrowserStore } from "../listing/browser_store.ts";
+import { Listing } from "../listing/listing.ts";
+import { readPage } from "../listing/read_page.ts";
+import { Thumbnails } from "../listing/thumbnails.ts";
+import { FolderModel } from "./folder_model.ts";
+import { createPreferences, type Preferences } from "./preferences.ts";
+
+/** Folders whose lists stay in memory, so that Back shows them at once. */
+const MAX_FOLDERS = 6;
+/** Entries of all these lists at most: more is read again. */
+const MAX_ENTRIES = 150_000;
+
+/** What the folders that are opened one after the other have in common. */
+export class FilesRoom {
+  readonly preferences: Preferences = createPreferences(localStorage);
+  readonly thumbnails: Thumbnails;
+  readonly #store: BrowserStore;
+  /** The lists by place. The first one was opened longest ago. */
+  readonly #listings = new Map<string, Listing>();
+
+  constructor(readonly app: App) {
+    this.#store = new BrowserStore(app.session);
+    this.thumbnails = new Thumbnails(app.api, this.#store);
+  }
+
+  /** Opens a folder, with the list that is known of it. */
+  open(place: Place): FolderModel {
+    const key = keyOf(place);
+    const listing = this.#listings.get(key) ?? this.#newListing(place, key);
+    this.#listings.delete(key);
+    this.#listings.set(key, listing);
+    this.#forgetOld();
+    return new FolderModel(this, place, listing);
+  }
+
+  close(): void {
+    this.thumbnails.close();
+  }
+
+  #newListing(place: Place, key: string): Listing {
+    const listing = new Listing(
+      (last, signal) => readPage(this.app.api, place, { last }, signal),
+      ({ entries }) => void this.#store.put("listings", key, entries),
+    );
+    this.#store.get<Entry[]>("listings", key).then(
+      (entries) => listing.seed(entries ?? []),
+      () => {},
+    );
+    return listing;
+  }
+
+  #forgetOld(): void {
+    let entries = 0;
+    let folders = 0;
+    for (const [key, listing] of [...this.#listings].toReversed()) {
+      entries += listing.entries.value.length;
+      if (++folders === 1 || (folders <= MAX_FOLDERS && entries <= MAX_ENTRIES)) continue;
+      this.#listings.delete(key);
+    }
+  }
+}
+
+function keyOf({ project, drive, path }: Place): string {
+  return JSON.stringify([project, drive, path]);
+}

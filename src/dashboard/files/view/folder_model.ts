@@ -1,0 +1,187 @@
+import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { links } from "../../core/links.ts";
+import type { SessionStore } from "../../core/session.ts";
+import type { Transfers } from "../../transfers/transfers.ts";
+import { FileActions, type FolderChange } from "../actions/file_actions.ts";
+import type { Entry, Place } from "../entry.ts";
+import { filterEntries, type Filters, isFiltering } from "../listing/filters.ts";
+import type { Listing } from "../listing/listing.ts";
+import { sortEntries } from "../listing/order.ts";
+import { EMPTY, type Order, retain, type Selection } from "../listing/selection.ts";
+import type { FilesRoom } from "./files_room.ts";
+import { startSearch } from "./search.ts";
+
+/** Time between two readings of a list that follow what happens, in milliseconds. */
+const FOLLOW_INTERVAL = 1000;
+/** Time without another letter after which a search starts, in milliseconds. */
+const SEARCH_DELAY = 250;
+
+/** An open folder: its list, what is searched and filtered, and what is selected. */
+export class FolderModel {
+  readonly actions: FileActions;
+  /** The text that names are searched for; empty for the folder itself. */
+  readonly query = signal("");
+  /** The names that were looked at by the search. */
+  readonly searched = signal(0);
+  readonly filters = signal<Filters>({});
+  readonly selection = signal<Selection>(EMPTY);
+  readonly #hits = signal<Listing | undefined>(undefined);
+  readonly #disposers: (() => void)[] = [];
+  #searchTimer: number | undefined;
+  #followTimer: number | undefined;
+
+  constructor(
+    readonly room: FilesRoom,
+    readonly place: Place,
+    readonly listing: Listing,
+  ) {
+    this.actions = new FileActions(room.app, place, (change) => this.#apply(change));
+  }
+
+  /** The list that is shown: that of the folder, or the hits of a search. */
+  readonly source: ReadonlySignal<Listing> = computed(() => this.#hits.value ?? this.listing);
+
+  /** The entries in the order in which they are shown. */
+  readonly rows: ReadonlySignal<readonly Entry[]> = computed(() =>
+    sortEntries(
+      filterEntries(this.source.value.entries.value, this.filters.value),
+      this.room.preferences.sort.value,
+    )
+  );
+
+  readonly order: ReadonlySignal<Order> = computed(() => orderOf(this.rows.value));
+
+  readonly selected: ReadonlySignal<readonly Entry[]> = computed(() => {
+    const { names } = this.selection.value;
+    return names.size === 0 ? [] : this.rows.value.filter(({ name }) => names.has(name));
+  });
+
+  get isSearching(): boolean {
+    return this.query.value !== "";
+  }
+
+  /** Whether the list shows less than there is. */
+  get isNarrowed(): boolean {
+    return this.isSearching || isFiltering(this.filters.value);
+  }
+
+  /** Reads the list, and follows what changes, until `stop`. */
+  start(transfers: Transfers): void {
+    void this.listing.read();
+    let before = this.order.peek();
+    this.#disposers.push(
+      effect(() => {
+        const now = this.order.value;
+        this.selection.value = retain(this.selection.peek(), before, now);
+        before = now;
+      }),
+      follow(transfers.finished, (places) => {
+        if (places.some((place) => this.#isBelow(place))) this.follow();
+      }),
+      follow(this.room.app.connection.restored, () => this.refresh()),
+    );
+  }
+
+  stop(): void {
+    for (const dispose of this.#disposers.splice(0)) dispose();
+    clearTimeout(this.#searchTimer);
+    clearTimeout(this.#followTimer);
+    this.#hits.value?.stop();
+    this.listing.stop();
+  }
+
+  /** Reads what is shown again. */
+  refresh(): Promise<void> {
+    return this.source.value.read();
+  }
+
+  /** Reads the list again soon. A reading that is under way is not interrupted. */
+  follow(): void {
+    this.#followTimer ??= setTimeout(() => {
+      this.#followTimer = undefined;
+      if (this.source.value.isReading.value) this.follow();
+      else void this.refresh();
+    }, FOLLOW_INTERVAL);
+  }
+
+  /** Searches the drive for names with a text, or shows the folder again. */
+  search(text: string, delay = SEARCH_DELAY): void {
+    if (text === this.query.peek()) return;
+    clearTimeout(this.#searchTimer);
+    this.#hits.value?.stop();
+    const hits = text === "" ? undefined : startSearch(this, text);
+    batch(() => {
+      this.query.value = text;
+      this.searched.value = 0;
+      this.selection.value = EMPTY;
+      this.#hits.value = hits;
+    });
+    if (hits !== undefined) this.#searchTimer = setTimeout(() => void hits.read(), delay);
+  }
+
+  /** The address of an entry: that of a folder, or of a file over its list. */
+  hashOf({ kind, name }: Entry): string {
+    const { project, drive, path } = this.place;
+    if (kind === "folder") return links.folder(project, drive, name);
+    const q = this.query.peek();
+    return links.folder(
+      project,
+      drive,
+      path,
+      q === "" ? { open: name.slice(path.length) } : { open: name, q },
+    );
+  }
+
+  #apply({ removed, hasNew }: FolderChange): void {
+    this.listing.remove(removed);
+    this.#hits.value?.remove(removed);
+    if (hasNew) void this.refresh();
+  }
+
+  #isBelow({ project, drive, path }: Place): boolean {
+    const { place } = this;
+    return project === place.project && drive === place.drive && path.startsWith(place.path);
+  }
+}
+
+/** Whether a session may store files with some name in a folder. */
+export function mayWrite(session: SessionStore, { path }: Place): boolean {
+  if (!session.may("write")) return false;
+  const prefix = session.current.value?.name_prefix ?? "";
+  if (path.startsWith(prefix)) return true;
+  // A prefix may end within a name: `trip/img` allows `trip/img1`.
+  return prefix.startsWith(path) && !prefix.slice(path.length).includes("/");
+}
+
+/** Calls a function when a signal changes, not with its present value. */
+function follow<T>(of: ReadonlySignal<T>, run: (value: T) => void): () => void {
+  let isFirst = true;
+  return of.subscribe((value) => {
+    if (!isFirst) run(value);
+    isFirst = false;
+  });
+}
+
+/** Entries as a list for selections. Indexes of names are found when the first one is asked for. */
+function orderOf(rows: readonly Entry[]): Order {
+  let indexes: Map<string, number> | undefined;
+  return {
+    length: rows.length,
+    nameAt: (index) => rows[index]?.name,
+    indexOf: (name) => {
+      indexes ??= new Map(rows.map((entry, index) => [entry.name, index]));
+      return indexes.get(name) ?? -1;
+    },
+  };
+}
+
+export const FolderContext = createContext<FolderModel | undefined>(undefined);
+
+/** Returns the open folder. To be called while a component renders. */
+export function useFolder(): FolderModel {
+  const folder = useContext(FolderContext);
+  if (folder === undefined) throw new Error("There is no FolderContext around this component");
+  return folder;
+}

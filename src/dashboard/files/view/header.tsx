@@ -1,0 +1,236 @@
+import {
+  ArrowDownUp,
+  ArrowLeft,
+  Ellipsis,
+  FolderPlus,
+  LayoutGrid,
+  List,
+  PanelRight,
+  RefreshCw,
+  Search,
+  X,
+} from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { links } from "../../core/links.ts";
+import { UploadButton } from "../../transfers/drop_zone.tsx";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { type MenuItem, openMenu } from "../../ui/menu.tsx";
+import { folderOf, labelOf } from "../entry.ts";
+import type { Column } from "../listing/order.ts";
+import { FilterChips, SelectionBar } from "./bars.tsx";
+import { sortedBy, TITLES } from "./column_heads.tsx";
+import { useDrop } from "./drag.ts";
+import { type FolderModel, useFolder } from "./folder_model.ts";
+import { useMedia } from "./geometry.ts";
+
+/** What is above the list: where it is, how to find something, and what can be done. */
+export function Header({ onSearch, mayWrite, onNewFolder }: {
+  onSearch: (text: string) => void;
+  mayWrite: boolean;
+  onNewFolder: (() => unknown) | undefined;
+}) {
+  const folder = useFolder();
+  const isNarrow = useMedia("(width < 768px)");
+  const [isOpen, setOpen] = useState(folder.isSearching);
+  const isSelecting = folder.selection.value.names.size > 0;
+  const upload = mayWrite ? <UploadButton place={folder.place} /> : null;
+  const field = (
+    <SearchField
+      onSearch={onSearch}
+      isNarrow={isNarrow}
+      onClose={() => {
+        onSearch("");
+        setOpen(false);
+      }}
+    />
+  );
+  return (
+    <header class="files-head">
+      <div class="files-title">
+        {isNarrow && isOpen ? field : isNarrow ? <Title /> : <Breadcrumbs />}
+        {isNarrow
+          ? isOpen
+            ? null
+            : <IconButton icon={Search} label="Search" onClick={() => setOpen(true)} />
+          : field}
+        {isNarrow ? <MoreButton onNewFolder={onNewFolder} /> : null}
+      </div>
+      <div class="files-bar">
+        {isSelecting ? <SelectionBar /> : <FilterChips />}
+        {isNarrow ? (isSelecting ? null : upload) : (
+          <div class="files-tools">
+            <ViewButtons />
+            {onNewFolder === undefined
+              ? null
+              : <Button icon={FolderPlus} onClick={onNewFolder}>New folder</Button>}
+            {upload}
+          </div>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** The folders above this one. Entries can be dropped on them. */
+function Breadcrumbs() {
+  const { place: { project, drive, path } } = useFolder();
+  const drop = useDrop((event) => {
+    const element = (event.target as Element).closest<HTMLElement>("[data-path]");
+    return element === null ? undefined : { path: element.dataset["path"] ?? "", element };
+  });
+  const above: string[] = [];
+  for (let one = path; one !== ""; one = folderOf({ name: one })) above.unshift(one);
+  const last = above.pop();
+  const folders = last === undefined ? [] : ["", ...above];
+  return (
+    <nav class="crumbs" aria-label="Folders" {...drop}>
+      <ol>
+        <li>
+          <a href={links.drives(project)}>Files</a>
+        </li>
+        {folders.map((folder) => (
+          <li key={folder}>
+            <a href={links.folder(project, drive, folder)} data-path={folder}>
+              {folder === "" ? drive : labelOf({ name: folder }) || "/"}
+            </a>
+          </li>
+        ))}
+        <li>
+          <h1 tabIndex={-1} aria-current="page">
+            {last === undefined ? drive : labelOf({ name: last }) || "/"}
+          </h1>
+        </li>
+      </ol>
+    </nav>
+  );
+}
+
+/** The name of the folder with a way back, on narrow screens. */
+function Title() {
+  const { place: { project, drive, path } } = useFolder();
+  const above = folderOf({ name: path });
+  return (
+    <nav class="crumbs" aria-label="Folders">
+      <a
+        class="icon-button"
+        href={path === "" ? links.drives(project) : links.folder(project, drive, above)}
+        aria-label={path === "" ? "All drives" : `Back to ${labelOf({ name: above }) || drive}`}
+      >
+        <Icon of={ArrowLeft} size={20} />
+      </a>
+      <h1 tabIndex={-1} aria-current="page">
+        {path === "" ? drive : labelOf({ name: path }) || "/"}
+      </h1>
+    </nav>
+  );
+}
+
+function SearchField({ onSearch, onClose, isNarrow }: {
+  onSearch: (text: string) => void;
+  onClose: () => void;
+  isNarrow: boolean;
+}) {
+  const { query, place: { drive } } = useFolder();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isNarrow) input.current?.focus();
+  }, [isNarrow]);
+  const close = () => {
+    onClose();
+    input.current?.focus();
+  };
+  return (
+    <div class="search" role="search">
+      <Icon of={Search} size={16} />
+      <input
+        ref={input}
+        class="input"
+        type="search"
+        aria-label={`Search in ${drive}`}
+        placeholder={`Search in ${drive}`}
+        autocomplete="off"
+        spellcheck={false}
+        value={query.value}
+        onInput={(event) => onSearch(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") close();
+        }}
+      />
+      {isNarrow || query.value !== ""
+        ? <IconButton icon={X} label="Close the search" size={16} onClick={close} />
+        : null}
+    </div>
+  );
+}
+
+/** How the list looks. */
+function ViewButtons() {
+  const folder = useFolder();
+  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const isGrid = layout.value === "grid";
+  return (
+    <>
+      {isGrid
+        ? (
+          <IconButton
+            icon={ArrowDownUp}
+            label="Sort"
+            aria-haspopup="menu"
+            onClick={(event) =>
+              void openMenu(app, event.currentTarget as HTMLElement, sortItems(folder), "Sort")}
+          />
+        )
+        : null}
+      <IconButton icon={RefreshCw} label="Refresh" onClick={() => folder.refresh()} />
+      <IconButton
+        icon={isGrid ? List : LayoutGrid}
+        label={isGrid ? "Show as list" : "Show as grid"}
+        onClick={() => void (layout.value = isGrid ? "list" : "grid")}
+      />
+      <IconButton
+        icon={PanelRight}
+        label="Details"
+        aria-pressed={hasDetails.value}
+        onClick={() => void (hasDetails.value = !hasDetails.value)}
+      />
+    </>
+  );
+}
+
+function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[] {
+  return (Object.keys(TITLES) as Column[]).map((column) => ({
+    label: `Sort by ${TITLES[column].toLowerCase()}`,
+    isChecked: sort.value.column === column,
+    run: () => void (sort.value = sortedBy(sort.value, column)),
+  }));
+}
+
+/** The menu of narrow screens with what has no room in the header. */
+function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
+  const folder = useFolder();
+  const { room: { app, preferences: { layout, hasDetails } } } = folder;
+  const isGrid = layout.value === "grid";
+  const items: MenuItem[] = [
+    ...(onNewFolder === undefined
+      ? []
+      : [{ label: "New folder", icon: FolderPlus, run: onNewFolder }, "-" as const]),
+    {
+      label: isGrid ? "Show as list" : "Show as grid",
+      icon: isGrid ? List : LayoutGrid,
+      run: () => void (layout.value = isGrid ? "list" : "grid"),
+    },
+    { label: "Details", icon: PanelRight, run: () => void (hasDetails.value = !hasDetails.value) },
+    { label: "Refresh", icon: RefreshCw, run: () => folder.refresh() },
+    "-",
+    ...sortItems(folder),
+  ];
+  return (
+    <IconButton
+      icon={Ellipsis}
+      label="View and folder"
+      aria-haspopup="menu"
+      onClick={(event) => void openMenu(app, event.currentTarget as HTMLElement, items, "View")}
+    />
+  );
+}

@@ -1,0 +1,154 @@
+import type { MenuAction } from "../../ui/menu.tsx";
+import { type Entry, labelOf } from "../entry.ts";
+import { clear, extend, moveTo, selectAll, selectOnly, toggle } from "../listing/selection.ts";
+import type { FolderModel } from "./folder_model.ts";
+import type { Geometry } from "./geometry.ts";
+import { isAdding } from "./pointer.ts";
+
+/** Letters that follow each other within this time are one word, in milliseconds. */
+const TYPE_AHEAD = 700;
+
+interface KeyActions {
+  open: (entry: Entry) => void;
+  openMenu: () => void;
+}
+
+/** Makes the handler of keys for the list of a folder, as the grid pattern of WAI-ARIA and file managers have them. */
+export function createKeyHandler(
+  folder: FolderModel,
+  actions: KeyActions,
+): (event: KeyboardEvent, geometry: Geometry) => void {
+  const typed = { text: "", at: 0 };
+  return (event, geometry) => {
+    if ((event.target as Element).closest("button, input") !== null) return;
+    const isHandled = move(folder, event, geometry) || act(folder, event, actions) ||
+      runShortcut(folder, event) || typeAhead(folder, event, typed);
+    if (isHandled) event.preventDefault();
+  };
+}
+
+/** Arrows, Home, End, PageUp and PageDown move; with Shift they select, with Ctrl they leave the selection. */
+function move(folder: FolderModel, event: KeyboardEvent, geometry: Geometry): boolean {
+  const { order, selection } = folder;
+  const { length } = order.value;
+  const { focus } = selection.value;
+  const at = focus === undefined ? -1 : order.value.indexOf(focus);
+  const target = targetOf(event.key, at, length, geometry);
+  if (target === undefined || event.altKey || length === 0) return false;
+  const name = order.value.nameAt(Math.max(0, Math.min(length - 1, target)))!;
+  if (event.shiftKey) selection.value = extend(selection.value, name, order.value);
+  else if (isAdding(event)) selection.value = moveTo(selection.value, name);
+  else selection.value = selectOnly(name);
+  return true;
+}
+
+function targetOf(
+  key: string,
+  at: number,
+  length: number,
+  { columns, visible }: Geometry,
+): number | undefined {
+  switch (key) {
+    case "ArrowDown":
+      return at < 0 ? 0 : at + columns < length ? at + columns : Math.max(at, length - 1);
+    case "ArrowUp":
+      return at < columns ? Math.max(0, at) : at - columns;
+    case "ArrowRight":
+      return columns === 1 ? undefined : at + 1;
+    case "ArrowLeft":
+      return columns === 1 ? undefined : at - 1;
+    case "Home":
+      return 0;
+    case "End":
+      return length - 1;
+    case "PageDown":
+      return at + Math.max(1, visible - 1) * columns;
+    case "PageUp":
+      return at - Math.max(1, visible - 1) * columns;
+    default:
+      return undefined;
+  }
+}
+
+function act(folder: FolderModel, event: KeyboardEvent, { open, openMenu }: KeyActions): boolean {
+  const { selection, order } = folder;
+  const entry = folder.rows.peek()[order.peek().indexOf(selection.peek().focus ?? "")];
+  switch (event.key) {
+    case "Enter":
+      if (entry !== undefined) open(entry);
+      return entry !== undefined;
+    case " ":
+      if (entry === undefined) return false;
+      if (entry.kind === "folder" || isAdding(event) || selection.value.names.size > 1) {
+        selection.value = toggle(selection.value, entry.name);
+      } else open(entry);
+      return true;
+    case "Escape":
+      selection.value = clear(selection.value);
+      return true;
+    case "ContextMenu":
+    case "F10":
+      if (event.key === "F10" && !event.shiftKey) return false;
+      if (entry !== undefined && selection.value.names.size === 0) {
+        selection.value = selectOnly(entry.name);
+      }
+      openMenu();
+      return true;
+    case "a":
+      if (!isAdding(event)) return false;
+      selection.value = selectAll(selection.value, order.value);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Runs the entry of the context menu that has the key as its shortcut. */
+function runShortcut(folder: FolderModel, event: KeyboardEvent): boolean {
+  const selected = folder.selected.peek();
+  if (selected.length === 0) return false;
+  const keys = [isAdding(event) ? "Ctrl+" : "", event.shiftKey ? "Shift+" : "", keyOf(event)].join(
+    "",
+  );
+  const item = folder.actions.menuFor(selected).find((item): item is MenuAction =>
+    item !== "-" && item.shortcut?.toLowerCase() === keys.toLowerCase() && !item.isDisabled
+  );
+  if (item === undefined) return false;
+  const run = async () => {
+    try {
+      await item.run();
+    } catch (error) {
+      folder.room.app.toasts.error(error);
+    }
+  };
+  void run();
+  return true;
+}
+
+/** Macs have no key for deleting forward on small keyboards. */
+function keyOf({ key }: KeyboardEvent): string {
+  return key === "Backspace" ? "Delete" : key;
+}
+
+/** Moves to the next entry that begins with what was typed. */
+function typeAhead(
+  { rows, order, selection }: FolderModel,
+  event: KeyboardEvent,
+  typed: { text: string; at: number },
+): boolean {
+  if (event.key.length !== 1 || isAdding(event) || event.altKey) return false;
+  const isWord = event.timeStamp - typed.at < TYPE_AHEAD;
+  typed.text = (isWord ? typed.text : "") + event.key.toLowerCase();
+  typed.at = event.timeStamp;
+  const at = order.value.indexOf(selection.value.focus ?? "");
+  // A second letter may belong to the name that the first one found.
+  const start = isWord ? Math.max(0, at) : at + 1;
+  const { length } = rows.value;
+  for (let step = 0; step < length; step++) {
+    const entry = rows.value[(start + step) % length]!;
+    if (!labelOf(entry).toLowerCase().startsWith(typed.text)) continue;
+    selection.value = selectOnly(entry.name);
+    break;
+  }
+  return true;
+}

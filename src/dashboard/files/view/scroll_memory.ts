@@ -1,0 +1,65 @@
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { moveTo } from "../listing/selection.ts";
+import type { FolderModel } from "./folder_model.ts";
+import type { Geometry } from "./geometry.ts";
+
+/** Time without scrolling after which the place is kept, in milliseconds: browsers limit how often that is allowed. */
+const REST = 150;
+
+/** Where the list was left: kept in the entry of the history, so Back, Forward and a reload find it. */
+interface Left {
+  top: number;
+  focus?: string | undefined;
+}
+
+/** Keeps where a list is scrolled to, and goes there when its address is opened again. */
+export function useScrollMemory(
+  scroller: RefObject<HTMLElement | null>,
+  { rows, selection }: FolderModel,
+  { columns, height }: Geometry,
+): void {
+  const pending = useRef<Left | undefined>(leftIn(history.state));
+  const lines = Math.ceil(rows.value.length / columns);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const left = pending.current;
+    if (element === null || left === undefined || lines === 0) return;
+    // A long list arrives in parts.
+    if (lines * height >= left.top) pending.current = undefined;
+    element.scrollTop = left.top;
+    if (left.focus !== undefined && selection.peek().focus === undefined) {
+      selection.value = moveTo(selection.peek(), left.focus);
+    }
+  }, [lines]);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    let timer: number | undefined;
+    const keep = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (pending.current !== undefined) return;
+        const left: Left = { top: element.scrollTop, focus: selection.peek().focus };
+        history.replaceState({ ...Object(history.state), left }, "");
+      }, REST);
+    };
+    const dispose = selection.subscribe(keep);
+    // Who scrolls does not want to be moved any more.
+    const giveUp = () => void (pending.current = undefined);
+    element.addEventListener("scroll", keep, { passive: true });
+    element.addEventListener("wheel", giveUp, { passive: true });
+    element.addEventListener("pointerdown", giveUp);
+    return () => {
+      clearTimeout(timer);
+      dispose();
+      element.removeEventListener("scroll", keep);
+      element.removeEventListener("wheel", giveUp);
+      element.removeEventListener("pointerdown", giveUp);
+    };
+  }, []);
+}
+
+function leftIn(state: unknown): Left | undefined {
+  return (state as { left?: Left } | null)?.left;
+}
