@@ -22,7 +22,10 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
       />
     );
   }
-  if (rows.value.length > 0) return <FileGrid {...{ label, open, isShared: isNotShared }} />;
+  if (rows.value.length > 0) {
+    const isShared = (name: string) => folder.shared.isShared({ name });
+    return <FileGrid {...{ label, open, isShared }} />;
+  }
   if (error.value !== undefined) {
     return (
       <Empty
@@ -42,10 +45,6 @@ export function Content({ label, open }: { label: string; open: (entry: Entry) =
     );
   }
   return <Nothing />;
-}
-
-function isNotShared(): boolean {
-  return false;
 }
 
 function Nothing() {

@@ -3,6 +3,7 @@ import { formatBytes, formatDate, formatTime } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { RenameField } from "../actions/rename_field.tsx";
 import { type Entry, folderOf, labelOf } from "../entry.ts";
 import { typeOf } from "../listing/kinds.ts";
 import { useFolder } from "./folder_model.ts";
@@ -107,6 +108,10 @@ function Tick({ size, entry }: { size: number; entry: Entry }) {
 
 function Name({ entry }: { entry: Entry }) {
   const folder = useFolder();
+  const { actions } = folder;
+  if (actions.renaming.value === entry.name) {
+    return <RenameField entry={entry} actions={actions} onEnd={() => focusRow(entry)} />;
+  }
   const label = labelOf(entry) || "/";
   const query = folder.query.value;
   return (
@@ -118,6 +123,16 @@ function Name({ entry }: { entry: Entry }) {
         )}
     </a>
   );
+}
+
+/** Gives the focus back to the list after a name was edited. */
+function focusRow({ name }: Entry): void {
+  requestAnimationFrame(() => {
+    const rows = [...document.querySelectorAll<HTMLElement>(".entry")];
+    const row = rows.find(({ dataset }) => dataset["name"] === name) ??
+      rows.find(({ tabIndex }) => tabIndex === 0);
+    row?.focus();
+  });
 }
 
 /** The folder of a hit, as a link. */

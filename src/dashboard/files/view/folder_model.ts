@@ -3,6 +3,8 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { links } from "../../core/links.ts";
 import type { SessionStore } from "../../core/session.ts";
+import type { DriveLinks } from "../../links/drive_links.ts";
+import { linksOf } from "../../links/shared_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { FileActions, type FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";
@@ -21,6 +23,8 @@ const SEARCH_DELAY = 250;
 /** An open folder: its list, what is searched and filtered, and what is selected. */
 export class FolderModel {
   readonly actions: FileActions;
+  /** The links of the drive, which mark what is shared. */
+  readonly shared: DriveLinks;
   /** The text that names are searched for; empty for the folder itself. */
   readonly query = signal("");
   /** The names that were looked at by the search. */
@@ -37,6 +41,7 @@ export class FolderModel {
     readonly place: Place,
     readonly listing: Listing,
   ) {
+    this.shared = linksOf(room.app, place.project, place.drive);
     this.actions = new FileActions(room.app, place, (change) => this.#apply(change));
   }
 
@@ -69,7 +74,8 @@ export class FolderModel {
 
   /** Reads the list, and follows what changes, until `stop`. */
   start(transfers: Transfers): void {
-    void this.listing.read();
+    // The links are no part of the list: it is shown without them.
+    void this.listing.read().then(() => this.#loadLinks());
     let before = this.order.peek();
     this.#disposers.push(
       effect(() => {
@@ -82,6 +88,14 @@ export class FolderModel {
       }),
       follow(this.room.app.connection.restored, () => this.refresh()),
     );
+  }
+
+  async #loadLinks(): Promise<void> {
+    const { session } = this.room.app;
+    if (!session.may("list") || !session.may("read")) return;
+    await this.shared.load().catch(() => {
+      // The marks are missing until the folder is opened again; the page of links shows the reason.
+    });
   }
 
   stop(): void {
