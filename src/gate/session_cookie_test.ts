@@ -24,6 +24,9 @@ Deno.test("Session cookies are removed, and all other bytes are kept", () => {
     ["KVDRIVE_SESSION=x", undefined],
     ["a=b; __Host-kvdrive_session=x; c", "a=b; c"],
     ["__Secure-kvdrive_session=x", undefined],
+    ["a=b; kvdrive_dashboard=x; __Host-kvdrive_dashboard=y; kvdrive_session=z; c", "a=b; c"],
+    ["=kvdrive_dashboard=x; KVDRIVE_Dashboard =x", undefined],
+    ["kvdrive_dashboards=x", "kvdrive_dashboards=x"],
     ["  a=b ;;c", "  a=b ;;c"],
     ["", ""],
   ];

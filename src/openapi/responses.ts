@@ -147,7 +147,7 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     pattern: "^kvdrive_link=[^;]+; Path=/s/",
   }),
   Location: sometimes("The address of the page to open.", { pattern: "^/s/" }),
-  ContentEncoding: sometimes("The compression of the file.", { const: "gzip" }),
+  ContentEncoding: sometimes("The compression of the body.", { const: "gzip" }),
   UnsatisfiedRange: always("The size of the file.", { pattern: "^bytes \\*/\\d+$" }),
 };
 
@@ -177,6 +177,12 @@ export const sharedErrorHeaders: HeaderObjects = Object.fromEntries(
   Object.keys(sharedHeaders).map((name) => [name, sometimes("Below `/s/`, as for links.")]),
 );
 
+/** The headers of JSON that is compressed, which browsers with a session get. */
+const zippedHeaders: HeaderObjects = {
+  "Content-Encoding": header("ContentEncoding"),
+  "Vary": header("Vary"),
+};
+
 /** A successful response in JSON. */
 export function jsonResponse(
   description: string,
@@ -186,7 +192,7 @@ export function jsonResponse(
   const media = { schema: schema(schemaName), ...(example === undefined ? {} : { example }) };
   return {
     description,
-    headers: { ...everywhere, "Cache-Control": header("NoStore"), ...headers },
+    headers: { ...everywhere, "Cache-Control": header("NoStore"), ...zippedHeaders, ...headers },
     content: { "application/json": media },
   };
 }

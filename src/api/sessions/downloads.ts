@@ -72,7 +72,7 @@ export const createDownload: Endpoint = {
       }),
     },
   },
-  access: { security: forOwner, noStore: true, failures: authenticationFailures },
+  access: { security: forOwner, failures: authenticationFailures },
   handle: create,
 };
 

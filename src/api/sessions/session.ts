@@ -34,7 +34,7 @@ export const originFailures: Failures = {
   Forbidden: "The request comes from a page of another origin.",
 };
 
-const access: Access = { security: noCredentials, noStore: true };
+const access: Access = { security: noCredentials };
 
 /** `GET /dashboard/session`: who is signed in. */
 export const showSession: Endpoint = {

@@ -12,7 +12,7 @@ import type { Deps, Endpoint, RoutedRequest } from "../endpoint.ts";
 import { sessionHeaders } from "./session.ts";
 import { sessionResponse } from "./session_call.ts";
 
-const access: Access = { security: forOwner, noStore: true, failures: authenticationFailures };
+const access: Access = { security: forOwner, failures: authenticationFailures };
 
 /** `GET /dashboard/sessions`: the browsers that are signed in with the sender's key or token. */
 export const listSessions: Endpoint = {

@@ -42,6 +42,10 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
     await store.apps.update(project, app, { access: true });
     for (let i = 0; i < 3; i++) await store.appKeys.create(project, app, { name: `key ${i}` });
     await store.sessions.start(project, app, hashSecret(key.text));
+    const owner = { hash: hashSecret(key.text), project };
+    await store.signIns.start({ owner }, { address: "", browser: "" });
+    await store.signIns.createCode(owner);
+    await store.tickets.create({ owner, project, drive: "one", names: ["a"], prefixes: [] });
   }
   await fillDrive(bench, project, "one");
   await putAt(bench, { project, drive: "two", name: "a" }, bytes(100));
