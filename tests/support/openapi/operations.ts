@@ -24,11 +24,14 @@ export function targetOf({ path }: Operation, given: Record<string, string> = {}
     file: "main.js",
     id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",
     token: "unknown",
+    session_id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",
+    ticket: "unknown",
     ...given,
   };
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "?");
   // An operation ignores parameters that it does not define.
-  return path.startsWith("/v1/") ? `${filled}?name=file&part=1` : filled;
+  const isNamed = path.startsWith("/v1/") || path.startsWith("/dashboard/download/");
+  return isNamed ? `${filled}?name=file&part=1` : filled;
 }
 
 /** Every operation that a server describes. */
