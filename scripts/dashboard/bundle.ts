@@ -15,9 +15,13 @@ const SOURCES = join(ROOT, "src/dashboard");
 export const BUNDLE = join(SOURCES, "dist");
 
 /** The bundles by name, each with the file that imports the rest. */
-const BUNDLES = { "main.js": "main.tsx", "main.css": "styles/main.css" };
+const BUNDLES = {
+  "main.js": "main.tsx",
+  "sign_in.js": "sign_in.tsx",
+  "main.css": "styles/main.css",
+};
 /** The files that are sent as they are. */
-const COPIES = ["index.html", "styles/icon.svg"];
+const COPIES = ["index.html", "sign_in.html", "styles/icon.svg"];
 
 if (import.meta.main) {
   await bundleDashboard(BUNDLE);

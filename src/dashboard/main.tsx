@@ -4,7 +4,7 @@ import { Connection } from "./core/connection.ts";
 import { type App, AppContext } from "./core/context.ts";
 import { Overlays } from "./core/overlays.ts";
 import { Router } from "./core/router.ts";
-import { SessionStore } from "./core/session.ts";
+import { sessionInPage, SessionStore } from "./core/session.ts";
 import { createTheme } from "./core/theme.ts";
 import { Toasts } from "./core/toasts.ts";
 import { Root } from "./shell/root.tsx";
@@ -13,7 +13,7 @@ import { Root } from "./shell/root.tsx";
 function main(): void {
   const page = document.getElementById("page");
   if (page === null) return;
-  const session = new SessionStore();
+  const session = new SessionStore(sessionInPage(document));
   const connection = new Connection();
   const app: App = {
     session,

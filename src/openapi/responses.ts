@@ -108,9 +108,13 @@ export const headers: Readonly<Record<string, HeaderObject>> = {
     "The name of the caller's key, percent-encoded beyond ASCII. Empty for the owner, and while access control is off.",
     {},
   ),
-  Revalidate: always("A cache must revalidate it before each use.", {
-    const: "no-cache",
-  }),
+  Revalidate: always("A cache must revalidate it before each use.", { const: "no-cache" }),
+  PageCaching: always(
+    "A cache must revalidate it before each use; with a session it is not kept.",
+    {
+      enum: ["no-cache", "no-store"],
+    },
+  ),
   Immutable: always("A cache may keep it and need not revalidate it.", {
     const: "public, max-age=31536000, immutable",
   }),

@@ -8,6 +8,7 @@ import {
 import { Answer } from "../support/answer.ts";
 import { rawRequest, sendRaw } from "../support/raw.ts";
 import { PROJECT_KEY, type TestServer } from "../support/server.ts";
+import { Browser } from "../support/sessions/browser.ts";
 import { assertErrorAnswer, suite } from "../support/suite.ts";
 
 const test = suite("The dashboard");
@@ -29,11 +30,27 @@ test("The page is at /, without a key, and reveals nothing.", async ({ server })
   assertEquals(answer.header("Content-Type"), "text/html; charset=utf-8");
   assertMatch(
     answer.text,
-    /<script type="module" src="\/dashboard\/assets\/main-[0-9a-f]{16}\.js">/,
+    /<script type="module" src="\/dashboard\/assets\/sign_in-[0-9a-f]{16}\.js">/,
   );
   assert(!answer.text.includes(PROJECT_KEY));
   const asOwner = await get(server, "/", { "X-Api-Key": PROJECT_KEY });
   assertEquals([asOwner.status, asOwner.text], [200, answer.text]);
+});
+
+test("The page of a browser that is signed in has its session, and is not kept.", async ({ server }) => {
+  const browser = await Browser.signedIn(server, PROJECT_KEY);
+  const answer = (await browser.send("GET", "/")).expect(200);
+  assertEquals(answer.header("Cache-Control"), "no-store");
+  assertMatch(answer.header("Vary"), /Cookie/);
+  assertMatch(
+    answer.text,
+    /<script type="module" src="\/dashboard\/assets\/main-[0-9a-f]{16}\.js">/,
+  );
+  const [, escaped = ""] = /name="kvdrive-session" content="([^"]*)"/.exec(answer.text) ?? [];
+  const session = JSON.parse(escaped.replaceAll("&quot;", '"'));
+  assertEquals(session, await browser.session());
+  assert(!answer.text.includes(PROJECT_KEY));
+  assertStringIncludes(answer.header("Content-Security-Policy"), "default-src 'none'");
 });
 
 test("The page may not be framed, read by other origins or run foreign scripts.", async ({ server }) => {

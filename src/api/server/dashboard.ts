@@ -1,5 +1,5 @@
 import { errors } from "../../http/http_error.ts";
-import { sendStatic, type StaticFile } from "../../http/static_files.ts";
+import { sendStatic, type StaticFile, staticFile } from "../../http/static_files.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import {
@@ -9,7 +9,9 @@ import {
   parameter,
   type ResponseObject,
 } from "../../openapi/types.ts";
+import { escapeHtml } from "../../rules/html.ts";
 import { publicEndpoint } from "../endpoint.ts";
+import { currentSession } from "../sessions/session_json.ts";
 
 /**
  * Only the page's own script is run, and no page may embed it. Stored files are shown as images, audio and video, or from
@@ -39,10 +41,21 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
+/** The page of a browser that is signed in, and that of any other. */
 const PAGE = "index.html";
+const SIGN_IN_PAGE = "sign_in.html";
 
-/** The page, whose address stays the same, is revalidated before each use. */
-const PAGE_HEADERS = { ...HEADERS, "Cache-Control": "no-cache" };
+/** Where the page gets the session, so that it needs not ask for it. */
+const SESSION = "{session}";
+
+/** The page of the sign-in, whose address stays the same, is revalidated before each use. */
+const SIGN_IN_HEADERS = {
+  ...HEADERS,
+  "Cache-Control": "no-cache",
+  "Vary": "Accept-Encoding, Cookie",
+};
+/** A page with a session is not kept. */
+const PAGE_HEADERS = { ...SIGN_IN_HEADERS, "Cache-Control": "no-store" };
 /** A name with a hash has the same content for ever: a browser asks for it once. */
 const FILE_HEADERS = { ...HEADERS, "Cache-Control": "public, max-age=31536000, immutable" };
 
@@ -74,9 +87,23 @@ export const showDashboard = publicEndpoint({
   summary: "The dashboard",
   description: "A web application. It uses only the API that is described here.",
   parameters,
-  success: responses("Revalidate", { "text/html": text }),
-}, async ({ request }, { dashboard }) => {
-  return await send(request, dashboard.find(PAGE), PAGE_HEADERS);
+  success: responses("PageCaching", { "text/html": text }),
+}, async (routed, deps) => {
+  const { dashboard } = deps;
+  const page = dashboard.find(PAGE);
+  const session = page === undefined ? null : await currentSession(routed, deps);
+  if (page === undefined || session === null) {
+    return await send(routed.request, dashboard.find(SIGN_IN_PAGE), SIGN_IN_HEADERS);
+  }
+  const text = new TextDecoder().decode(page.bytes).replace(
+    SESSION,
+    () => escapeHtml(JSON.stringify(session)),
+  );
+  return await send(
+    routed.request,
+    staticFile(page.type, new TextEncoder().encode(text)),
+    PAGE_HEADERS,
+  );
 });
 
 /**
@@ -98,7 +125,11 @@ export const showDashboardFile = publicEndpoint(
     failures: { NotFound: "The file does not exist, or has another content." },
   },
   async ({ request, params: { file = "" } }, { dashboard }) => {
-    return await send(request, file === PAGE ? undefined : dashboard.find(file), FILE_HEADERS);
+    return await send(
+      request,
+      file.endsWith(".html") ? undefined : dashboard.find(file),
+      FILE_HEADERS,
+    );
   },
 );
 

@@ -12,6 +12,8 @@ export interface SessionJson {
   id: string;
   role: "admin" | "project";
   project_id: string | null;
+  /** The name of the project, if it has one. */
+  project_name: string | null;
   /** The prefix of the project key, or `admin`. */
   key: string;
   permissions: readonly string[];
@@ -34,6 +36,7 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
     id: { ...text, minLength: 1, description: "Names the session in lists." },
     role: { type: "string", enum: ["admin", "project"] },
     project_id: orNull(schema("ProjectId")),
+    project_name: orNull(schema("Label")),
     key: { ...text, description: "The prefix of the project key, or `admin`." },
     permissions: listOf({ type: "string", enum: PERMISSIONS }),
     drives: orNull(listOf(schema("DriveName"))),
@@ -54,15 +57,17 @@ export const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 /** A session as JSON. */
-export function sessionJson(
+export async function sessionJson(
   { token, session: { record, key } }: SignedIn,
-  { version }: Pick<Deps, "version">,
-): SessionJson {
+  { version, store }: Pick<Deps, "version" | "store">,
+): Promise<SessionJson> {
+  const project = key === undefined ? undefined : await store.projects.get(key.project);
   const { permissions, drives, namePrefix } = key?.rights ?? Rights.all;
   return {
     id: record.id,
     role: key === undefined ? "admin" : "project",
     project_id: key?.project ?? null,
+    project_name: project?.name ?? null,
     key: key?.prefix ?? "admin",
     permissions,
     drives: drives ?? null,
@@ -84,5 +89,5 @@ export async function currentSession(
 ): Promise<SessionJson | null> {
   const [found, ...others] = await sessionsOfCookies(routed, deps);
   // One of several may be of a stranger, who wants this browser to work in a project of theirs.
-  return found === undefined || others.length > 0 ? null : sessionJson(found, deps);
+  return found === undefined || others.length > 0 ? null : await sessionJson(found, deps);
 }

@@ -19,6 +19,6 @@ export async function loadDashboard(): Promise<StaticFiles> {
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) return StaticFiles.of(new Map());
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return StaticFiles.of(new Map([["index.html", new TextEncoder().encode(NOT_BUILT)]]));
+    return StaticFiles.of(new Map([["sign_in.html", new TextEncoder().encode(NOT_BUILT)]]));
   }
 }

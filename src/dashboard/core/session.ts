@@ -33,6 +33,11 @@ export class SessionStore {
   readonly #current = signal<Session | null>(null);
   readonly #reason = signal("");
 
+  /** @param initial The session that the page came with. */
+  constructor(initial: Session | null = null) {
+    this.#current.value = initial;
+  }
+
   /** The session; `null` without a sign-in. */
   get current(): ReadonlySignal<Session | null> {
     return this.#current;
@@ -81,6 +86,12 @@ export class SessionStore {
     this.#reason.value = reason;
     this.#current.value = null;
   }
+}
+
+/** Returns the session that the server wrote into the page; `null` if it was loaded without one. */
+export function sessionInPage(document: Document): Session | null {
+  const text = document.querySelector<HTMLMetaElement>('meta[name="kvdrive-session"]')?.content;
+  return text === undefined ? null : JSON.parse(text);
 }
 
 async function call<T>(

@@ -25,7 +25,8 @@ type Start = "loading" | "ready" | { error: unknown };
 
 function Content() {
   const { session, overlays } = useApp();
-  const [start, setStart] = useState<Start>("loading");
+  // The page of a browser that is signed in has the session in it.
+  const [start, setStart] = useState<Start>(session.current.value === null ? "loading" : "ready");
   const load = async () => {
     try {
       setStart("loading");
@@ -35,7 +36,9 @@ function Content() {
       setStart({ error });
     }
   };
-  useEffect(() => void load(), []);
+  useEffect(() => {
+    if (start === "loading") void load();
+  }, []);
   const current = session.current.value;
   useEffect(() => {
     if (current === null) overlays.clear();
@@ -52,6 +55,6 @@ function Content() {
     );
   }
   // A code in the address signs in as somebody else than before, too.
-  if (current === null || codeIn(location.hash) !== undefined) return <SignIn />;
+  if (current === null || codeIn(location.hash) !== undefined) return <SignIn session={session} />;
   return <Shell key={current.id} />;
 }

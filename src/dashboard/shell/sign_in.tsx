@@ -1,10 +1,9 @@
 import { LogIn } from "lucide";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, sentenceOf } from "../core/api_error.ts";
-import { useApp } from "../core/context.ts";
-import { Button } from "../ui/button.tsx";
+import type { SessionStore } from "../core/session.ts";
 import { TextField } from "../ui/field.tsx";
-import { Logo } from "../ui/icon.tsx";
+import { Icon, Logo } from "../ui/icon.tsx";
 import { useTitle } from "../ui/page.tsx";
 
 /** Characters that are valid in a header; keys consist of them. */
@@ -18,9 +17,8 @@ export function codeIn(hash: string): string | undefined {
 }
 
 /** The sign-in page. One field takes the token and project keys. */
-export function SignIn() {
+export function SignIn({ session }: { session: SessionStore }) {
   useTitle("Sign in");
-  const { session, router } = useApp();
   const [secret, setSecret] = useState("");
   const [problem, setProblem] = useState(session.reason.value);
   const [isBusy, setBusy] = useState(false);
@@ -44,7 +42,8 @@ export function SignIn() {
     form.current?.querySelector("input")?.focus();
     if (code === undefined) return;
     // The code leaves the address, and the history, before it is used.
-    router.replace("#/");
+    history.replaceState(null, "", "#/");
+    globalThis.dispatchEvent(new HashChangeEvent("hashchange"));
     void signIn(code, "This sign-in link was used already, or has expired");
   }, []);
 
@@ -73,9 +72,10 @@ export function SignIn() {
           problem={problem}
           onInput={setSecret}
         />
-        <Button kind="primary" type="submit" icon={LogIn} aria-busy={isBusy || undefined}>
+        <button type="submit" class="button primary" aria-busy={isBusy || undefined}>
+          <Icon of={LogIn} />
           Sign in
-        </Button>
+        </button>
       </form>
     </main>
   );

@@ -49,7 +49,13 @@ test("A key signs in, and the session shows its rights.", async ({ server }) => 
   assert(session !== null);
   const { id: _, csrf, created, expires, version, ...rest } = session;
   assertEquals((answer.json as { session: unknown }).session, session);
-  assertEquals(rest, { role: "project", project_id: project.id, key: prefix, ...limits });
+  assertEquals(rest, {
+    role: "project",
+    project_id: project.id,
+    project_name: null,
+    key: prefix,
+    ...limits,
+  });
   assertMatch(csrf, /^[0-9a-f]{64}$/);
   assertMatch(version, /^\d+\.\d+\.\d+$/);
   for (const time of [created, expires]) assertMatch(time, SECONDS);

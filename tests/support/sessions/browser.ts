@@ -5,6 +5,7 @@ export interface Session {
   id: string;
   role: string;
   project_id: string | null;
+  project_name: string | null;
   key: string;
   permissions: string[];
   drives: string[] | null;
