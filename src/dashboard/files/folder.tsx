@@ -72,6 +72,7 @@ function OpenFolder({ room, place, query }: {
 
 /** Opens a folder, or a file over the list. */
 function openEntry(folder: FolderModel, entry: Entry): void {
+  folder.keepPlace();
   folder.room.app.router.go(folder.hashOf(entry));
   if (entry.kind === "file") history.replaceState(OPENED_HERE, "");
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import type { Session } from "../core/session.ts";
@@ -18,7 +18,8 @@ export function Shell() {
   const view = current === null ? undefined : viewOf(router.address.value, current);
   const place = `${view?.project}/${view?.section}`;
 
-  useEffect(() => {
+  // Before anything else can change the address, which would be lost.
+  useLayoutEffect(() => {
     if (view === undefined && current !== null) router.replace(homeOf(current));
   });
   useEffect(() => {

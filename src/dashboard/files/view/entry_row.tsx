@@ -36,7 +36,7 @@ export function EntryRow(props: EntryProps) {
         <Badges {...props} />
         <span class="entry-meta" aria-hidden="true">
           {isSearching ? <Location entry={entry} /> : null}
-          {isFile ? `${formatBytes(entry.size ?? 0)} · ${formatDate(entry.modified)}` : null}
+          {isFile ? `${formatBytes(entry.size ?? 0)} · ${formatDate(entry.modified)}` : "Folder"}
         </span>
       </div>
       <div role="gridcell" class="cell-type">

@@ -3,6 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type MenuItem, openMenu } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
+import { moveTo, selectOnly } from "../listing/selection.ts";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
 import { EntryRow, EntryTile } from "./entry_row.tsx";
@@ -19,7 +20,7 @@ export function FileGrid({ label, open, isShared }: {
   isShared: (name: string) => boolean;
 }) {
   const folder = useFolder();
-  const { rows, selection, room } = folder;
+  const { rows, selection, order, room } = folder;
   const layout = room.preferences.layout.value;
   const scroller = useRef<HTMLDivElement>(null);
   const geometry = useGeometry(scroller, layout);
@@ -51,6 +52,12 @@ export function FileGrid({ label, open, isShared }: {
       aria-multiselectable
       aria-rowcount={rows.value.length + 1}
       onKeyDown={(event) => keys(event, geometry)}
+      onFocusIn={(event) => {
+        const name = order.peek().nameAt(indexAt(event.target) ?? -1);
+        if (name !== undefined && name !== selection.peek().focus) {
+          selection.value = moveTo(selection.peek(), name);
+        }
+      }}
       onDragStart={(event) => startDrag(event, folder)}
       {...pointer}
       {...drop}
@@ -116,11 +123,7 @@ function Entries({ geometry: { columns, height }, first, end, isShared, onMenu }
             isShared={isShared(entry.name)}
             onMenu={(place) => {
               if (!selection.peek().names.has(entry.name)) {
-                selection.value = {
-                  names: new Set([entry.name]),
-                  anchor: entry.name,
-                  focus: entry.name,
-                };
+                selection.value = selectOnly(entry.name);
               }
               onMenu(place);
             }}
@@ -159,7 +162,12 @@ function useFocus(
   }, [focus]);
   useEffect(() => {
     // After a folder was opened with the keyboard, the keys go on here.
-    if (document.activeElement === document.body) focused(scroller).focus({ preventScroll: true });
+    const frame = requestAnimationFrame(() => {
+      if (document.activeElement === document.body) {
+        focused(scroller).focus({ preventScroll: true });
+      }
+    });
+    return () => cancelAnimationFrame(frame);
   }, [order.value.length === 0]);
 }
 

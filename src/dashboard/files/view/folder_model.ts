@@ -31,6 +31,8 @@ export class FolderModel {
   readonly searched = signal(0);
   readonly filters = signal<Filters>({});
   readonly selection = signal<Selection>(EMPTY);
+  /** Keeps where the list is, before its address is left. */
+  keepPlace: () => void = () => {};
   readonly #hits = signal<Listing | undefined>(undefined);
   readonly #disposers: (() => void)[] = [];
   #searchTimer: number | undefined;

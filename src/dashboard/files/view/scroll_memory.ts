@@ -16,44 +16,54 @@ interface Left {
 /** Keeps where a list is scrolled to, and goes there when its address is opened again. */
 export function useScrollMemory(
   scroller: RefObject<HTMLElement | null>,
-  { rows, selection }: FolderModel,
+  folder: FolderModel,
   { columns, height }: Geometry,
 ): void {
+  const { rows, selection, source } = folder;
   const pending = useRef<Left | undefined>(leftIn(history.state));
   const lines = Math.ceil(rows.value.length / columns);
   useLayoutEffect(() => {
     const element = scroller.current;
     const left = pending.current;
     if (element === null || left === undefined || lines === 0) return;
-    // A long list arrives in parts.
-    if (lines * height >= left.top) pending.current = undefined;
-    element.scrollTop = left.top;
     if (left.focus !== undefined && selection.peek().focus === undefined) {
       selection.value = moveTo(selection.peek(), left.focus);
     }
+    element.scrollTop = left.top;
+    // The focus may have scrolled elsewhere before the next frame. A long list arrives in parts.
+    const frame = requestAnimationFrame(() => {
+      element.scrollTop = left.top;
+      const isComplete = source.peek().progress.peek() === "complete";
+      if (isComplete || lines * height >= left.top + element.clientHeight) {
+        pending.current = undefined;
+      }
+    });
+    return () => cancelAnimationFrame(frame);
   }, [lines]);
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;
     let timer: number | undefined;
     const keep = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        if (pending.current !== undefined) return;
-        const left: Left = { top: element.scrollTop, focus: selection.peek().focus };
-        history.replaceState({ ...Object(history.state), left }, "");
-      }, REST);
+      if (pending.current !== undefined) return;
+      const left: Left = { top: element.scrollTop, focus: selection.peek().focus };
+      history.replaceState({ ...Object(history.state), left }, "");
     };
-    const dispose = selection.subscribe(keep);
+    const keepSoon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(keep, REST);
+    };
+    folder.keepPlace = keep;
+    const dispose = selection.subscribe(keepSoon);
     // Who scrolls does not want to be moved any more.
     const giveUp = () => void (pending.current = undefined);
-    element.addEventListener("scroll", keep, { passive: true });
+    element.addEventListener("scroll", keepSoon, { passive: true });
     element.addEventListener("wheel", giveUp, { passive: true });
     element.addEventListener("pointerdown", giveUp);
     return () => {
       clearTimeout(timer);
       dispose();
-      element.removeEventListener("scroll", keep);
+      element.removeEventListener("scroll", keepSoon);
       element.removeEventListener("wheel", giveUp);
       element.removeEventListener("pointerdown", giveUp);
     };

@@ -1,0 +1,121 @@
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import type { Fixture } from "./support/fixture.ts";
+import { signInAsOwner } from "./support/navigation.ts";
+import { suite } from "./support/suite.ts";
+import { entry, openFolder } from "./support/uploads.ts";
+
+const test = suite("Files with the keyboard");
+
+/** Opens a drive with two folders and the files a1 to a9, b and cherry. */
+async function open(fixture: Fixture): Promise<Page> {
+  const drive = fixture.project.drive("keys");
+  const names = ["docs/x", "trip/y", "b", "cherry", ..."123456789"].map((name) =>
+    /\d/.test(name) ? `a${name}` : name
+  );
+  for (const name of names) await drive.put(name, name);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "keys");
+  await entry(fixture.page, "docs").waitFor();
+  return fixture.page;
+}
+
+/** The labels of the selected rows, and that of the row with the focus. */
+async function state(page: Page): Promise<[selected: string, focus: string]> {
+  return await page.evaluate(() => {
+    // A frame passes until the focus follows.
+    return new Promise((resolve) =>
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          const selected = [...document.querySelectorAll("[role=row][aria-selected=true]")];
+          const labels = selected.map((row) => row.getAttribute("aria-label")).join(" ");
+          resolve([labels, document.activeElement?.getAttribute("aria-label") ?? ""]);
+        })
+      )
+    );
+  });
+}
+
+async function press(page: Page, ...keys: string[]): Promise<[string, string]> {
+  for (const key of keys) {
+    await page.keyboard.press(key);
+    await state(page);
+  }
+  return await state(page);
+}
+
+test("Arrows, Home and End move and select; Shift makes a range", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "docs").focus();
+  assertEquals(await press(page, "ArrowDown"), ["trip", "trip"]);
+  assertEquals(await press(page, "ArrowDown", "ArrowDown"), ["a2", "a2"]);
+  assertEquals(await press(page, "Shift+ArrowDown", "Shift+ArrowDown"), ["a2 a3 a4", "a4"]);
+  assertEquals(await press(page, "Shift+ArrowUp"), ["a2 a3", "a3"]);
+  assertEquals(await press(page, "End"), ["cherry", "cherry"]);
+  assertEquals(await press(page, "ArrowDown"), ["cherry", "cherry"]);
+  assertEquals(await press(page, "Home"), ["docs", "docs"]);
+  assertEquals(await press(page, "Shift+End"), [
+    "docs trip a1 a2 a3 a4 a5 a6 a7 a8 a9 b cherry",
+    "cherry",
+  ]);
+  assertEquals(await press(page, "Escape"), ["", "cherry"]);
+});
+
+test("Ctrl leaves the selection, Ctrl-Space toggles, Ctrl-A selects everything", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "a1").click();
+  assertEquals(await press(page, "Control+ArrowDown", "Control+ArrowDown"), ["a1", "a3"]);
+  assertEquals(await press(page, "Control+Space"), ["a1 a3", "a3"]);
+  assertEquals(await press(page, "Control+Space"), ["a1", "a3"]);
+  const [all] = await press(page, "Control+a");
+  assertEquals(all.split(" ").length, 13);
+  await page.getByRole("toolbar", { name: "Selected files" }).getByText("13 selected").waitFor();
+});
+
+test("Letters find a name, and Enter opens a folder and returns with Back", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "docs").focus();
+  assertEquals(await press(page, "c"), ["cherry", "cherry"]);
+  await page.waitForTimeout(800);
+  await page.keyboard.type("a5");
+  assertEquals(await state(page), ["a5", "a5"]);
+  await page.waitForTimeout(800);
+  await press(page, "t", "Enter");
+  await entry(page, "y").waitFor();
+  // The keyboard goes on in the list.
+  assertEquals(await press(page, "ArrowDown"), ["y", "y"]);
+  await page.goBack();
+  await entry(page, "trip").waitFor();
+  assertEquals((await state(page))[1], "trip");
+});
+
+test("In the grid the arrows move in both directions", async (fixture) => {
+  const page = await open(fixture);
+  await page.getByRole("button", { name: "Show as grid" }).click();
+  await entry(page, "docs").focus();
+  assertEquals(await press(page, "ArrowRight", "ArrowRight"), ["a1", "a1"]);
+  const [below] = await press(page, "ArrowDown");
+  const [first, second] = await Promise.all(
+    ["a1", below].map(async (name) => await entry(page, name).boundingBox()),
+  );
+  assertEquals(second?.x, first?.x);
+  assertEquals(await press(page, "ArrowUp", "ArrowLeft"), ["trip", "trip"]);
+});
+
+test("The menu key opens the menu of the entry, and the focus returns to it", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "a1").focus();
+  await press(page, "ArrowDown", "Shift+F10");
+  await page.getByRole("menu", { name: "Actions" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
+  assertEquals(await state(page), ["a2", "a2"]);
+});
+
+test("Tab passes the list in one step", async (fixture) => {
+  const page = await open(fixture);
+  await entry(page, "a4").click();
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Tab");
+  assertEquals(await state(page), ["a4", "a4"]);
+});

@@ -1,0 +1,116 @@
+import { assert, assertEquals, assertLess } from "@std/assert";
+import type { CDPSession, Page } from "playwright-core";
+import type { Fixture } from "./support/fixture.ts";
+import { putMany } from "./support/many_files.ts";
+import { signInAsOwner } from "./support/navigation.ts";
+import { suite } from "./support/suite.ts";
+import { entry, openFolder } from "./support/uploads.ts";
+
+const test = suite("Many files");
+
+const COUNT = 100_000;
+/** Rows in the document at most, whatever the length of the list. */
+const MAX_ROWS = 80;
+/** What the page may hold after all names were loaded, in bytes. */
+const MAX_HEAP = 150_000_000;
+
+function nameOf(index: number): string {
+  return `file-${index}.txt`;
+}
+
+async function heap(page: Page, devTools: CDPSession): Promise<number> {
+  await devTools.send("HeapProfiler.collectGarbage");
+  const { metrics } = await devTools.send("Performance.getMetrics");
+  await page.waitForTimeout(0);
+  return metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0;
+}
+
+async function rowsInDocument(page: Page): Promise<number> {
+  return await page.getByRole("grid").locator("[role=row]").count();
+}
+
+/** Scrolls through the list for two seconds. Returns the times between frames in milliseconds. */
+async function scrollFrames(page: Page): Promise<number[]> {
+  return await page.getByRole("grid").evaluate(async (grid) => {
+    const times: number[] = [];
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+    let last = await frame();
+    for (const end = last + 2000; last < end;) {
+      grid.scrollTop += 700;
+      const now = await frame();
+      times.push(now - last);
+      last = now;
+    }
+    return times;
+  });
+}
+
+test("100,000 files are listed in natural order, searched, sorted and scrolled", async (fixture) => {
+  const { page, project, context } = fixture;
+  await putMany(project, "many", COUNT, nameOf);
+  await signInAsOwner(fixture);
+  const devTools = await context.newCDPSession(page);
+  await devTools.send("Performance.enable");
+  await openFolder(fixture, "many");
+  await entry(page, "file-0.txt").waitFor();
+  await page.getByText("100,000 items").waitFor();
+  await page.getByText("loading more").waitFor({ state: "detached" });
+  await entry(page, "file-9.txt").waitFor();
+  assertLess(await rowsInDocument(page), MAX_ROWS);
+  assertLess(await heap(page, devTools), MAX_HEAP);
+
+  const frames = await scrollFrames(page);
+  const median = frames.toSorted((a, b) => a - b)[Math.floor(frames.length / 2)]!;
+  assertLess(median, 25, `frames: ${frames.map(Math.round)}`);
+  assertLess(await rowsInDocument(page), MAX_ROWS);
+
+  await entry(
+    page,
+    (await page.getByRole("grid").locator("[data-index]").nth(20)
+      .getAttribute("aria-label"))!,
+  ).click();
+  await page.keyboard.press("End");
+  await entry(page, `file-${COUNT - 1}.txt`).waitFor();
+  await page.keyboard.press("Control+a");
+  await page.getByText("100,000 selected").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Home");
+  const first = entry(page, "file-0.txt");
+  await first.waitFor();
+  assertEquals(await first.getAttribute("aria-rowindex"), "2");
+  assertEquals(await page.getByRole("grid").getAttribute("aria-rowcount"), String(COUNT + 1));
+  assertLess(await heap(page, devTools), MAX_HEAP);
+});
+
+test("A search through many names shows its progress and its hits", async (fixture) => {
+  const { page } = fixture;
+  await putMany(fixture.project, "many", 3000, nameOf);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "many");
+  await page.getByRole("searchbox").fill("99.TXT");
+  await entry(page, "file-2999.txt").waitFor();
+  await page.getByText("30 hits").waitFor();
+});
+
+test("A file in the middle is at the same place after Back and after a reload", async (fixture) => {
+  const { page, project } = fixture;
+  await putMany(project, "many", 3000, nameOf);
+  await project.drive("many").put("a folder/x.txt", "x");
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "many");
+  await page.getByText("3,001 items").waitFor();
+  const grid = page.getByRole("grid");
+  await grid.evaluate((grid) => grid.scrollTop = 50_000);
+  await page.waitForTimeout(400);
+  const shown = await page.evaluate(() =>
+    document.elementFromPoint(600, 400)?.closest("[data-index]")?.getAttribute("aria-label")
+  );
+  assert(shown);
+  await page.getByRole("link", { name: "Links" }).first().click();
+  await page.goBack();
+  await entry(page, shown).waitFor();
+  assertEquals(await grid.evaluate((grid) => grid.scrollTop), 50_000);
+  await page.reload();
+  await entry(page, shown).waitFor();
+  assertEquals(await grid.evaluate((grid) => grid.scrollTop), 50_000);
+});
