@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import type { CDPSession, Page } from "playwright-core";
-import type { Fixture } from "./support/fixture.ts";
 import { putMany } from "./support/many_files.ts";
 import { signInAsOwner } from "./support/navigation.ts";
 import { suite } from "./support/suite.ts";

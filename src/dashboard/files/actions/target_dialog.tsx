@@ -69,7 +69,7 @@ function TargetDialog({ place, question, onClose }: {
     >
       <Loaded from={drives}>
         {({ drives }) => (
-          <ul class="tree" role="tree" aria-label="Folders">
+          <ul class="tree" aria-label="Folders">
             {drives.map(({ drive_name }) => (
               <Branch
                 key={`${drive_name}/${version}`}
@@ -112,13 +112,14 @@ function Branch({ project, node, target, from, question, onChoose }: BranchProps
     event.stopPropagation();
   };
   return (
-    <li role="treeitem" aria-label={label} aria-expanded={isOpen} aria-selected={isChosen}>
+    <li>
       <div class="tree-row">
         <button
           type="button"
           class="tree-toggle"
           tabIndex={-1}
-          aria-label={isOpen ? `Close ${label}` : `Open ${label}`}
+          aria-label={`Folders in ${label}`}
+          aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
           <Icon of={ChevronRight} size={16} />
@@ -154,7 +155,7 @@ function Branches({ app, ...branch }: BranchProps & { app: App }) {
     <Loaded from={folders} skeleton={<p class="tree-loading">Loading…</p>}>
       {(paths) =>
         paths.length === 0 ? null : (
-          <ul role="group">
+          <ul>
             {paths.map((path) => (
               <Branch key={path} {...branch} node={{ drive: node.drive, path }} />
             ))}

@@ -1,0 +1,141 @@
+import { assert, assertEquals } from "@std/assert";
+import { ADMIN_TOKEN, administer } from "../support/admin.ts";
+import type { Fixture } from "./support/fixture.ts";
+import {
+  secretField,
+  signInAsAdministrator,
+  signInAsOwner,
+  submitSecret,
+} from "./support/navigation.ts";
+import { inspect } from "./support/screens.ts";
+import { suite } from "./support/suite.ts";
+
+const test = suite("Signing in");
+
+/** The refused call prints a line. */
+const REFUSED = /status of 401/;
+
+function main({ page }: Fixture) {
+  return page.getByRole("heading", { level: 1, name: "Files" });
+}
+
+async function chooseInMenu({ page }: Fixture, name: string): Promise<void> {
+  await page.getByRole("complementary").getByRole("button", { name: /Key|Administrator/ }).click();
+  await page.getByRole("menuitem", { name }).click();
+}
+
+test("The page looks right.", async ({ page, server }) => {
+  await page.goto(server.origin);
+  await secretField(page).waitFor();
+  await inspect(page, "sign-in");
+});
+
+test("A wrong key is refused beside its field, and a right one opens the files of its project.", async (fixture) => {
+  const { page, server, project, observer } = fixture;
+  observer.allow(REFUSED);
+  await page.goto(server.origin);
+  await submitSecret(page, "");
+  await page.getByText("Enter the administrator’s token or a project key").waitFor();
+  await submitSecret(page, "wrong key");
+  await page.getByText("Tokens and keys contain neither spaces nor accented letters").waitFor();
+  await submitSecret(page, "wrong_key");
+  await page.getByText("This is neither the administrator’s token nor a key").waitFor();
+  assertEquals(await secretField(page).getAttribute("aria-invalid"), "true");
+  await submitSecret(page, project.key);
+  await main(fixture).waitFor();
+  assertEquals(await page.getByText("Photo album").first().isVisible(), true);
+});
+
+test("A new tab is signed in, and no script can read the cookie.", async (fixture) => {
+  const { page, context, server } = fixture;
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  const tab = await context.newPage();
+  await tab.goto(server.origin);
+  await tab.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await page.reload();
+  await main(fixture).waitFor();
+  assertEquals(await page.evaluate(() => document.cookie), "");
+  const [cookie] = await context.cookies();
+  assertEquals([cookie?.httpOnly, cookie?.sameSite], [true, "Strict"]);
+});
+
+test("A visit through a link of another site is signed in as well.", async (fixture) => {
+  const { page, server, context } = fixture;
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  await context.route(
+    "http://other.example/",
+    (route) =>
+      route.fulfill({ contentType: "text/html", body: `<a href="${server.origin}/">go</a>` }),
+  );
+  await page.goto("http://other.example/");
+  await page.getByRole("link", { name: "go" }).click();
+  await main(fixture).waitFor();
+});
+
+test("Signing out ends the session here, and everywhere if asked.", async (fixture) => {
+  const { page, context, server, observer } = fixture;
+  observer.allow(REFUSED);
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  await chooseInMenu(fixture, "Sign out");
+  await secretField(page).waitFor();
+  assertEquals((await context.cookies()).filter(({ value }) => value !== ""), []);
+
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  const other = await context.browser()?.newContext();
+  assert(other !== undefined);
+  const tab = await other.newPage();
+  await tab.goto(server.origin);
+  await submitSecret(tab, fixture.project.key);
+  await tab.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await chooseInMenu(fixture, "Sessions");
+  await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
+  await page.getByRole("rowheader").nth(1).waitFor();
+  assertEquals(await page.getByRole("rowheader").count(), 2);
+  await inspect(page, "sessions");
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await secretField(page).waitFor();
+  await tab.reload();
+  await secretField(tab).waitFor();
+  await other.close();
+});
+
+test("A revoked key signs its sessions out, with the reason.", async (fixture) => {
+  const { page, project, observer } = fixture;
+  observer.allow(REFUSED);
+  await signInAsOwner(fixture);
+  await main(fixture).waitFor();
+  const [key] = await project.keys();
+  await project.call("DELETE", `/keys/${key?.prefix}`);
+  await page.getByRole("link", { name: "Links" }).click();
+  await secretField(page).waitFor();
+  assert((await page.getByRole("main").innerText()).length > 80, "the reason is missing");
+});
+
+test("A code in the address signs in once, and leaves the address.", async (fixture) => {
+  const { page, server, observer, context } = fixture;
+  observer.allow(REFUSED);
+  const answer = await administer(server, "POST", "/admin/v1/sign-in-codes");
+  const { code } = answer.expect(201).json as { code: string };
+  await page.goto(`${server.origin}/#code=${code}`);
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+  assert(!page.url().includes(code));
+  const other = await context.browser()?.newContext();
+  const tab = await other?.newPage();
+  assert(tab !== undefined);
+  await tab.goto(`${server.origin}/#code=${code}`);
+  await tab.getByText("This sign-in link was used already, or has expired").waitFor();
+  await other?.close();
+});
+
+test("The administrator's token opens all projects.", async (fixture) => {
+  const { page, project } = fixture;
+  await signInAsAdministrator(fixture);
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+  await page.getByRole("link", { name: new RegExp(project.id) }).first().click();
+  await main(fixture).waitFor();
+  assert(!(await page.content()).includes(ADMIN_TOKEN));
+});
