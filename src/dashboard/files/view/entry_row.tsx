@@ -1,7 +1,6 @@
-import { Check, Clock, EllipsisVertical, Link } from "lucide";
+import { Clock, Link } from "lucide";
 import { formatBytes, formatDate, formatTime } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
-import { IconButton } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { RenameField } from "../actions/rename_field.tsx";
 import { type Entry, folderOf, labelOf } from "../entry.ts";
@@ -20,7 +19,6 @@ export interface EntryProps {
   isDraggable: boolean;
   /** Where the entry stands in the list. */
   style: Record<string, string>;
-  onMenu: (place: HTMLElement) => void;
 }
 
 /** A row of the list. */
@@ -47,7 +45,7 @@ export function EntryRow(props: EntryProps) {
       </div>
       <div role="gridcell" class="cell-size">{isFile ? formatBytes(entry.size ?? 0) : "—"}</div>
       <div role="gridcell" class="cell-menu">
-        <More {...props} />
+        <More entry={entry} />
       </div>
     </div>
   );
@@ -63,7 +61,7 @@ export function EntryTile(props: EntryProps) {
         <Tick size={44} entry={entry} />
         <div class="tile-foot">
           <Name entry={entry} />
-          <More {...props} />
+          <More entry={entry} />
           <span class="entry-meta">
             {isSearching
               ? <Location entry={entry} />
@@ -99,9 +97,7 @@ function Tick({ size, entry }: { size: number; entry: Entry }) {
   return (
     <span class="entry-picture">
       <Picture entry={entry} size={size} />
-      <span class="entry-check" aria-hidden="true">
-        <Icon of={Check} size={14} />
-      </span>
+      <span class="entry-check" aria-hidden="true" />
     </span>
   );
 }
@@ -169,15 +165,17 @@ function Badge({ icon, text }: { icon: typeof Link; text: string }) {
   );
 }
 
-function More({ entry, onMenu }: EntryProps) {
+/** The button of the menu. There are many: the list handles their clicks, and style sheets draw them. */
+function More({ entry }: { entry: Entry }) {
+  const label = `Actions for ${labelOf(entry)}`;
   return (
-    <IconButton
-      icon={EllipsisVertical}
-      label={`Actions for ${labelOf(entry)}`}
-      class="entry-more"
+    <button
+      type="button"
+      class="icon-button entry-more"
+      aria-label={label}
+      title={label}
       aria-haspopup="menu"
       tabIndex={-1}
-      onClick={(event) => onMenu(event.currentTarget as HTMLElement)}
     />
   );
 }

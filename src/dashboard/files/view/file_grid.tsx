@@ -1,9 +1,9 @@
 import { Eye, FolderOpen } from "lucide";
-import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { RefObject, VNode } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type MenuItem, openMenu } from "../../ui/menu.tsx";
 import type { Entry } from "../entry.ts";
-import { moveTo, selectOnly } from "../listing/selection.ts";
+import { moveTo } from "../listing/selection.ts";
 import { ColumnHeads } from "./column_heads.tsx";
 import { startDrag, useDrop } from "./drag.ts";
 import { EntryRow, EntryTile } from "./entry_row.tsx";
@@ -40,7 +40,7 @@ export function FileGrid({ label, open, isShared }: {
     const element = (event.target as Element).closest("[data-index]");
     return entry?.kind === "folder" && element !== null ? { path: entry.name, element } : undefined;
   });
-  useFocus(scroller, folder, geometry);
+  const byKey = useFocus(scroller, folder, geometry);
   useScrollMemory(scroller, folder, geometry);
   const { names } = selection.value;
   return (
@@ -51,7 +51,10 @@ export function FileGrid({ label, open, isShared }: {
       aria-label={label}
       aria-multiselectable
       aria-rowcount={rows.value.length + 1}
-      onKeyDown={(event) => keys(event, geometry)}
+      onKeyDown={(event) => {
+        byKey.current = true;
+        keys(event, geometry);
+      }}
       onFocusIn={(event) => {
         const name = order.peek().nameAt(indexAt(event.target) ?? -1);
         if (name !== undefined && name !== selection.peek().focus) {
@@ -64,7 +67,7 @@ export function FileGrid({ label, open, isShared }: {
     >
       {layout === "list" ? <ColumnHeads /> : null}
       <div role="rowgroup" class="canvas" style={{ height: `${lines * geometry.height}px` }}>
-        <Entries {...{ geometry, first, end, isShared }} onMenu={openActions} />
+        <Entries {...{ geometry, first, end, isShared }} />
       </div>
     </div>
   );
@@ -85,12 +88,17 @@ function menuOf({ selected, actions }: FolderModel, open: (entry: Entry) => void
   return items.length === 0 ? [first] : [first, "-", ...items];
 }
 
-function Entries({ geometry: { columns, height }, first, end, isShared, onMenu }: {
+/** A rendered entry with what it was rendered from. */
+interface Rendered {
+  from: readonly unknown[];
+  node: VNode;
+}
+
+function Entries({ geometry: { columns, height }, first, end, isShared }: {
   geometry: Geometry;
   first: number;
   end: number;
   isShared: (name: string) => boolean;
-  onMenu: (place: HTMLElement) => void;
 }) {
   const { rows, selection, order, room } = useFolder();
   const { names, focus } = selection.value;
@@ -103,72 +111,71 @@ function Entries({ geometry: { columns, height }, first, end, isShared, onMenu }
   if (focusIndex < first * columns) indexes.push(focusIndex);
   for (let index = first * columns; index < last; index++) indexes.push(index);
   if (focusIndex >= last) indexes.push(focusIndex);
-  return (
-    <>
-      {indexes.map((index) => {
-        const entry = rows.value[index];
-        if (entry === undefined) return null;
-        const line = Math.floor(index / columns);
-        const style = {
-          height: `${height}px`,
-          transform: `translate(${index % columns * 100}%, ${line * height}px)`,
-          width: `${100 / columns}%`,
-        };
-        return (
-          <One
-            key={entry.name}
-            {...{ entry, index, style, isDraggable }}
-            isSelected={names.has(entry.name)}
-            isFocused={index === focusIndex}
-            isShared={isShared(entry.name)}
-            onMenu={(place) => {
-              if (!selection.peek().names.has(entry.name)) {
-                selection.value = selectOnly(entry.name);
-              }
-              onMenu(place);
-            }}
-          />
-        );
-      })}
-    </>
-  );
+  // An element that is the same object is not rendered again, so scrolling costs the new rows only.
+  const before = useRef(new Map<string, Rendered>());
+  const now = new Map<string, Rendered>();
+  for (const index of indexes) {
+    const entry = rows.value[index];
+    if (entry === undefined) continue;
+    const state = {
+      isSelected: names.has(entry.name),
+      isFocused: index === focusIndex,
+      isShared: isShared(entry.name),
+      isDraggable,
+    };
+    const from = [One, entry, index, columns, height, ...Object.values(state)];
+    const last = before.current.get(entry.name);
+    if (last?.from.every((value, at) => value === from[at])) {
+      now.set(entry.name, last);
+      continue;
+    }
+    const style = {
+      height: `${height}px`,
+      transform: `translate(${index % columns * 100}%, ${Math.floor(index / columns) * height}px)`,
+      width: `${100 / columns}%`,
+    };
+    const node = <One key={entry.name} {...{ entry, index, style }} {...state} />;
+    now.set(entry.name, { from, node });
+  }
+  before.current = now;
+  return <>{[...now.values()].map(({ node }) => node)}</>;
 }
 
 function focused(scroller: RefObject<HTMLElement | null>): HTMLElement {
   return scroller.current?.querySelector<HTMLElement>("[role=row][tabindex='0']") ?? document.body;
 }
 
-/** Moves the browser's focus to the entry that the keyboard is at, and scrolls to it. */
+/**
+ * Moves the browser's focus to the entry that the keyboard is at. Returns a flag to be set before a key moves it: then
+ * the list scrolls there, too.
+ */
 function useFocus(
   scroller: RefObject<HTMLElement | null>,
   { selection, order }: FolderModel,
   geometry: Geometry,
-): void {
+): { current: boolean } {
   const { focus } = selection.value;
-  const isFirst = useRef(true);
+  const byKey = useRef(false);
   useLayoutEffect(() => {
     const element = scroller.current;
-    const wasFirst = isFirst.current;
-    isFirst.current = false;
-    if (element === null || focus === undefined || wasFirst) return;
-    reveal(element, Math.floor(order.peek().indexOf(focus) / geometry.columns), geometry.height);
-    // The row may be rendered only after the scrolling.
+    if (element === null) return;
+    if (byKey.current && focus !== undefined) {
+      const line = Math.floor(order.peek().indexOf(focus) / geometry.columns);
+      reveal(element, line, geometry.height);
+    }
+    const isMoved = byKey.current;
+    byKey.current = false;
+    // The row may be rendered only after the scrolling. After a folder was opened, or the row with the focus went away,
+    // the keys go on in the list, too.
     const frame = requestAnimationFrame(() => {
-      if (element.contains(document.activeElement) || document.activeElement === document.body) {
+      const { activeElement } = document;
+      if (activeElement === document.body || (isMoved && element.contains(activeElement))) {
         focused(scroller).focus({ preventScroll: true });
       }
     });
     return () => cancelAnimationFrame(frame);
   }, [focus]);
-  useEffect(() => {
-    // After a folder was opened with the keyboard, the keys go on here.
-    const frame = requestAnimationFrame(() => {
-      if (document.activeElement === document.body) {
-        focused(scroller).focus({ preventScroll: true });
-      }
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [order.value.length === 0]);
+  return byKey;
 }
 
 /** Scrolls as little as possible until a line is visible. */

@@ -35,7 +35,12 @@ export function usePointer(
   const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
     const entry = entryAt(target);
-    if (target.closest("button, .entry-folder") !== null) return;
+    const more = target.closest<HTMLElement>(".entry-more");
+    if (more !== null && entry !== undefined) {
+      if (!selection.value.names.has(entry.name)) selection.value = selectOnly(entry.name);
+      return openMenu(more);
+    }
+    if (target.closest("button, input, .entry-folder") !== null) return;
     if (entry === undefined) {
       if (target.closest("[role=row]") === null) selection.value = clear(selection.value);
       return;
