@@ -1,4 +1,113 @@
-/** The card in the corner with running transfers. */
+import { ChevronDown, ChevronUp, Pause, Play, X } from "lucide";
+import { useState } from "preact/hooks";
+import { type App, useApp } from "../core/context.ts";
+import { plural } from "../core/format.ts";
+import { IconButton } from "../ui/button.tsx";
+import { confirm } from "../ui/dialog.tsx";
+import { useSharedTransfers } from "./context.tsx";
+import { figuresOf, headlineOf, type Totals, totalsOf } from "./totals.ts";
+import type { Transfers } from "./transfers.ts";
+import { UploadRows } from "./upload_rows.tsx";
+
+/** Rows of the card. */
+const MAX_ROWS = 50;
+
+/** The card in the corner with running transfers; a bar above the bottom bar on phones. */
 export function TransferCard() {
-  return null;
+  const { router } = useApp();
+  const transfers = useSharedTransfers();
+  const [isOpen, setOpen] = useState(() => matchMedia("(width >= 768px)").matches);
+  void transfers.version.value;
+  const step = transfers.step.value;
+  const { tasks } = transfers;
+  // Their own page shows the same.
+  const isElsewhere = router.address.value.segments[2] !== "uploads";
+  const totals = totalsOf(tasks);
+  const isShown = isElsewhere && (tasks.length > 0 || step !== "");
+  return (
+    <>
+      <p role="status" class="visually-hidden">{announcementOf(totals)}</p>
+      {isShown
+        ? (
+          <section class="transfer-card" aria-label="Uploads">
+            <header class="transfer-head">
+              <UploadSummary totals={totals} step={step} />
+              <UploadActions totals={totals} />
+              {tasks.length === 0 ? null : (
+                <IconButton
+                  icon={isOpen ? ChevronDown : ChevronUp}
+                  label={isOpen ? "Hide the list" : "Show the list"}
+                  aria-expanded={isOpen}
+                  onClick={() => setOpen(!isOpen)}
+                />
+              )}
+            </header>
+            {isOpen && tasks.length > 0 ? <UploadRows max={MAX_ROWS} /> : null}
+          </section>
+        )
+        : null}
+    </>
+  );
+}
+
+/** What screen readers announce: the end, and not each step. */
+function announcementOf(totals: Totals): string {
+  const { waiting, running, failed, done } = totals.count;
+  return waiting + running === 0 && failed + done > 0 ? headlineOf(totals) : "";
+}
+
+/** The headline and the progress of all uploads. */
+export function UploadSummary({ totals, step }: { totals: Totals; step: string }) {
+  const { bytes, sent, count } = totals;
+  const isOpen = count.waiting + count.running + count.paused > 0;
+  const hasTasks = Object.values(count).some((number) => number > 0);
+  const figures = figuresOf(totals);
+  return (
+    <div class="transfer-summary">
+      <p class="transfer-title">{step === "" && hasTasks ? headlineOf(totals) : step}</p>
+      {figures === "" ? null : <p class="upload-details">{figures}</p>}
+      {isOpen
+        ? <progress aria-label="Progress of all uploads" max={Math.max(1, bytes)} value={sent} />
+        : null}
+    </div>
+  );
+}
+
+/** The buttons for all uploads. */
+export function UploadActions({ totals: { count } }: { totals: Totals }) {
+  const app = useApp();
+  const transfers = useSharedTransfers();
+  const isActive = count.waiting + count.running > 0;
+  const isStopped = count.paused + count.failed > 0;
+  return (
+    <>
+      {isActive
+        ? <IconButton icon={Pause} label="Pause all" onClick={() => transfers.pause()} />
+        : isStopped
+        ? (
+          <IconButton
+            icon={Play}
+            label={count.paused > 0 ? "Resume all" : "Retry all"}
+            onClick={() => transfers.resume()}
+          />
+        )
+        : null}
+      {transfers.tasks.length === 0
+        ? null
+        : <IconButton icon={X} label="Close the list" onClick={() => closeAll(app, transfers)} />}
+    </>
+  );
+}
+
+/** Ends all uploads, after a question if that interrupts some. */
+async function closeAll(app: App, transfers: Transfers): Promise<void> {
+  const open = transfers.tasks.filter(({ state }) => state !== "done");
+  const isAgreed = open.length === 0 || await confirm(app, {
+    title: `Cancel ${plural(open.length, "upload")}?`,
+    text: "What has been sent of them is deleted.",
+    action: open.length === 1 ? "Cancel upload" : "Cancel uploads",
+  });
+  if (!isAgreed) return;
+  transfers.cancel(open);
+  transfers.clearDone();
 }

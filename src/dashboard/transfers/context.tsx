@@ -1,5 +1,5 @@
 import { createContext } from "preact";
-import { useContext, useMemo } from "preact/hooks";
+import { useContext, useEffect, useMemo } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { Transfers } from "./transfers.ts";
 
@@ -8,7 +8,12 @@ export const TransfersContext = createContext<Transfers | undefined>(undefined);
 /** Makes the transfers of a session, for the shell. */
 export function useTransfers(): Transfers {
   const app = useApp();
-  return useMemo(() => new Transfers(app), []);
+  const transfers = useMemo(() => new Transfers(app), []);
+  useEffect(() => {
+    transfers.open();
+    return () => transfers.close();
+  }, []);
+  return transfers;
 }
 
 /** Returns the transfers of the session. To be called while a component renders. */

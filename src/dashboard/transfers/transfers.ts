@@ -1,6 +1,14 @@
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { App } from "../core/context.ts";
-import type { Place } from "../files/entry.ts";
+import { plural } from "../core/format.ts";
+import { DriveFiles } from "../files/actions/drive_files.ts";
+import { folderOf, type Place } from "../files/entry.ts";
+import { prepare } from "./preparation.ts";
+import { keyOf, UploadRecords } from "./records.ts";
+import { Limiter } from "./schedule.ts";
+import { ServerCalls } from "./server_calls.ts";
+import { REQUESTS_AT_ONCE, UploadTask, type UploadTools } from "./upload_task.ts";
+import type { UploadSource } from "./upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
 export interface UploadItem {
@@ -9,17 +17,288 @@ export interface UploadItem {
   path: string;
 }
 
-/** The uploads of this page. */
+/** Times between two updates of what is shown, in milliseconds; the longer one while nothing arrives. */
+const TICK = 150;
+const IDLE_TICK = 1000;
+/** The least time between two updates of lists of files, in milliseconds. */
+const FINISHED_INTERVAL = 1000;
+/** Begins the name of the lock that a tab holds as long as it is open. */
+const TAB_LOCK = "kvdrive.tab.";
+
+/** The uploads of this page. They continue when the view changes. */
 export class Transfers {
   readonly #finished = signal<readonly Place[]>([]);
+  readonly #version = signal(0);
+  readonly #step = signal("");
+  readonly #tools: UploadTools;
+  readonly #leaving = new AbortController();
+  #tasks: UploadTask[] = [];
+  /** The index of the first upload that may be waiting. */
+  #next = 0;
+  #running = 0;
+  #places = new Map<string, Place>();
+  #announced = 0;
+  #timer: number | undefined;
+  #isTicking = false;
 
-  constructor(readonly app: App) {}
+  constructor(readonly app: App) {
+    this.#tools = {
+      server: new ServerCalls(app),
+      records: new UploadRecords(storage()),
+      requests: new Limiter(REQUESTS_AT_ONCE),
+      tab: Math.random().toString(36).slice(2),
+      wait: (milliseconds, signal) => this.#wait(milliseconds, signal),
+      onChange: () => this.#changed(),
+    };
+  }
 
   /** The folders in which uploads finished last: their lists load what is new. */
   get finished(): ReadonlySignal<readonly Place[]> {
     return this.#finished;
   }
 
-  /** Sends files to a folder, after asking about conflicts and checking size and quota. */
-  async upload(_place: Place, _items: readonly UploadItem[]): Promise<void> {}
+  /** Changes a few times a second while uploads do. */
+  get version(): ReadonlySignal<number> {
+    return this.#version;
+  }
+
+  /** What is done before files are sent, such as "Reading 300 files…"; otherwise empty. */
+  get step(): ReadonlySignal<string> {
+    return this.#step;
+  }
+
+  /** In the order in which they were added. */
+  get tasks(): readonly UploadTask[] {
+    return this.#tasks;
+  }
+
+  /** Begins to work: continues what an earlier page left, and asks before the page is closed. */
+  open(): void {
+    const { signal } = this.#leaving;
+    addEventListener("beforeunload", (event) => {
+      if (this.#tasks.some(({ isActive }) => isActive)) event.preventDefault();
+    }, { signal });
+    addEventListener("pagehide", () => this.#remember(), { signal });
+    this.#restore().catch((error) => this.app.toasts.error(error));
+  }
+
+  /** Stops all uploads, as the session ended. They can be resumed. */
+  close(): void {
+    this.#remember();
+    this.#leaving.abort();
+    clearTimeout(this.#timer);
+    for (const task of this.#tasks) task.pause();
+    this.#tasks = [];
+  }
+
+  /**
+   * Sends files to a folder, after asking about conflicts and checking size and quota.
+   *
+   * @param folders Paths of folders without content, which end with a slash.
+   */
+  async upload(
+    place: Place,
+    items: readonly UploadItem[],
+    folders: readonly string[] = [],
+  ): Promise<void> {
+    await this.during(
+      items.length > 1 ? `Preparing ${plural(items.length, "file")}…` : "Preparing…",
+      async () => {
+        const sources = await prepare(this.app, place, items);
+        this.#add(sources);
+        const files = new DriveFiles(this.app.api, place);
+        for (const folder of folders) await files.createFolder(place.path + folder);
+        if (folders.length > 0) this.#store(place);
+      },
+    );
+  }
+
+  /** Shows a step until an action ends, and what the action throws. */
+  async during(
+    step: string,
+    action: (show: (step: string) => void) => Promise<void>,
+  ): Promise<void> {
+    const show = (step: string) => void (this.#step.value = step);
+    show(step);
+    try {
+      await action(show);
+    } catch (error) {
+      this.app.toasts.error(error);
+    } finally {
+      show("");
+    }
+  }
+
+  pause(tasks: readonly UploadTask[] = this.#tasks): void {
+    for (const task of tasks) task.pause();
+  }
+
+  /** Lets paused and failed uploads run again. */
+  resume(tasks: readonly UploadTask[] = this.#tasks): void {
+    for (const task of tasks) task.resume();
+    this.#next = 0;
+    this.#pump();
+  }
+
+  /** Continues an upload of an earlier page. Returns what is wrong with the file, if it is another one. */
+  resumeWith(task: UploadTask, file: File): string | undefined {
+    if (!task.isOf(file)) return `“${file.name}” is another file, or it was changed since`;
+    task.resume(file);
+    this.#next = 0;
+    this.#pump();
+    return undefined;
+  }
+
+  /** Ends uploads, also on the server, and takes them off the list. */
+  cancel(tasks: readonly UploadTask[]): void {
+    for (const task of tasks) task.cancel();
+    this.#tasks = this.#tasks.filter(({ state }) => state !== "canceled");
+    this.#next = 0;
+    this.#changed();
+  }
+
+  /** Takes uploads that are done off the list. */
+  clearDone(): void {
+    this.#tasks = this.#tasks.filter(({ state }) => state !== "done");
+    this.#next = 0;
+    this.#changed();
+  }
+
+  /**
+   * An unfinished upload of the same file continues; another file for the same name replaces it: of two at once, either
+   * could be stored last.
+   */
+  #add(sources: readonly UploadSource[]): void {
+    if (!this.#tasks.some(({ isActive }) => isActive)) this.clearDone();
+    const known = new Map(this.#tasks.map((task) => [keyOf(task.target), task]));
+    const replaced = new Set<UploadTask>();
+    for (const source of sources) {
+      const key = keyOf(source.target);
+      const earlier = known.get(key);
+      if (earlier !== undefined && earlier.state !== "done" && earlier.isOf(source.file)) {
+        earlier.resume(source.file);
+        continue;
+      }
+      if (earlier !== undefined) replaced.add(earlier);
+      const task = UploadTask.of(source, this.#tools);
+      this.#tasks.push(task);
+      known.set(key, task);
+    }
+    for (const task of replaced) task.cancel();
+    this.#tasks = this.#tasks.filter((task) => !replaced.has(task));
+    this.#next = 0;
+    this.#pump();
+    this.#changed();
+  }
+
+  #pump(): void {
+    while (this.#running < REQUESTS_AT_ONCE) {
+      while (this.#tasks[this.#next] && this.#tasks[this.#next]?.state !== "waiting") this.#next++;
+      const task = this.#tasks[this.#next];
+      if (task === undefined) return;
+      this.#running++;
+      void task.run().then(() => this.#ended(task));
+    }
+  }
+
+  #ended(task: UploadTask): void {
+    this.#running--;
+    const { project, drive, name } = task.target;
+    if (task.state === "done") this.#store({ project, drive, path: folderOf({ name }) });
+    // Where one file does not fit, or may not go, the others would be sent in vain.
+    if (task.state === "failed" && [403, 507].includes(task.status)) {
+      const others = this.#tasks.filter(({ state, target }) =>
+        state === "waiting" && target.project === project && target.drive === drive
+      );
+      for (const other of others) other.fail(new Error(task.message));
+    }
+    this.#pump();
+  }
+
+  #store(place: Place): void {
+    this.#places.set(JSON.stringify(place), place);
+    this.#changed();
+  }
+
+  #changed(): void {
+    if (this.#isTicking || this.#leaving.signal.aborted) return;
+    this.#isTicking = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#tick(), TICK);
+  }
+
+  #tick(): void {
+    this.#isTicking = false;
+    const now = performance.now();
+    batch(() => {
+      this.#version.value++;
+      const isDue = this.#running === 0 || now - this.#announced > FINISHED_INTERVAL;
+      if (this.#places.size === 0 || !isDue) return;
+      this.#announced = now;
+      this.#finished.value = [...this.#places.values()];
+      this.#places.clear();
+    });
+    // The speed that is shown decreases while nothing arrives.
+    if (this.#running > 0) this.#timer = setTimeout(() => this.#tick(), IDLE_TICK);
+  }
+
+  /** Waits for a time, or until the server answers again after it was out of reach. */
+  #wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const { connection } = this.app;
+    return new Promise((resolve, reject) => {
+      const { value } = connection.restored;
+      const end = () => {
+        clearTimeout(timer);
+        unsubscribe();
+        signal.removeEventListener("abort", end);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const timer = setTimeout(end, milliseconds);
+      const unsubscribe = connection.restored.subscribe((now) => {
+        if (now !== value) queueMicrotask(end);
+      });
+      signal.addEventListener("abort", end);
+    });
+  }
+
+  /** Uploads of earlier pages, unless another tab sends them. */
+  async #restore(): Promise<void> {
+    const { records, tab } = this.#tools;
+    // Browsers have locks where the page came with HTTPS.
+    const locks: LockManager | undefined = navigator.locks;
+    const { held = [] } = await locks?.query() ?? {};
+    const tabs = new Set(held.map(({ name }) => name));
+    const { signal } = this.#leaving;
+    void locks?.request(
+      TAB_LOCK + tab,
+      () => new Promise((resolve) => signal.addEventListener("abort", resolve)),
+    );
+    const { role, project_id } = this.app.session.current.value ?? {};
+    const mine = records.all().filter(({ project, tab }) =>
+      (role === "admin" || project === project_id) && !tabs.has(TAB_LOCK + tab)
+    );
+    if (mine.length === 0) return;
+    this.#tasks.unshift(...mine.map((record) => UploadTask.ofRecord(record, this.#tools)));
+    this.#next = 0;
+    this.#changed();
+  }
+
+  /** Remembers what has not been sent, as the page ends. */
+  #remember(): void {
+    const lost = this.#tasks.filter(({ state, isRecorded }) =>
+      !isRecorded && state !== "done" && state !== "canceled"
+    );
+    this.#tools.records.save(lost.map(({ record }) => record));
+    for (const task of lost) task.isRecorded = true;
+  }
+}
+
+/** The browser's storage, unless it is disabled. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
 }

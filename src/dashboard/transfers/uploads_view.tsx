@@ -1,6 +1,119 @@
-import { Page } from "../ui/page.tsx";
+import { CloudUpload, Trash2 } from "lucide";
+import { useEffect } from "preact/hooks";
+import { useApp } from "../core/context.ts";
+import { formatBytes, formatRelative } from "../core/format.ts";
+import { type Resource, useResource } from "../core/resource.ts";
+import { labelOf } from "../files/entry.ts";
+import { IconButton } from "../ui/button.tsx";
+import { confirm } from "../ui/dialog.tsx";
+import { Empty, Loaded } from "../ui/loaded.tsx";
+import { Page, Section } from "../ui/page.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { UploadActions, UploadSummary } from "./card.tsx";
+import { useSharedTransfers } from "./context.tsx";
+import { openUploads, type ServerUpload } from "./server_uploads.ts";
+import { totalsOf } from "./totals.ts";
+import { UploadRows } from "./upload_rows.tsx";
 
-/** Uploads. */
-export function Uploads({ project: _project }: { project: string }) {
-  return <Page title="Uploads">{null}</Page>;
+/** Rows of the list. */
+const MAX_ROWS = 200;
+/** Time between two looks at the server, in milliseconds. */
+const REFRESH = 10_000;
+
+const COLUMNS: Column<ServerUpload>[] = [
+  { title: "File", isMain: true, cell: ({ name }) => name },
+  { title: "Drive", cell: ({ drive }) => drive },
+  { title: "Received", isNumber: true, cell: ({ received }) => formatBytes(received) },
+  { title: "Started", cell: ({ created }) => formatRelative(created) },
+  { title: "Expires", isMinor: true, cell: ({ expires }) => formatRelative(expires) },
+];
+
+/** The uploads of this browser, and what is unfinished on the server. */
+export function Uploads({ project }: { project: string }) {
+  const { api } = useApp();
+  const transfers = useSharedTransfers();
+  void transfers.version.value;
+  const open = useResource((signal) => openUploads(api, project, signal), [project]);
+  const totals = totalsOf(transfers.tasks);
+  const { reload } = open;
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || reload(), REFRESH);
+    return () => clearInterval(timer);
+  }, []);
+  const own = new Set(transfers.tasks.map(({ uploadId }) => uploadId));
+  const others = { ...open, data: open.data?.filter(({ id }) => !own.has(id)) };
+  const hasTasks = transfers.tasks.length > 0;
+  return (
+    <Page title="Uploads">
+      {hasTasks
+        ? (
+          <Section title="This browser">
+            <div class="transfer-list">
+              <div class="transfer-head">
+                <UploadSummary totals={totals} step="" />
+                <UploadActions totals={totals} />
+              </div>
+              <UploadRows max={MAX_ROWS} />
+            </div>
+          </Section>
+        )
+        : null}
+      <Loaded from={others}>
+        {(uploads) => <Others uploads={uploads} reload={reload} hasTasks={hasTasks} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Others({ uploads, reload, hasTasks }: {
+  uploads: readonly ServerUpload[];
+  reload: Resource<unknown>["reload"];
+  hasTasks: boolean;
+}) {
+  const app = useApp();
+  if (uploads.length === 0) {
+    return hasTasks ? null : (
+      <Empty
+        icon={CloudUpload}
+        title="No uploads"
+        text="Files on their way to the server are listed here, also those of other programs."
+      />
+    );
+  }
+  const abort = async ({ project, drive, name, id }: ServerUpload) => {
+    const isAgreed = await confirm(app, {
+      title: `Abort the upload of “${labelOf({ name })}”?`,
+      text: "The program that sends it fails. What has arrived is deleted.",
+      action: "Abort upload",
+    });
+    if (!isAgreed) return;
+    await app.api.DELETE("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+      params: {
+        path: { project_id: project, drive_name: drive, upload_id: id },
+        query: { name },
+      },
+    });
+    app.toasts.success("Upload aborted");
+    reload();
+  };
+  return (
+    <Section title="Elsewhere" lead="Unfinished uploads of other browsers and programs.">
+      <Table
+        caption="Unfinished uploads"
+        columns={COLUMNS}
+        rows={uploads}
+        keyOf={({ id }) => id}
+        actions={(upload) =>
+          app.session.may("write")
+            ? (
+              <IconButton
+                icon={Trash2}
+                label={`Abort the upload of ${labelOf(upload)}`}
+                onClick={() => abort(upload)}
+              />
+            )
+            : null}
+      />
+    </Section>
+  );
 }

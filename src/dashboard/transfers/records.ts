@@ -1,0 +1,83 @@
+import type { UploadTarget } from "./server_calls.ts";
+
+/** An upload that this browser has not finished. It has no secret: without a session it opens nothing. */
+export interface UploadRecord extends UploadTarget {
+  /** Bytes of the file. */
+  size: number;
+  /** Of the local file, in milliseconds since 1970. */
+  lastModified: number;
+  mayReplace: boolean;
+  /** The tab that sends it. */
+  tab: string;
+  /** The upload in parts on the server; absent if nothing has been sent. */
+  uploadId?: string;
+  /** Bytes. */
+  partSize?: number;
+}
+
+const KEY = "kvdrive.uploads";
+
+/** Uploads that are remembered; the oldest are dropped. */
+export const MAX_RECORDS = 500;
+
+const FIELDS = {
+  project: "string",
+  drive: "string",
+  name: "string",
+  size: "number",
+  lastModified: "number",
+  tab: "string",
+};
+
+/** The unfinished uploads, in the browser's storage. If that is full or disabled, nothing is remembered. */
+export class UploadRecords {
+  readonly #storage: Pick<Storage, "getItem" | "setItem"> | undefined;
+
+  constructor(storage: Pick<Storage, "getItem" | "setItem"> | undefined) {
+    this.#storage = storage;
+  }
+
+  /** The oldest first. */
+  all(): UploadRecord[] {
+    try {
+      const stored = JSON.parse(this.#storage?.getItem(KEY) ?? "[]");
+      return Array.isArray(stored) ? stored.filter(isRecord) : [];
+    } catch {
+      // What others wrote, or an unreadable storage, counts as empty.
+      return [];
+    }
+  }
+
+  /** Remembers uploads, in place of earlier ones for the same names. */
+  save(records: readonly UploadRecord[]): void {
+    if (records.length === 0) return;
+    const names = new Set(records.map(keyOf));
+    const others = this.all().filter((record) => !names.has(keyOf(record)));
+    this.#write([...others, ...records].slice(-MAX_RECORDS));
+  }
+
+  remove(target: UploadTarget): void {
+    const key = keyOf(target);
+    this.#write(this.all().filter((record) => keyOf(record) !== key));
+  }
+
+  #write(records: readonly UploadRecord[]): void {
+    try {
+      this.#storage?.setItem(KEY, JSON.stringify(records));
+    } catch {
+      // The upload itself does not need the record.
+    }
+  }
+}
+
+/** Returns a text that is different for each target. */
+export function keyOf({ project, drive, name }: UploadTarget): string {
+  return JSON.stringify([project, drive, name]);
+}
+
+function isRecord(value: unknown): value is UploadRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  return Object.entries(FIELDS).every(([name, type]) => typeof fields.get(name) === type) &&
+    (!fields.has("uploadId") || Number(fields.get("partSize")) > 0);
+}

@@ -1,0 +1,197 @@
+import { dataOf, SESSION_HEADER } from "../core/api.ts";
+import { ApiError, refused, unreachable } from "../core/api_error.ts";
+import type { App } from "../core/context.ts";
+import type { StoredPart } from "./parts.ts";
+
+/** Where a file goes. */
+export interface UploadTarget {
+  project: string;
+  drive: string;
+  /** The whole name in the drive. */
+  name: string;
+}
+
+/** How bytes are sent. */
+export interface Sending {
+  signal: AbortSignal;
+  /** Called with the bytes that were sent. */
+  onProgress: (bytes: number) => void;
+}
+
+/** What is known about the file besides its bytes. */
+export interface Attributes {
+  /** Its media type; empty if the browser does not know it. */
+  type: string;
+  /** When it was last modified, in milliseconds since 1970. */
+  lastModified: number;
+}
+
+/** The last moment that a time of the API can tell, in milliseconds. */
+const LAST_TIME = Date.UTC(9999, 11, 31);
+
+/** The calls of uploads. They throw `ApiError`. */
+export class ServerCalls {
+  readonly #app: Pick<App, "api" | "session" | "connection">;
+
+  constructor(app: Pick<App, "api" | "session" | "connection">) {
+    this.#app = app;
+  }
+
+  /** Stores a file in one request. @param mayReplace Otherwise a file of that name is an error with status 412. */
+  async put(
+    target: UploadTarget,
+    file: Blob,
+    { mayReplace, type, lastModified, ...sending }: Attributes & Sending & { mayReplace: boolean },
+  ): Promise<void> {
+    const query = queryOf({ name: target.name, ...mtimeOf(lastModified) });
+    const headers = mayReplace ? {} : { "If-None-Match": "*" };
+    await this.#send(`${pathOf(target)}/files?${query}`, file.slice(0, file.size, type), {
+      headers,
+      ...sending,
+    });
+  }
+
+  /** Opens an upload in parts. Returns its id. */
+  async start(
+    target: UploadTarget,
+    { type, lastModified }: Attributes,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { upload_id } = await dataOf(
+      this.#app.api.POST("/v1/{project_id}/{drive_name}/uploads", {
+        params: {
+          path: placeOf(target),
+          query: { name: target.name, ...mtimeOf(lastModified) },
+        },
+        headers: type === "" ? {} : { "Content-Type": type },
+        signal,
+      }),
+    );
+    return upload_id;
+  }
+
+  /** The parts that the server has; `undefined` if the upload is over. */
+  async parts(
+    target: UploadTarget,
+    upload_id: string,
+    signal: AbortSignal,
+  ): Promise<StoredPart[] | undefined> {
+    try {
+      const { parts } = await dataOf(
+        this.#app.api.GET("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+          params: { path: { ...placeOf(target), upload_id }, query: { name: target.name } },
+          signal,
+        }),
+      );
+      return parts;
+    } catch (error) {
+      // It expired, or was completed or aborted.
+      if (error instanceof ApiError && [404, 409].includes(error.status)) return undefined;
+      throw error;
+    }
+  }
+
+  async putPart(
+    target: UploadTarget,
+    upload: string,
+    { part, body, ...sending }: Sending & { part: number; body: Blob },
+  ): Promise<void> {
+    const query = queryOf({ name: target.name, part });
+    await this.#send(`${pathOf(target)}/uploads/${upload}/parts?${query}`, body, sending);
+  }
+
+  async complete(
+    target: UploadTarget,
+    upload_id: string,
+    { mayReplace, signal }: { mayReplace: boolean; signal: AbortSignal },
+  ): Promise<void> {
+    await this.#app.api.PATCH("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+      params: {
+        path: { ...placeOf(target), upload_id },
+        query: { name: target.name },
+        header: mayReplace ? {} : { "If-None-Match": "*" },
+      },
+      signal,
+    });
+  }
+
+  async abort(target: UploadTarget, upload_id: string): Promise<void> {
+    await this.#app.api.DELETE("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
+      params: { path: { ...placeOf(target), upload_id }, query: { name: target.name } },
+    });
+  }
+
+  /** Whether the drive has a file of this name, size and time: an upload whose answer was lost. */
+  async has(
+    target: UploadTarget,
+    { size, lastModified }: File,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { files = [] } = await dataOf(
+      this.#app.api.GET("/v1/{project_id}/{drive_name}/files", {
+        params: { path: placeOf(target), query: { prefix: target.name, limit: 1, details: true } },
+        signal,
+      }),
+    );
+    const [file] = files;
+    return file !== undefined && "size" in file && file.name === target.name &&
+      file.size === size &&
+      file.mtime === mtimeOf(lastModified).mtime;
+  }
+
+  /** Sends bytes and reports the progress, which `fetch` cannot. */
+  #send(
+    path: string,
+    body: Blob,
+    { headers = {}, signal, onProgress }: Sending & { headers?: Record<string, string> },
+  ): Promise<void> {
+    const csrf = this.#app.session.current.value?.csrf ?? "";
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const request = new XMLHttpRequest();
+      const abort = () => request.abort();
+      request.open("POST", path);
+      request.setRequestHeader(SESSION_HEADER, csrf);
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      request.upload.onprogress = ({ loaded }) => onProgress(Math.min(loaded, body.size));
+      request.onloadend = () => signal.removeEventListener("abort", abort);
+      request.onabort = () => reject(signal.reason);
+      request.onerror = () => reject(unreachable());
+      request.onload = () => {
+        if (request.status < 300) resolve();
+        else this.#refused(request, csrf).then(reject);
+      };
+      signal.addEventListener("abort", abort);
+      request.send(body);
+    });
+  }
+
+  /** The error for an answer. 401 for this session ends it: its key was revoked. */
+  async #refused(request: XMLHttpRequest, csrf: string): Promise<ApiError> {
+    const { status, responseText } = request;
+    const wait = request.getResponseHeader("Retry-After");
+    const headers = wait === null ? {} : { "Retry-After": wait };
+    const error = await refused(new Response(responseText, { status, headers }));
+    const { session } = this.#app;
+    if (status === 401 && csrf === session.current.value?.csrf) session.end(`${error.message}.`);
+    return error;
+  }
+}
+
+function placeOf({ project, drive }: UploadTarget): { project_id: string; drive_name: string } {
+  return { project_id: project, drive_name: drive };
+}
+
+function pathOf({ project, drive }: UploadTarget): string {
+  return `/v1/${encodeURIComponent(project)}/${encodeURIComponent(drive)}`;
+}
+
+function queryOf(values: Record<string, string | number>): URLSearchParams {
+  return new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** The time of the file, unless the API cannot tell it. */
+function mtimeOf(lastModified: number): { mtime?: string } {
+  if (!(lastModified >= 0 && lastModified < LAST_TIME)) return {};
+  return { mtime: new Date(lastModified).toISOString() };
+}
