@@ -17,7 +17,7 @@ import { openUploadProblems, uploadProblems } from "./uploads.ts";
 const MAX_PROBLEMS = 10_000;
 
 /** Every kind of entry that a store can have. */
-const KINDS = new Set([
+export const KINDS: ReadonlySet<string> = new Set([
   "admin_token",
   "app",
   "app_host",
@@ -26,6 +26,7 @@ const KINDS = new Set([
   "app_key_prefix",
   "checksums",
   "chunk",
+  "commit",
   "completed_upload",
   "content",
   "daily_usage",
