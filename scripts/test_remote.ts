@@ -25,6 +25,7 @@ const LEFT_OUT = new Map([
   ["tests/store/scrub_slow_test.ts", "the same"],
   ["tests/server/private_files_test.ts", "the same"],
   ["tests/store/restore_test.ts", "the same"],
+  ["tests/store/reads_test.ts", "is about the reads of that file"],
   ["tests/store/verify_test.ts", "the same"],
   ["tests/store/verify_slow_test.ts", "the same"],
   ["tests/server/health_test.ts", "holds the lock of the store's file"],
@@ -41,7 +42,9 @@ const LEFT_OUT = new Map([
 ]);
 
 /** The tests of faults that a shared store has too. The others fill, break or lock the file. */
-const FAULTS = ["tests/faults/removal_test.ts", "tests/faults/model_test.ts"];
+const FAULTS = ["removal", "model", "crash", "quota", "events"].map((what) =>
+  `tests/faults/${what}_test.ts`
+);
 
 async function run(args: readonly string[], env: Record<string, string>): Promise<void> {
   await say(Deno.stdout, `deno test ${args.join(" ").slice(0, 150)}`);

@@ -8,7 +8,7 @@ import { rawRequest, sendRaw } from "../support/raw.ts";
 import { TestServer } from "../support/server.ts";
 import { assertErrorAnswer, suite } from "../support/suite.ts";
 
-const test = suite("Quotas", ADMINISTERED);
+const test = suite("Quotas", { ...ADMINISTERED, twin: true });
 
 /** A project with a limit, and a drive of it. */
 async function limited(

@@ -3,6 +3,7 @@ import { Folder, runCommand } from "../support/command.ts";
 import { TestServer } from "../support/server.ts";
 import {
   PROJECT_KEY,
+  REMOVED_WITHIN,
   ShopStore,
   statusWith,
   StoreCommands,
@@ -166,7 +167,7 @@ Deno.test("A deleted project is gone, and its id is free when the running server
   await commands.refused(1, /no project "gone"/, "project", "delete", "gone", "--yes");
   await commands.refused(1, /no project "gone"/, "key", "list", "gone");
   const remake = () => commands.run("project", "create", "--id", "gone", "--json");
-  await waitUntilKnown(async () => (await remake()).code === 0);
+  await waitUntilKnown(async () => (await remake()).code === 0, REMOVED_WITHIN);
   assertEquals(await statusWith(server, project_key), 401);
 });
 

@@ -128,19 +128,24 @@ export class SharedStore implements AsyncDisposable {
 }
 
 /**
- * A gateway in front of a shared store that loses answers: of every three commits it answers one with a gateway error,
- * cuts off the answer to the next, and passes on the third.
+ * A gateway in front of a shared store that loses answers: of every three commits, or more, it answers one with a gateway
+ * error, cuts off the answer to the next, and passes on the others.
  */
 export class StoreGateway implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #store: string;
+  readonly #period: number;
   #commits = 0;
   /** How many answers were lost. */
   lost = 0;
 
-  /** @param store Its address. */
-  constructor(store: string) {
+  /**
+   * @param store Its address.
+   * @param period Of so many commits the answers to two are lost.
+   */
+  constructor(store: string, period = 3) {
     this.#store = store;
+    this.#period = period;
     const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
     this.#server = Deno.serve(quiet, (request) => this.#pass(request));
   }
@@ -156,7 +161,7 @@ export class StoreGateway implements AsyncDisposable {
     const answer = await fetch(this.#store + pathname, { method, headers, body });
     const bytes = await answer.bytes();
     const init = { status: answer.status, headers: answer.headers };
-    const turn = pathname.endsWith("/atomic_write") ? this.#commits++ % 3 : 2;
+    const turn = pathname.endsWith("/atomic_write") ? this.#commits++ % this.#period : 2;
     if (turn < 2) this.lost++;
     if (turn === 0) return new Response("The gateway lost the answer", { status: 502 });
     return new Response(turn === 1 ? broken(bytes) : bytes, init);

@@ -4,7 +4,10 @@ import type { Answer } from "../../support/answer.ts";
 import { Drive, query } from "../../support/drive.ts";
 import { assertErrorAnswer, suite } from "../../support/suite.ts";
 
-const test = suite("Keys with fewer rights copy, move and restore what they may", ADMINISTERED);
+const test = suite("Keys with fewer rights copy, move and restore what they may", {
+  ...ADMINISTERED,
+  twin: true,
+});
 
 /** A project with a trash, and the drive as the owner sees it. */
 async function prepare(

@@ -5,7 +5,7 @@ import { type Drive, query } from "../../support/drive.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../../support/server.ts";
 import { assertErrorAnswer, suite } from "../../support/suite.ts";
 
-const test = suite("The trash", ADMINISTERED);
+const test = suite("The trash", { ...ADMINISTERED, twin: true });
 
 interface Item {
   id: string;

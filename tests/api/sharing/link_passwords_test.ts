@@ -5,6 +5,9 @@ import { suite } from "../../support/suite.ts";
 
 const test = suite("Links with a password");
 
+/** Each process counts for itself. */
+const alone = suite("Wrong passwords of links", { twin: false });
+
 const FORM = { ...BROWSER, "Content-Type": "application/x-www-form-urlencoded" };
 
 /** The form with a password. */
@@ -78,24 +81,27 @@ test("A form that is none is refused.", async (drive) => {
   (await visit(open, { method: "POST", headers: FORM, body: form("x") })).expect(303);
 });
 
-test("Wrong passwords count with wrong keys, and then even the right one has to wait.", async (drive) => {
-  await drive.put("a", "inside");
-  const { url } = await makeLink(drive, { name: "a", password: "right" });
-  const from = { "X-Forwarded-For": newAddress() };
-  for (let i = 0; i < 20; i++) {
-    (await visit(url, { headers: { ...from, ...basic(`wrong ${i}`) } })).expect(401);
-  }
-  const refused = (await visit(url, { headers: { ...from, ...basic("right") } })).expect(429);
-  assertMatch(refused.header("Retry-After"), /^\d+$/);
-  const page =
-    (await visit(url, { method: "POST", headers: { ...FORM, ...from }, body: form("right") }))
-      .expect(429);
-  assert(page.text.startsWith("<!doctype html>"));
-  (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
-  (await visit(url, { headers: basic("right") })).expect(200);
-});
+alone(
+  "Wrong passwords count with wrong keys, and then even the right one has to wait.",
+  async (drive) => {
+    await drive.put("a", "inside");
+    const { url } = await makeLink(drive, { name: "a", password: "right" });
+    const from = { "X-Forwarded-For": newAddress() };
+    for (let i = 0; i < 20; i++) {
+      (await visit(url, { headers: { ...from, ...basic(`wrong ${i}`) } })).expect(401);
+    }
+    const refused = (await visit(url, { headers: { ...from, ...basic("right") } })).expect(429);
+    assertMatch(refused.header("Retry-After"), /^\d+$/);
+    const page =
+      (await visit(url, { method: "POST", headers: { ...FORM, ...from }, body: form("right") }))
+        .expect(429);
+    assert(page.text.startsWith("<!doctype html>"));
+    (await drive.send("GET", "/links", { key: "wrong", headers: from })).expect(429);
+    (await visit(url, { headers: basic("right") })).expect(200);
+  },
+);
 
-test("Unknown addresses count with wrong keys, but are 404 all the same.", async (drive) => {
+alone("Unknown addresses count with wrong keys, but are 404 all the same.", async (drive) => {
   const from = { "X-Forwarded-For": newAddress() };
   const unknown = `${new URL((await makeLink(drive, { name: "a" })).url).origin}/s/unknown`;
   for (let i = 0; i < 25; i++) (await visit(unknown, { headers: from })).expect(404);

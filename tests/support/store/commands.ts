@@ -2,9 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
 import { assertRefused, type CommandResult, Folder, runCommand } from "../command.ts";
 import type { TestServer } from "../server.ts";
+import { denokvProgram } from "./denokv.ts";
 
 /** How soon a server has to know what another process took back, and what a slow machine may need beside. */
 const KNOWN_WITHIN = 5000;
+/** How soon a server removes what another process deleted. A shared store is searched for it less often. */
+export const REMOVED_WITHIN = denokvProgram() === undefined ? KNOWN_WITHIN : 15_000;
 const SLOWNESS = 1500;
 
 /** `<project id>_<secret>`, of which an id comes first in its own right. */
@@ -76,8 +79,11 @@ export async function statusWith(server: TestServer, key: string): Promise<numbe
 }
 
 /** Waits until a running server knows what was changed; fails where that takes too long. */
-export async function waitUntilKnown(isKnown: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + KNOWN_WITHIN + SLOWNESS;
+export async function waitUntilKnown(
+  isKnown: () => Promise<boolean>,
+  within = KNOWN_WITHIN,
+): Promise<void> {
+  const end = Date.now() + within + SLOWNESS;
   while (!await isKnown()) {
     assert(Date.now() < end, "The server still does not know it");
     await delay(50);
