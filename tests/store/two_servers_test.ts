@@ -1,0 +1,185 @@
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async/delay";
+import { administer, ADMINISTERED, Project, PROJECTS } from "../support/admin.ts";
+import { assertSameBytes, patternBytes } from "../support/bytes.ts";
+import { Folder } from "../support/command.ts";
+import { Drive, Upload } from "../support/drive.ts";
+import { PROJECT_ID, TestServer } from "../support/server.ts";
+import { linksOf, makeLink, visit } from "../support/sharing/links.ts";
+import { waitUntilKnown } from "../support/store/commands.ts";
+
+const DRIVE = "photos";
+const LARGE = patternBytes(300_000);
+
+/** Two servers on one store, each with the same drive. */
+class Pair implements AsyncDisposable {
+  readonly a: Drive;
+  readonly b: Drive;
+
+  private constructor(
+    readonly folder: Folder,
+    readonly first: TestServer,
+    readonly second: TestServer,
+  ) {
+    this.a = new Drive(first, DRIVE);
+    this.b = new Drive(second, DRIVE);
+  }
+
+  static async start(): Promise<Pair> {
+    const folder = await Folder.make();
+    const options = { ...ADMINISTERED, data: folder.path };
+    return new Pair(folder, await TestServer.start(options), await TestServer.start(options));
+  }
+
+  /** Changes the project through the first server. */
+  async change(body: unknown): Promise<void> {
+    (await administer(this.first, "PATCH", `${PROJECTS}/${PROJECT_ID}`, { body })).expect(200);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.first[Symbol.asyncDispose]();
+    await this.second[Symbol.asyncDispose]();
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
+
+/** Sends a JSON body. */
+async function post(drive: Drive, path: string, body: unknown, status: number): Promise<unknown> {
+  const answer = await drive.send("POST", path, { body: JSON.stringify(body) });
+  return answer.expect(status).json;
+}
+
+async function trashOf(drive: Drive): Promise<{ id: string; name: string }[]> {
+  const page = (await drive.send("GET", "/trash")).expect(200).json;
+  return (page as { items: { id: string; name: string }[] }).items;
+}
+
+/** The address of a link at another server. */
+function linkAt(server: TestServer, url: string): string {
+  return server.origin + new URL(url).pathname;
+}
+
+Deno.test("What one server writes, copies, moves, trashes and restores is at the other at once.", async () => {
+  await using pair = await Pair.start();
+  const { a, b } = pair;
+  await pair.change({ trash_days: 30 });
+  await a.put("one", LARGE);
+  await post(b, "/files/copy", { from: "one", to: "two" }, 201);
+  await post(a, "/files/move", { from: "two", to: "three" }, 200);
+  await b.delete(["one"]);
+  assertEquals(await a.names({ contains: "E" }), ["three"]);
+  assertSameBytes((await a.get("three")).expect(200).bytes, LARGE);
+  const [item] = await trashOf(a);
+  await post(a, "/trash/restore", { ids: [item?.id] }, 200);
+  assertSameBytes((await b.get("one")).expect(200).bytes, LARGE);
+  const upload = await Upload.start(a, "four");
+  (await new Upload(b, "four", upload.id).send(1, LARGE)).expect(200);
+  (await upload.complete()).expect(200);
+  await post(b, "/files/copy", { from: "four", to: "five" }, 201);
+  await a.delete(["four", "one", "three"]);
+  assertEquals(await b.names(), ["five"]);
+  assertSameBytes((await b.get("five")).expect(200).bytes, LARGE);
+  assertEquals(await a.usage(), await b.usage());
+  assertEquals(await b.usage(), { files: 1, bytes: LARGE.byteLength });
+});
+
+Deno.test("A setting of one server holds for the next write to the other.", async () => {
+  await using pair = await Pair.start();
+  const { b } = pair;
+  await b.put("a", "12345");
+  await pair.change({ trash_days: 30 });
+  await b.delete(["a"]);
+  assertEquals((await trashOf(b)).map(({ name }) => name), ["a"]);
+  await pair.change({ trash_days: 0, max_bytes: 10 });
+  await b.put("b", "12345");
+  (await b.send("POST", "/files?name=c", { body: "123456" })).expect(507);
+});
+
+Deno.test("A file that expires does so at both servers, at that moment.", async () => {
+  await using pair = await Pair.start();
+  const { a, b } = pair;
+  await a.put("a", "x");
+  assertEquals(await b.text("a"), "x");
+  (await a.send("PATCH", "/files?name=a", { body: '{"expires_in": 1}' })).expect(200);
+  await waitUntilKnown(async () => (await b.get("a")).status === 404);
+  for (const drive of [a, b]) {
+    (await drive.get("a")).expect(404);
+    assertEquals(await drive.names(), []);
+    assertEquals(await drive.usage(), { files: 0, bytes: 0 });
+  }
+});
+
+Deno.test("A limit of downloads is exact through two servers, and downloads are counted soon.", async () => {
+  await using pair = await Pair.start();
+  const { a, b, second } = pair;
+  await a.put("a", "inside");
+  const limited = await makeLink(a, { name: "a", max_downloads: 5 });
+  const urls = [limited.url, linkAt(second, limited.url)];
+  const visits = Array.from({ length: 20 }, (_, i) => visit(urls[i % 2] ?? ""));
+  const statuses = (await Promise.all(visits)).map(({ status }) => status).sort();
+  assertEquals(statuses, [...Array(5).fill(200), ...Array(15).fill(404)]);
+  const { url } = await makeLink(b, { name: "a" });
+  (await visit(url)).expect(200);
+  await waitUntilKnown(async () => (await linksOf(a))[0]?.downloads === 1);
+});
+
+Deno.test("The other server knows within five seconds what was revoked or deleted.", async () => {
+  await using pair = await Pair.start();
+  const { a, b, first, second } = pair;
+  const project = await Project.make(first);
+  const key = await project.makeKey();
+  const owned = { project: project.id, key: project.key };
+  const [doomed, there] = [new Drive(first, "x", owned), new Drive(second, "x", owned)];
+  const other = new Drive(second, "x", { project: project.id, key: key.project_key });
+  await a.put("a", "x");
+  const link = await makeLink(a, { name: "a" });
+  const inDoomed = await makeLink(doomed, { prefix: "" });
+  await doomed.put("b", "x");
+  await post(doomed, "/folders", { name: "c/" }, 201);
+  // The second server has all of it in its caches.
+  const opened = [linkAt(second, link.url), `${linkAt(second, inDoomed.url)}?name=b`];
+  for (const url of opened) (await visit(url)).expect(200);
+  for (const drive of [b, there, other]) (await drive.send("GET", "/files")).expect(200);
+
+  (await a.send("DELETE", `/links/${link.id}`)).expect(200);
+  (await project.call("DELETE", `/keys/${key.prefix}`)).expect(200);
+  (await project.call("DELETE", "/drives/x")).expect(202);
+  const isGone = async (path: string, what: string): Promise<boolean> => {
+    const body = (await there.send("GET", path)).expect(200).json as Record<string, unknown[]>;
+    return body[what]?.length === 0;
+  };
+  await Promise.all([
+    ...opened.map((url) => waitUntilKnown(async () => (await visit(url)).status === 404)),
+    waitUntilKnown(async () => (await other.send("GET", "/files")).status === 401),
+    waitUntilKnown(() => isGone("/files", "names")),
+    waitUntilKnown(() => isGone("/folders", "folders")),
+    waitUntilKnown(() => isGone("/links", "links")),
+  ]);
+});
+
+Deno.test("A write that one server accepts while another removes the drive is kept.", async () => {
+  await using pair = await Pair.start();
+  const { a, b, first } = pair;
+  for (let round = 0; round < 3; round++) {
+    await a.putAll(Array.from({ length: 150 }, (_, i) => `old ${i}`));
+    await b.names();
+    const path = `${PROJECTS}/${PROJECT_ID}/drives/${DRIVE}`;
+    const removed = administer(first, "DELETE", path);
+    const kept: string[] = [];
+    let isRemoved = false;
+    removed.then(() => isRemoved = true);
+    for (let i = 0; kept.length < 5; i++) {
+      const name = `new ${round} ${i}`;
+      const begunAfter = isRemoved;
+      const { status } = await b.send("POST", `/files?name=${name}`, { body: name });
+      assert(status === 201 || status === 409, `${status}`);
+      // One that ended before the removal began is removed with the drive.
+      if (status === 201 && begunAfter) kept.push(name);
+      if (status === 409) await delay(5);
+    }
+    (await removed).expect(202);
+    assertEquals((await b.names()).filter((name) => kept.includes(name)), kept.sort());
+    for (const name of kept) assertEquals(await a.text(name), name);
+    await a.delete(await a.names());
+  }
+});
