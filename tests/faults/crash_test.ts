@@ -18,6 +18,7 @@ import { World } from "./support/model/world.ts";
 import { announceSeed, isFull, Random } from "./support/random.ts";
 
 const ROUNDS = isFull() ? 200 : 8;
+const PAIR_ROUNDS = isFull() ? 100 : 4;
 /** Rounds between two audits of the store. */
 const AUDIT_EVERY = 4;
 /** The longest time under load before a server is killed, in milliseconds. */
@@ -26,6 +27,8 @@ const MAX_LOAD_TIME = 1200;
 const MAX_SWEEP_TIME = 300;
 const SWEEP_START = 40;
 const CLIENTS = 8;
+/** When a shared store has done what a killed server had sent, in milliseconds. */
+const SETTLING = 200;
 
 Deno.test("After a kill under load every write is stored completely or not stored.", async () => {
   const seed = announceSeed();
@@ -52,15 +55,45 @@ Deno.test("After a kill under load every write is stored completely or not store
   );
 });
 
-/** Restarts the server, checks the stored files, and kills it while clients write. */
+Deno.test("After one of two servers is killed under load, the other has every write completely or not.", async () => {
+  const seed = announceSeed();
+  await using folder = await Folder.make();
+  const random = new Random(seed);
+  const world = new World(makeFileRefs());
+  world.refusals = LIMITS;
+  {
+    await using survivor = await TestServer.start({ ...LIMITED, data: folder.path });
+    for (let round = 1; round <= PAIR_ROUNDS; round++) {
+      const after = random.below(MAX_LOAD_TIME);
+      const kill = { seed: seed + round, after, hasTrash: round % 2 === 0, survivor };
+      await killUnderLoad(world, folder.path, kill);
+      await delay(SETTLING);
+      await check(world, survivor);
+    }
+    await survivor.stop();
+  }
+  await endAll(world, folder.path, random);
+});
+
+interface Kill {
+  seed: number;
+  /** When the server is killed, in milliseconds. */
+  after: number;
+  hasTrash: boolean;
+  /** Another server on the store, which continues. */
+  survivor?: TestServer;
+}
+
+/** Starts a server, checks the stored files, and kills it while clients write. */
 async function killUnderLoad(
   world: World,
   data: string,
-  { seed, after, hasTrash }: { seed: number; after: number; hasTrash: boolean },
+  { seed, after, hasTrash, survivor }: Kill,
 ): Promise<void> {
   await using server = await TestServer.start({ ...LIMITED, data });
   await limitProject([server], { hasTrash });
   await check(world, server);
+  if (survivor !== undefined) world.servers = [server, survivor];
   const load = runClients(world, { seed, clients: CLIENTS, mix: WRITES }, () => !world.isKilled);
   const kill = delay(after).then(async () => {
     world.isKilled = true;
