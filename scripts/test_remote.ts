@@ -83,7 +83,7 @@ const program = Deno.env.get("DENOKV") || "denokv";
 if (!isThere(program)) {
   await say(
     Deno.stderr,
-    `There is no denokv at ${program}: get it with "cargo install denokv --locked", and put it into the PATH or say DENOKV=/path/to/denokv`,
+    `There is no denokv at ${program}: get it with "cargo install denokv --locked", which needs protoc, and put it into the PATH or say DENOKV=/path/to/denokv`,
   );
   Deno.exit(1);
 }

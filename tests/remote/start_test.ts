@@ -1,6 +1,10 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { assertRefused, Folder, runCommand } from "../support/command.ts";
+import { assertSameBytes, patternBytes } from "../support/bytes.ts";
+import { Drive } from "../support/drive.ts";
 import { LaunchedServer } from "../support/launch.ts";
+import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
+import { StoreCommands } from "../support/store/commands.ts";
 import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
 import { SharedStore, StoreLink } from "./support.ts";
 
@@ -78,6 +82,25 @@ Deno.test("Commands work on the store that --kv or KVDRIVE_KV names.", async () 
   const key = /\bshop_[A-Za-z0-9]+/.exec(made.stdout)?.[0] ?? "";
   const answer = await fetch(`${server.origin}/v1/shop`, { headers: { "X-Api-Key": key } });
   assertEquals(await answer.json(), { project_id: "shop", drives: [] });
+});
+
+Deno.test("A shared store is checked and backed up from its file, while servers use it.", async () => {
+  await using shared = await SharedStore.start();
+  await using server = await shared.serve();
+  const drive = new Drive(server, "photos");
+  await drive.put("a", patternBytes(300_000));
+  (await drive.send("POST", "/files/copy", { body: '{"from": "a", "to": "b"}' })).expect(201);
+  const commands = new StoreCommands(shared.folder.path);
+  assertEquals(await commands.text("verify"), "No problems found: 2 files, 600000 bytes.\n");
+  await commands.text("backup", shared.folder.at("backup.db"));
+  const restored = shared.folder.at("restored");
+  const restore = ["restore", shared.folder.at("backup.db"), "--data", restored];
+  assertEquals((await runCommand(restore)).code, 0);
+  await using alone = await LaunchedServer.start(["serve", "--port", "0", "--data", restored]);
+  const headers = { "X-Api-Key": PROJECT_KEY };
+  const path = `/v1/${PROJECT_ID}/photos/files/download?name=b`;
+  const answer = await fetch(alone.origin + path, { headers });
+  assertSameBytes(await answer.bytes(), patternBytes(300_000));
 });
 
 Deno.test("A store that was a file of its own is shared by serving the file.", async () => {
