@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async/delay";
+import { auditStore } from "../faults/support/audit/store_audit.ts";
+import { sweepStore } from "../faults/support/crash.ts";
 import { administer, ADMINISTERED, Project, PROJECTS } from "../support/admin.ts";
 import { assertSameBytes, patternBytes } from "../support/bytes.ts";
 import { Folder } from "../support/command.ts";
@@ -10,6 +12,8 @@ import { waitUntilKnown } from "../support/store/commands.ts";
 
 const DRIVE = "photos";
 const LARGE = patternBytes(300_000);
+/** Rounds of a race. */
+const ROUNDS = 6;
 
 /** Two servers on one store, each with the same drive. */
 class Pair implements AsyncDisposable {
@@ -49,9 +53,15 @@ async function post(drive: Drive, path: string, body: unknown, status: number): 
   return answer.expect(status).json;
 }
 
-async function trashOf(drive: Drive): Promise<{ id: string; name: string }[]> {
+interface Item {
+  id: string;
+  name: string;
+  size: number;
+}
+
+async function trashOf(drive: Drive): Promise<Item[]> {
   const page = (await drive.send("GET", "/trash")).expect(200).json;
-  return (page as { items: { id: string; name: string }[] }).items;
+  return (page as { items: Item[] }).items;
 }
 
 /** The address of a link at another server. */
@@ -182,4 +192,47 @@ Deno.test("A write that one server accepts while another removes the drive is ke
     for (const name of kept) assertEquals(await a.text(name), name);
     await a.delete(await a.names());
   }
+});
+
+Deno.test("Races of two servers for a file, its copy and the trash lose no bytes and leave none.", async () => {
+  await using pair = await Pair.start();
+  const { a, b, folder } = pair;
+  await pair.change({ trash_days: 30 });
+  for (let round = 0; round < ROUNDS; round++) {
+    await a.put("file", LARGE);
+    await post(b, "/files/copy", { from: "file", to: "copy" }, 201);
+    await a.delete(["file"]);
+    const id = (await trashOf(b)).find(({ name }) => name === "file")?.id ?? "";
+    const restore = async (drive: Drive): Promise<number> => {
+      const answer = await post(drive, "/trash/restore", { ids: [id] }, 200);
+      return (answer as { restored: string[] }).restored.length;
+    };
+    const emptied = round % 3 === 0 ? '{"all": true}' : JSON.stringify({ ids: [id] });
+    const [first, second] = await Promise.all([
+      restore(a),
+      restore(b),
+      b.delete(["copy"]),
+      round % 2 === 0 ? b.put("file", "new") : a.send("DELETE", "/trash", { body: emptied }),
+      a.send("POST", "/files/copy", { body: '{"from": "copy", "to": "again"}' }),
+      b.send("POST", "/files/move", { body: '{"from": "file", "to": "moved"}' }),
+    ]);
+    assert(first + second <= 1, "The item was restored twice");
+    const files = await a.details();
+    for (const { name, size } of files) {
+      const { bytes } = (await b.get(name)).expect(200);
+      assertSameBytes(bytes, size === LARGE.byteLength ? LARGE : new TextEncoder().encode("new"));
+    }
+    const total = files.reduce((sum, { size }) => sum + size, 0);
+    assertEquals(await b.usage(), { files: files.length, bytes: total });
+    // What is in the trash has its bytes, too.
+    for (const item of await trashOf(a)) {
+      await post(b, "/trash/restore", { ids: [item.id], overwrite: true }, 200);
+      assertEquals((await a.get(item.name)).expect(200).bytes.byteLength, item.size);
+    }
+    await b.delete(await b.names());
+  }
+  for (const server of [pair.first, pair.second]) await server.stop();
+  await auditStore(folder.path, false);
+  for (let i = 0; i < 2; i++) await sweepStore(folder.path);
+  await auditStore(folder.path, true);
 });
