@@ -135,23 +135,26 @@ export class QuotaQueue {
 
   /**
    * Rejects a change that is too large. The sum and the checks of the change are read at one moment: a failed check comes
-   * before the quota, and a sum that has changed is read again.
+   * before the quota, and a sum that has changed may have room for the change.
    */
   async #rejectTooLarge(
     change: WaitingChange,
     { used, limit, versionstamp }: QuotaAccount,
   ): Promise<void> {
     const checks = change.operation.checks();
-    const [entry, ...found] = await readMany(this.#db.reader, [
+    const [entry, ...found] = await readMany<QuotaRecord>(this.#db.reader, [
       keys.quota(this.#project),
       ...checks.map(({ key }) => key),
     ]);
     const isMet = checks.every((check, i) => check.versionstamp === found[i]?.versionstamp);
     if (!isMet) return this.#refuse([change]);
-    if (entry?.versionstamp === versionstamp) {
-      this.#settle([change]);
-      change.reject(new QuotaExceeded({ used, limit, more: change.more }));
-    } else this.#account = undefined;
+    const isSame = entry?.versionstamp === versionstamp;
+    if (!isSame) this.#account = undefined;
+    // The checks hold, so the project has the same limit.
+    const bytes = isSame ? used : entry?.value?.bytes;
+    if (bytes === undefined || fitsQuota({ used: bytes, limit }, change.more)) return;
+    this.#settle([change]);
+    change.reject(new QuotaExceeded({ used: bytes, limit, more: change.more }));
   }
 
   /** Makes one operation of the first changes that fit together. The others wait for its outcome. */
@@ -183,7 +186,7 @@ export class QuotaQueue {
     this.#alone = Math.max(0, this.#alone - 1);
     try {
       const outcome = await this.#db.commit(together);
-      if (!outcome.ok) return await this.#handleRefusal(account, members);
+      if (!outcome.ok) return await this.#handleRefusal(members);
       this.#losingSince = undefined;
       this.#account = { ...account, used, versionstamp: outcome.versionstamp };
       this.#answerSoon(this.#settle(members), outcome);
@@ -209,14 +212,10 @@ export class QuotaQueue {
   }
 
   /** Finds out why a group was refused: another process was first, or checks of some members failed. */
-  async #handleRefusal(before: QuotaAccount, members: readonly WaitingChange[]): Promise<void> {
-    const now = await readQuotaAccount(this.#db, this.#project);
-    this.#account = now;
-    const isSame = now?.versionstamp === before.versionstamp &&
-      now.unchanged.versionstamp === before.unchanged.versionstamp;
-    const unmet = isSame
-      ? await findUnmet(this.#db.reader, members.map(({ operation }) => operation))
-      : new Set();
+  async #handleRefusal(members: readonly WaitingChange[]): Promise<void> {
+    this.#account = await readQuotaAccount(this.#db, this.#project);
+    // Also if another process was first: while it writes without a pause, a failed check would make every group fail.
+    const unmet = await findUnmet(this.#db.reader, members.map(({ operation }) => operation));
     if (unmet.size > 0) return this.#refuse(members.filter((one) => unmet.has(one.operation)));
     const since = this.#losingSince ??= performance.now();
     if (performance.now() - since > LOCKED_RETRY_TIME) {

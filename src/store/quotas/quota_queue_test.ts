@@ -7,10 +7,10 @@ import { Operation } from "../engine/operation.ts";
 import { ProjectCache } from "../engine/project_cache.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
 import { bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
-import { countReads } from "../testing/entries.ts";
+import { countReads, setEntry } from "../testing/entries.ts";
 import { put } from "../testing/files.ts";
 import { assertQuotaExceeded, setQuota, usedBytes } from "../testing/quotas.ts";
-import { otherProcess, testOnAll } from "../testing/stores.ts";
+import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
 import { readQuotaAccount } from "./quota_account.ts";
 import { Quotas } from "./quotas.ts";
 
@@ -88,6 +88,33 @@ testOnAll("A sum that another process has changed does not refuse a change", asy
     .sum(keys.usage(project, "d", "bytes"), 500);
   assertEquals((await quotas.commit(known, DRIVE, operation, { more: 500 })).ok, true);
   assertEquals((await readQuotaAccount(db, project))?.used, 500);
+});
+
+/** Makes every sum that a store reads outdated at once, as another process does that writes without a pause. */
+function outdateReads({ db }: TestStore): void {
+  const get = db.reads.get.bind(db.reads);
+  const outdated = async (...args: Parameters<typeof get>) => {
+    const found = await get(...args);
+    await setEntry(db, keys.quota(project), { bytes: 10 });
+    return found;
+  };
+  Object.assign(db.reads, { get: outdated });
+}
+
+testOnAll("Refusals are found while another process writes without a pause", async (bench) => {
+  const { db } = bench;
+  await setQuota(bench, 1000);
+  await put(bench, "a", bytes(10));
+  const known = await new ProjectCache(db).requireWritable(DRIVE);
+  const quotas = new Quotas(db);
+  outdateReads(bench);
+  const change = (more: number, version: string | null) =>
+    quotas.commit(known, DRIVE, new Operation().share(known.unchanged).check(["test"], version), {
+      more,
+    });
+  assertEquals(await change(1, "00000000000000010000"), { ok: false });
+  const error = await assertRejects(() => change(991, null), QuotaExceeded);
+  assertEquals(error.numbers.used, 10);
 });
 
 testOnAll("A process whose write was the last does not read the sum again", async (bench) => {
