@@ -1,17 +1,14 @@
 import { assert, assertEquals } from "@std/assert";
-import { delay } from "@std/async/delay";
 import type { Answer } from "../support/answer.ts";
 import { MIB, patternBytes } from "../support/bytes.ts";
 import { Drive, Upload } from "../support/drive.ts";
 import { GatedBody } from "../support/paced_body.ts";
 import { residentBytes } from "../support/server.ts";
 import { assertErrorAnswer } from "../support/suite.ts";
-import { SharedStore } from "./support.ts";
+import { SharedStore, SLOWNESS, untilThere } from "./support.ts";
 
-/** When the server gives up a commit, how long it waits until it asks a silent store again, and what a slow machine needs. */
+/** When the server gives up a commit, in milliseconds. */
 const DEADLINE = 10_000;
-const ASKED_AGAIN = 40_000;
-const SLOWNESS = 10_000;
 
 /** The answer of a server whose store is away: at the latest in time, and with a time to come back. */
 async function assertAway(request: () => Promise<Answer>): Promise<void> {
@@ -20,14 +17,6 @@ async function assertAway(request: () => Promise<Answer>): Promise<void> {
   assertErrorAnswer(answer.expect(503));
   assertEquals(answer.header("Retry-After"), "1");
   assert(Date.now() - begun < DEADLINE + SLOWNESS, `It took ${Date.now() - begun} ms`);
-}
-
-async function untilThere(drive: Drive): Promise<void> {
-  const end = Date.now() + ASKED_AGAIN + SLOWNESS;
-  while ((await drive.send("GET", "/files")).status !== 200) {
-    assert(Date.now() < end, "The server does not find its store again");
-    await delay(50);
-  }
 }
 
 for (const how of ["ends", "is cut off", "is silent"] as const) {

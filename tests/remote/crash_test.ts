@@ -13,13 +13,14 @@ import {
 } from "../faults/support/model/run.ts";
 import { World } from "../faults/support/model/world.ts";
 import { announceSeed, isFull, Random } from "../faults/support/random.ts";
-import { SharedStore, StoreGateway } from "./support.ts";
+import { Drive } from "../support/drive.ts";
+import { SharedStore, StoreGateway, untilThere } from "./support.ts";
 
 const KILLS = isFull() ? 60 : 6;
 const OPERATIONS = isFull() ? 10_000 : 1500;
 const CLIENTS = 12;
 
-/** How long the store runs and is away at most, in milliseconds. No request fails in that time. */
+/** How long the store runs and is away at most, in milliseconds. Only on a slow machine do requests fail in that time. */
 const MAX_UP_TIME = 1500;
 const MAX_AWAY_TIME = 700;
 
@@ -62,9 +63,12 @@ async function runLoad(
     world.servers = [first, second];
     await limitProject(world.servers, { hasTrash: true });
     let left = meanwhile === undefined ? OPERATIONS : Infinity;
+    world.mayFail = meanwhile !== undefined;
     const load = runClients(world, { seed, clients: CLIENTS, mix }, () => left-- > 0);
     const ended = meanwhile?.(new Random(seed)).finally(() => left = 0);
     await Promise.all([load, ended]);
+    world.mayFail = false;
+    for (const server of world.servers) await untilThere(new Drive(server, "drive-a"));
     await readAll(world);
     await assertCounts(world);
     for (const server of world.servers) await server.stop();

@@ -1,7 +1,23 @@
+import { assert } from "@std/assert";
+import { delay } from "@std/async/delay";
+import type { Drive } from "../support/drive.ts";
 import { ADMIN_TOKEN } from "../support/admin.ts";
 import { Folder } from "../support/command.ts";
 import { TestServer } from "../support/server.ts";
 import { Denokv, DENOKV_TOKEN } from "../support/store/denokv.ts";
+
+/** How long a server waits until it asks a silent store again, and what a slow machine needs, in milliseconds. */
+const ASKED_AGAIN = 40_000;
+export const SLOWNESS = 10_000;
+
+/** Waits until the server of a drive has found its store again. */
+export async function untilThere(drive: Drive): Promise<void> {
+  const end = Date.now() + ASKED_AGAIN + SLOWNESS;
+  while ((await drive.send("GET", "/files")).status !== 200) {
+    assert(Date.now() < end, "The server does not find its store again");
+    await delay(50);
+  }
+}
 
 /** What happens to what passes. */
 export type LinkState =
