@@ -29,6 +29,9 @@ export function programCommand(
     : [EXECUTABLE, ...args];
 }
 
+/** Opens shared stores. The runtime itself reads it, from the environment of the process. */
+const STORE_TOKEN = "DENO_KV_ACCESS_TOKEN";
+
 /** How long a command may take that is expected to end by itself. */
 const PATIENCE = 30_000;
 
@@ -53,7 +56,7 @@ export function spawnProgram(
 
 /**
  * Runs the program with exactly these arguments until it ends; none of our settings are inherited. The sources run in one
- * process for all commands of a test file; an executable, or the sources with options of the runtime, in one of its own.
+ * process for all commands of a test file; an executable, or the sources with settings of the runtime, in one of its own.
  *
  * @param runtime The runtime's options, which grant all permissions unless given.
  */
@@ -62,7 +65,7 @@ export async function runCommand(
   env: Record<string, string> = {},
   runtime?: readonly string[],
 ): Promise<CommandResult> {
-  if (EXECUTABLE === undefined && runtime === undefined) {
+  if (EXECUTABLE === undefined && runtime === undefined && !(STORE_TOKEN in env)) {
     return await runHostedInTime(args, env);
   }
   const process = spawnProgram(args, env, runtime);
