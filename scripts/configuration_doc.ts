@@ -1,5 +1,6 @@
 import { COMMANDS } from "../src/cli/commands.ts";
 import { type OptionSpec, variableOf } from "../src/cli/options/arguments.ts";
+import { optionsOf } from "../src/cli/options/command.ts";
 import {
   OTHER_VARIABLES,
   SERVE_OPTIONS,
@@ -75,9 +76,10 @@ function serverRows(): string[][] {
 /** Returns a row for each option of the other commands; commands that share it share the row. */
 function commandRows(): string[][] {
   const rows = new Map<string, { row: string[]; commands: string[] }>();
-  for (const { name, options } of COMMANDS) {
+  for (const command of COMMANDS) {
+    const { name } = command;
     if (name === "serve") continue;
-    for (const option of options) {
+    for (const option of optionsOf({ ...command, furtherOptions: [] })) {
       const row = optionRow(option);
       const shared = rows.get(row.join("|")) ?? { row, commands: [] };
       shared.commands.push(code(name));

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { COMMANDS } from "../src/cli/commands.ts";
+import { optionsOf } from "../src/cli/options/command.ts";
 import { variableOf } from "../src/cli/options/arguments.ts";
 import { SERVE_OPTIONS } from "../src/cli/options/configuration.ts";
 import { CONFIGURATION_DOC, configurationDoc } from "./configuration_doc.ts";
@@ -11,8 +12,8 @@ Deno.test("docs/configuration.md is current", async () => {
 
 Deno.test("docs/configuration.md names every option of every command and every variable", () => {
   const text = configurationDoc();
-  for (const { options } of COMMANDS) {
-    for (const { name } of options) assert(text.includes(`\`--${name}\``), name);
+  for (const command of COMMANDS) {
+    for (const { name } of optionsOf(command)) assert(text.includes(`\`--${name}\``), name);
   }
   for (const { name } of SERVE_OPTIONS) assert(text.includes(`\`${variableOf(name)}\``), name);
 });

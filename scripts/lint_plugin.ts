@@ -139,6 +139,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "store",
     "rules",
   ],
+  "cli/commands/server": [
+    "cli/commands",
+    "cli/serve",
+    "cli/options",
+    "cli/terminal",
+    "src",
+    "rules",
+  ],
+  "cli/completion": ["cli/options", "cli/terminal", "client", "rules"],
   cli: ["cli", "src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
 };
 

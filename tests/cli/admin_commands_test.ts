@@ -15,16 +15,16 @@ const CALLS: readonly string[][] = [
   ["app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000"],
   ["app", "list", "shop"],
   ["app", "delete", "shop", "blog", "--yes"],
-  ["auth", "enable", "shop", "blog"],
-  ["auth", "disable", "shop", "blog"],
-  ["auth", "create-api-key", "shop", "blog", "--name", "agent"],
-  ["auth", "delete-api-key", "shop", "blog", "--name", "agent", "--yes"],
-  ["auth", "list-api-keys", "shop", "blog"],
+  ["access", "on", "shop", "blog"],
+  ["access", "off", "shop", "blog"],
+  ["app-key", "create", "shop", "blog", "--name", "agent"],
+  ["app-key", "list", "shop", "blog"],
+  ["app-key", "revoke", "shop", "blog", "--name", "agent", "--yes"],
   ["link", "rotate-key", "--yes"],
   ["admin-token", "reset", "--yes"],
 ];
 
-const GROUPS = ["project", "key", "app", "auth", "link", "admin-token"];
+const GROUPS = ["project", "key", "app", "access", "app-key", "link", "admin-token"];
 
 /** The words of a command, without what it is called with. */
 function nameOf([group = "", command = ""]: readonly string[]): string {
@@ -166,7 +166,7 @@ Deno.test("The permissions that the tasks grant are enough for every command.", 
   const runtime = options.split(" ");
   await using shop = await ShopStore.make(await Folder.makeOnDisk());
   await shop.text("app", "create", "shop", "wiki", "--upstream", "http://127.0.0.1:3000");
-  const outfile = ["auth", "create-api-key", "shop", "blog", "-n", "b", "-o"];
+  const outfile = ["app-key", "create", "shop", "blog", "-n", "b", "-o"];
   const calls = [
     ["project", "create"],
     ["project", "list"],
@@ -176,12 +176,12 @@ Deno.test("The permissions that the tasks grant are enough for every command.", 
     ["key", "revoke", "shop", shop.key.slice("shop_".length).slice(0, 8), "--yes"],
     ["app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000"],
     ["app", "list", "shop"],
-    ["auth", "enable", "shop", "blog"],
-    ["auth", "create-api-key", "shop", "blog", "-n", "agent"],
+    ["access", "on", "shop", "blog"],
+    ["app-key", "create", "shop", "blog", "-n", "agent"],
     [...outfile, shop.folder.at("key")],
-    ["auth", "list-api-keys", "shop", "blog"],
-    ["auth", "delete-api-key", "shop", "blog", "-n", "agent", "--yes"],
-    ["auth", "disable", "shop", "blog"],
+    ["app-key", "list", "shop", "blog"],
+    ["app-key", "revoke", "shop", "blog", "-n", "agent", "--yes"],
+    ["access", "off", "shop", "blog"],
     ["link", "rotate-key", "--yes"],
     ["app", "delete", "shop", "blog", "--yes"],
     ["admin-token", "reset", "--yes"],

@@ -27,7 +27,7 @@ Deno.test("An application is made with its upstream, and with a host name in low
     access: { enabled: false },
   });
   const text = await shop.text("app", "create", "shop", "wiki", ...UPSTREAM);
-  assertStringIncludes(text, "kvdrive auth enable shop wiki");
+  assertStringIncludes(text, "kvdrive access on shop wiki");
   const inner = await shop.json<App>("app", "create", "shop", "inner", ...UPSTREAM, "--protect");
   assertEquals(inner.access, { enabled: true });
   await shop.text("app", "delete", "shop", "inner", "-y");
@@ -45,7 +45,7 @@ Deno.test("The applications are listed as a running server lists them.", async (
   assertEquals(await commands.json(...list), { apps: [] });
   await commands.text("app", "create", PROJECT_ID, "wiki", ...UPSTREAM);
   await commands.text("app", "create", PROJECT_ID, "blog", ...UPSTREAM, "--host", "a.example");
-  await commands.text("auth", "enable", PROJECT_ID, "blog");
+  await commands.text("access", "on", PROJECT_ID, "blog");
   const url = `${server.origin}/admin/v1/projects/${PROJECT_ID}/apps`;
   const answer = await fetch(url, { headers: { "X-Api-Key": PROJECT_KEY } });
   const listed = await commands.json<{ apps: App[] }>(...list);
@@ -61,12 +61,12 @@ Deno.test("A deleted application frees its name and its host name, and takes its
   await using shop = await ShopStore.make();
   const create = ["app", "create", "shop", "blog", ...UPSTREAM, "--host", "a.example"];
   await shop.text(...create);
-  await shop.text("auth", "enable", "shop", "blog");
-  await shop.text("auth", "create-api-key", "shop", "blog", "--name", "agent");
+  await shop.text("access", "on", "shop", "blog");
+  await shop.text("app-key", "create", "shop", "blog", "--name", "agent");
   assertEquals(await shop.json("app", "delete", "shop", "blog", "--yes"), { name: "blog" });
-  await shop.refused(1, /no application "blog"/, "auth", "list-api-keys", "shop", "blog");
+  await shop.refused(1, /no application "blog"/, "app-key", "list", "shop", "blog");
   await shop.text(...create);
-  assertEquals(await shop.json("auth", "list-api-keys", "shop", "blog"), { keys: [] });
+  assertEquals(await shop.json("app-key", "list", "shop", "blog"), { keys: [] });
   const text = await shop.text("app", "delete", "shop", "blog", "-y");
   assertMatch(text, /^The application blog is deleted\. .*5 seconds\.\n$/);
 });

@@ -15,7 +15,7 @@ type NewKey = Key & { api_key: string };
 async function makeBlog(): Promise<ShopStore> {
   const shop = await ShopStore.make();
   await shop.text("app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000");
-  await shop.text("auth", "enable", "shop", "blog");
+  await shop.text("access", "on", "shop", "blog");
   return shop;
 }
 
@@ -23,28 +23,28 @@ async function accessOf(shop: ShopStore): Promise<string | undefined> {
   return (await shop.rows("app", "list", "shop"))[0]?.[1];
 }
 
-const CREATE = ["auth", "create-api-key", "shop", "blog"];
-const DELETE = ["auth", "delete-api-key", "shop", "blog"];
-const LIST = ["auth", "list-api-keys", "shop", "blog"];
+const CREATE = ["app-key", "create", "shop", "blog"];
+const DELETE = ["app-key", "revoke", "shop", "blog"];
+const LIST = ["app-key", "list", "shop", "blog"];
 
 Deno.test("Access control is switched on and off, as often as one likes.", async () => {
   await using shop = await makeBlog();
-  assertEquals(await shop.json("auth", "enable", "shop", "blog"), { enabled: true });
+  assertEquals(await shop.json("access", "on", "shop", "blog"), { enabled: true });
   assertEquals(await accessOf(shop), "on");
-  assertEquals(await shop.json("auth", "disable", "shop", "blog"), { enabled: false });
+  assertEquals(await shop.json("access", "off", "shop", "blog"), { enabled: false });
   assertEquals(await accessOf(shop), "off");
   assertMatch(
-    await shop.text("auth", "disable", "shop", "blog"),
+    await shop.text("access", "off", "shop", "blog"),
     /^Access control .* is off: .*\n$/,
   );
-  assertMatch(await shop.text("auth", "enable", "shop", "blog"), /^Access control .* is on: .*\n$/);
+  assertMatch(await shop.text("access", "on", "shop", "blog"), /^Access control .* is on: .*\n$/);
 });
 
 Deno.test("While access control is off no key is made, and those that there are stay.", async () => {
   await using shop = await makeBlog();
   await shop.text(...CREATE, "--name", "agent");
-  await shop.text("auth", "disable", "shop", "blog");
-  await shop.refused(1, /off: .*kvdrive auth enable shop blog/, ...CREATE, "--name", "other");
+  await shop.text("access", "off", "shop", "blog");
+  await shop.refused(1, /off: .*kvdrive access on shop blog/, ...CREATE, "--name", "other");
   const outfile = shop.folder.at("key");
   await shop.refused(1, /off/, ...CREATE, "--name", "other", "--outfile", outfile);
   assert(!await shop.folder.has("key"));
@@ -73,16 +73,16 @@ Deno.test("Keys are listed as a running server lists them.", async () => {
   const commands = new StoreCommands(server.data);
   const app = [PROJECT_ID, "blog"];
   await commands.text("app", "create", ...app, "--upstream", "http://127.0.0.1:3000");
-  await commands.text("auth", "enable", ...app);
+  await commands.text("access", "on", ...app);
   assertEquals(
-    await commands.text("auth", "list-api-keys", ...app),
+    await commands.text("app-key", "list", ...app),
     "The application blog has no keys.\n",
   );
-  await commands.text("auth", "create-api-key", ...app, "--name", "one");
-  await commands.text("auth", "create-api-key", ...app, "--name", "two", "--desc", "2nd");
+  await commands.text("app-key", "create", ...app, "--name", "one");
+  await commands.text("app-key", "create", ...app, "--name", "two", "--desc", "2nd");
   const url = `${server.origin}/admin/v1/projects/${PROJECT_ID}/apps/blog/keys`;
   const answer = await fetch(url, { headers: { "X-Api-Key": PROJECT_KEY } });
-  assertEquals(await answer.json(), await commands.json("auth", "list-api-keys", ...app));
+  assertEquals(await answer.json(), await commands.json("app-key", "list", ...app));
 });
 
 Deno.test("A file that is named gets the key alone, for the eyes of its owner.", async () => {
@@ -147,7 +147,7 @@ Deno.test("Nothing that a terminal would obey comes out of names and description
     await shop.text(...LIST),
     await shop.text(...DELETE, "--name", name, "--yes"),
     (await shop.run("\x1b[31m\x9b2J")).stderr,
-    (await shop.run("auth", "enable", "shop", "\x1b]0;x\x07")).stderr,
+    (await shop.run("access", "on", "shop", "\x1b]0;x\x07")).stderr,
     (await shop.run(...CREATE, "--name", "x", "--outfile", "/missing\x1b[2J/\r")).stderr,
   ];
   for (const text of outputs) {
@@ -159,43 +159,65 @@ Deno.test("Nothing that a terminal would obey comes out of names and description
   assertMatch(outputs[2] ?? "", /^a\\u\{202e\}gpj .*one\\ntwo\\u\{2028\}three\\u\{e0001\}$/m);
 });
 
-const FORM =
-  /kvdrive auth create-api-key PROJECT APP --name NAME \[--desc TEXT\] \[--outfile FILE\]/;
+const FORM = /kvdrive app-key create PROJECT APP --name NAME \[--desc TEXT\] \[--outfile FILE\]/;
 
 const REFUSED: readonly { args: string[]; code: number; says: RegExp }[] = [
-  { args: ["enable", "shop"], code: 2, says: /APP is missing.*kvdrive auth enable PROJECT APP/ },
-  { args: ["enable", "shop", "wiki"], code: 1, says: /no application "wiki".*app list/ },
-  { args: ["disable", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
-  { args: ["disable", "shop", "blog", "now"], code: 2, says: /Too many arguments/ },
-  { args: ["create-api-key", "shop", "blog"], code: 2, says: FORM },
-  { args: ["create-api-key", "shop", "blog", "--name", ""], code: 2, says: FORM },
-  { args: ["create-api-key", "shop", "blog", "--name", " "], code: 2, says: /--name is blank/ },
   {
-    args: ["create-api-key", "shop", "blog", "--name", "x", "--desc", "a\x1bb"],
+    args: ["access", "on", "shop"],
+    code: 2,
+    says: /APP is missing.*kvdrive access on PROJECT APP/,
+  },
+  { args: ["access", "on", "shop", "wiki"], code: 1, says: /no application "wiki".*app list/ },
+  { args: ["access", "off", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
+  { args: ["access", "off", "shop", "blog", "now"], code: 2, says: /Too many arguments/ },
+  { args: ["app-key", "create", "shop", "blog"], code: 2, says: FORM },
+  { args: ["app-key", "create", "shop", "blog", "--name", ""], code: 2, says: FORM },
+  { args: ["app-key", "create", "shop", "blog", "--name", " "], code: 2, says: /--name is blank/ },
+  {
+    args: ["app-key", "create", "shop", "blog", "--name", "x", "--desc", "a\x1bb"],
     code: 2,
     says: /--desc has a control character/,
   },
   {
-    args: ["create-api-key", "shop", "blog", "-n", "x", "--desc", "x".repeat(1025)],
+    args: ["app-key", "create", "shop", "blog", "-n", "x", "--desc", "x".repeat(1025)],
     code: 2,
     says: /--desc has 1025 characters/,
   },
-  { args: ["create-api-key", "shop", "wiki", "-n", "x"], code: 1, says: /no application "wiki"/ },
-  { args: ["delete-api-key", "shop", "blog", "-y"], code: 2, says: /--name is missing/ },
   {
-    args: ["delete-api-key", "shop", "blog", "-n", "agent"],
+    args: ["app-key", "create", "shop", "wiki", "-n", "x"],
+    code: 1,
+    says: /no application "wiki"/,
+  },
+  { args: ["app-key", "revoke", "shop", "blog", "-y"], code: 2, says: /--name is missing/ },
+  {
+    args: ["app-key", "revoke", "shop", "blog", "-n", "agent"],
     code: 2,
     says: /without a terminal.*--yes/,
   },
-  { args: ["delete-api-key", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
-  { args: ["list-api-keys", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
-  { args: ["list-api-keys", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
+  { args: ["app-key", "revoke", "shop", "wiki", "-n", "x", "-y"], code: 1, says: /no application/ },
+  { args: ["app-key", "list", "shop", "wiki"], code: 1, says: /no application "wiki"/ },
+  { args: ["app-key", "list", "unknown", "blog"], code: 1, says: /no project "unknown"/ },
 ];
 
 Deno.test("Impossible commands are refused and change nothing.", async () => {
   await using shop = await makeBlog();
   await shop.text(...CREATE, "--name", "agent");
   const before = [await shop.json("app", "list", "shop"), await shop.json(...LIST)];
-  for (const { args, code, says } of REFUSED) await shop.refused(code, says, "auth", ...args);
+  for (const { args, code, says } of REFUSED) await shop.refused(code, says, ...args);
   assertEquals([await shop.json("app", "list", "shop"), await shop.json(...LIST)], before);
+});
+
+Deno.test("The earlier names of the commands work, and are not shown.", async () => {
+  await using shop = await ShopStore.make();
+  await shop.text("app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000");
+  const app = ["shop", "blog"];
+  assertEquals(await shop.json("auth", "enable", ...app), { enabled: true });
+  const { name } = await shop.json<NewKey>("auth", "create-api-key", ...app, "-n", "agent");
+  assertEquals(name, "agent");
+  const { keys } = await shop.json<{ keys: Key[] }>("auth", "list-api-keys", ...app);
+  assertEquals(keys.map(({ name }) => name), ["agent"]);
+  await shop.text("auth", "delete-api-key", ...app, "-n", "agent", "--yes");
+  assertEquals(await shop.json("auth", "disable", ...app), { enabled: false });
+  assertNotMatch((await shop.run("help")).stdout, /kvdrive auth/);
+  await shop.refused(2, /usage: kvdrive access on PROJECT APP/, "auth", "enable");
 });

@@ -119,9 +119,9 @@ Deno.test("A key in the place of something else is never repeated.", async () =>
     ["key", "revoke", "shop", secret, "--yes"],
     ["project", "delete", shop.key, "--yes"],
     ["app", "delete", "shop", shop.key, "--yes"],
-    ["auth", "enable", "shop", secret],
-    ["auth", "delete-api-key", "shop", "blog", "--name", secret, "--yes"],
-    ["auth", "list-api-keys", "shop", `abcdefgh.${secret}`],
+    ["access", "on", "shop", secret],
+    ["app-key", "revoke", "shop", "blog", "--name", secret, "--yes"],
+    ["app-key", "list", "shop", `abcdefgh.${secret}`],
     ["key", secret, "shop"],
     [secret],
   ];

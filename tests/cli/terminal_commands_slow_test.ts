@@ -7,8 +7,8 @@ import { runOnTerminal } from "../support/terminal.ts";
 async function makeShop(): Promise<ShopStore> {
   const shop = await ShopStore.make();
   await shop.text("app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000");
-  await shop.text("auth", "enable", "shop", "blog");
-  await shop.text("auth", "create-api-key", "shop", "blog", "--name", "agent");
+  await shop.text("access", "on", "shop", "blog");
+  await shop.text("app-key", "create", "shop", "blog", "--name", "agent");
   return shop;
 }
 
@@ -18,7 +18,7 @@ async function everything(shop: ShopStore): Promise<unknown[]> {
     await shop.json("project", "list"),
     await shop.json("key", "list", "shop"),
     await shop.json("app", "list", "shop"),
-    await shop.json("auth", "list-api-keys", "shop", "blog"),
+    await shop.json("app-key", "list", "shop", "blog"),
   ];
 }
 
@@ -27,7 +27,7 @@ function questionsOf(shop: ShopStore): { args: string[]; question: RegExp }[] {
   const prefix = shop.key.slice("shop_".length).slice(0, 8);
   return [
     {
-      args: ["auth", "delete-api-key", "shop", "blog", "--name", "agent"],
+      args: ["app-key", "revoke", "shop", "blog", "--name", "agent"],
       question:
         /^Delete the API key "agent" \([A-Za-z0-9]{8}\) of the application blog\? \[y\/N\] /,
     },

@@ -1,18 +1,5 @@
-import { parseArgs } from "node:util";
 import { type Environment, UsageError } from "../terminal/output.ts";
-import { quoteWord } from "../terminal/text.ts";
 import type { ValueType } from "./value_types.ts";
-
-/** A command of the program. */
-export interface Command {
-  /** As it is typed after `kvdrive`: `project create`. */
-  name: string;
-  /** The usage line: `kvdrive project create [NAME] [--id ID]`. */
-  usage: string;
-  summary: string;
-  options: readonly OptionSpec[];
-  run(args: string[], env: Environment): Promise<void> | void;
-}
 
 /** An option of a command: `--name`. */
 export interface OptionSpec {
@@ -21,6 +8,9 @@ export interface OptionSpec {
   short?: string;
   /** The kind of its value, as the help shows it; `undefined` for a switch. */
   value?: string;
+  /** Whether it may be given several times: see `Arguments.all`. */
+  isList?: true;
+  isRequired?: true;
   /** Whether the value must not be readable by other users of the machine. */
   isSecret?: true;
   help: string;
@@ -30,56 +20,6 @@ export interface OptionSpec {
   unset?: string;
   /** Its environment variable, if it is not an option of `serve`. */
   variable?: string;
-}
-
-/** The parsed arguments of a command. */
-export interface Flags {
-  /** By the option's name; a switch that is on is `"true"`. */
-  options: Map<string, string>;
-  /** The other arguments, in order. */
-  operands: string[];
-}
-
-/**
- * Parses arguments. Each option may be given once, with a value if it needs one. (The runtime's own parser, as frameworks
- * such as commander or citty add 30 ms to every start and repeat values in their errors, which may be secrets.)
- *
- * @param advice The end of every error message, after a colon: where to find the usage.
- * @throws {UsageError} on anything that is not one of the options. Values are not repeated: they may be secret.
- */
-export function parseFlags(specs: readonly OptionSpec[], args: string[], advice: string): Flags {
-  const { values, positionals } = parseStrictly(specs, args, advice);
-  const options = new Map<string, string>();
-  for (const { name, value } of specs) {
-    const [first, second] = values[name] ?? [];
-    if (second !== undefined) {
-      throw new UsageError(`The option --${name} is given more than once: ${advice}`);
-    }
-    if (first === "") {
-      throw new UsageError(`The option --${name} needs a value, ${value}: ${advice}`);
-    }
-    if (first !== undefined) options.set(name, String(first));
-  }
-  return { options, operands: positionals };
-}
-
-interface Parsed {
-  values: Record<string, (string | boolean)[] | undefined>;
-  positionals: string[];
-}
-
-function parseStrictly(specs: readonly OptionSpec[], args: string[], advice: string): Parsed {
-  const options = specs.map(({ name, short, value }) => {
-    const type = value === undefined ? "boolean" as const : "string" as const;
-    return [name, { type, multiple: true as const, ...(short && { short }) }] as const;
-  });
-  try {
-    return parseArgs({ args, options: Object.fromEntries(options), allowPositionals: true });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const [sentence = ""] = error.message.split(/\.?\n|\. /);
-    throw new UsageError(`${sentence}: ${advice}`, { cause: error });
-  }
 }
 
 /** Returns the environment variable of an option of `serve`. */
@@ -99,18 +39,15 @@ export class OptionValues {
   readonly #specs: ReadonlyMap<string, OptionSpec>;
   readonly #values = new Map<string, OptionValue>();
 
-  /**
-   * @param advice The end of every error message, after a colon.
-   * @throws {UsageError} on anything that is not one of the options.
-   */
-  constructor(specs: readonly OptionSpec[], args: string[], env: Environment, advice: string) {
-    const { options, operands: [stray] } = parseFlags(specs, args, advice);
-    if (stray !== undefined) {
-      throw new UsageError(`Unknown argument ${quoteWord(stray)}: ${advice}`);
-    }
+  /** @param given The values of options on the command line, by their names. */
+  constructor(
+    specs: readonly OptionSpec[],
+    given: ReadonlyMap<string, string>,
+    env: Environment,
+  ) {
     this.#specs = new Map(specs.map((spec) => [spec.name, spec]));
     for (const { name } of specs) {
-      const flag = options.get(name);
+      const flag = given.get(name);
       const variable = env[variableOf(name)] ?? "";
       if (flag !== undefined) this.#values.set(name, { text: flag, source: `--${name}` });
       else if (variable !== "") {

@@ -90,9 +90,17 @@ export interface ServeOptions {
   reads: ReadMode;
 }
 
-/** Parses the options of `serve`; the command line takes precedence. @throws {UsageError} if they are invalid. */
-export function parseServeOptions(args: string[], env: Environment): ServeOptions {
-  const values = new OptionValues(SERVE_OPTIONS, args, env, "see kvdrive help serve");
+/**
+ * Reads the options of `serve`; the command line takes precedence.
+ *
+ * @param given The values on the command line, by the names of the options.
+ * @throws {UsageError} if they are invalid.
+ */
+export function readServeOptions(
+  given: ReadonlyMap<string, string>,
+  env: Environment,
+): ServeOptions {
+  const values = new OptionValues(SERVE_OPTIONS, given, env);
   return {
     hostname: values.text("hostname") ?? "",
     port: values.parsed("port", PORT),

@@ -6,13 +6,17 @@ import { DEFAULT_MAX_OPEN_UPLOADS } from "../../store/uploads/open_upload_limit.
 import { UsageError } from "../terminal/output.ts";
 import { variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
+import { parseOptions } from "./test_support.ts";
 import {
   DEFAULT_BACKUP_EVERY,
   DEFAULT_DISK_RESERVE,
-  parseServeOptions,
+  readServeOptions,
   type ServeOptions,
   serverNames,
 } from "./serve_options.ts";
+
+const parseServeOptions = (args: string[], env: Record<string, string>): ServeOptions =>
+  readServeOptions(parseOptions(SERVE_OPTIONS, args), env);
 
 const DEFAULTS: ServeOptions = {
   hostname: "127.0.0.1",

@@ -13,7 +13,7 @@ import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts"
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
-import { parseServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
+import { readServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, readCredentials, startMessage } from "./credentials.ts";
@@ -34,11 +34,6 @@ const SWEEP_SCHEDULE = "*/10 * * * *";
 
 type App = ReturnType<typeof createApp>;
 
-/** Reports whether Deno Deploy started the program, which it does without arguments. */
-export function isOnDeploy(args: readonly string[], env: Environment): boolean {
-  return args.length === 0 && (env["DENO_DEPLOY"] ?? "") !== "";
-}
-
 /**
  * Runs the server on Deno Deploy until a signal ends it. All settings come from the environment, and the address from the
  * platform. There is no disk: the store is the database that is attached to the program.
@@ -46,7 +41,7 @@ export function isOnDeploy(args: readonly string[], env: Environment): boolean {
  * @throws {UsageError} if a variable is invalid.
  */
 export async function serveOnDeploy(env: Environment): Promise<void> {
-  const options = parseServeOptions([], env);
+  const options = readServeOptions(new Map(), env);
   const given = readCredentials(env);
   let draining = false;
   const running = new RunningUploads();

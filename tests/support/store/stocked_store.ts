@@ -39,8 +39,8 @@ async function makeOriginal(): Promise<Folder> {
   const commands = new StoreCommands(folder.at("data"));
   const app = ["app", "create", PROJECT_ID, "blog", "--upstream", "http://127.0.0.1:3000"];
   await commands.text(...app, "--host", "blog.example.com");
-  await commands.text("auth", "enable", PROJECT_ID, "blog");
-  await commands.text("auth", "create-api-key", PROJECT_ID, "blog", "-n", "agent");
+  await commands.text("access", "on", PROJECT_ID, "blog");
+  await commands.text("app-key", "create", PROJECT_ID, "blog", "-n", "agent");
   await server.stop();
   return folder;
 }

@@ -1,48 +1,32 @@
 import { resolve } from "@std/path";
-import { exportDrives } from "../../client/archive/export.ts";
-import { FolderSource, FolderTarget } from "../../client/archive/folder.ts";
-import { importDrives } from "../../client/archive/import.ts";
-import { ZipTarget } from "../../client/archive/zip_export.ts";
-import { ZipSource } from "../../client/archive/zip_import.ts";
-import type { DriveInfo, Drives } from "../../client/drives.ts";
-import { ClientError } from "../../client/errors.ts";
-import { LOCAL_FILE_SYSTEM } from "../../rules/archive/local_paths.ts";
-import { TransferReport } from "../../client/transfers.ts";
-import { failureReason } from "../../rules/system_error.ts";
-import { formatBytes } from "../../rules/units.ts";
-import type { OptionSpec } from "../options/arguments.ts";
-import { CommandError, UsageError } from "../terminal/output.ts";
-import { TransferProgress } from "../terminal/task_progress.ts";
-import { plural } from "../terminal/text.ts";
-import { type ClientCall, type ClientCommand, requireDriveName } from "./client_command.ts";
-import { requireProject } from "./project.ts";
-import { hasStore, noStore, projectIdProblem, withStore } from "./store_command.ts";
+import { exportDrives } from "../../../client/archive/export.ts";
+import { FolderSource, FolderTarget } from "../../../client/archive/folder.ts";
+import { importDrives } from "../../../client/archive/import.ts";
+import { ZipTarget } from "../../../client/archive/zip_export.ts";
+import { ZipSource } from "../../../client/archive/zip_import.ts";
+import type { DriveInfo, Drives } from "../../../client/drives.ts";
+import { ClientError } from "../../../client/errors.ts";
+import { LOCAL_FILE_SYSTEM } from "../../../rules/archive/local_paths.ts";
+import { TransferReport } from "../../../client/transfers.ts";
+import { failureReason } from "../../../rules/system_error.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { TransferProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { requireDriveName } from "../drive_path.ts";
+import { requireProject } from "../admin/project.ts";
+import { hasStore, noStore, withStore } from "../local_store.ts";
+import { projectIdProblem } from "../store_call.ts";
 import { StoreDrives } from "./store_drives.ts";
 
-const OPTIONS: readonly OptionSpec[] = [
-  { name: "data", value: "DIR", help: "open the store in this folder instead of asking a server" },
-  { name: "project", value: "PROJECT", help: "the project, if the store has several" },
-  { name: "drive", value: "DRIVE", help: "only this drive", unset: "all drives" },
-  { name: "force", help: "replace other files of the same names" },
-];
+export async function runExport(call: ClientCall): Promise<void> {
+  await runTransfer(call, exportTo);
+}
 
-export const exportCommand: ClientCommand = {
-  name: "export",
-  operands: "DIR|FILE.zip",
-  count: [1, 1],
-  options: OPTIONS,
-  summary: "copy drives to a folder or archive, as drives/DRIVE/FILE",
-  run: (call) => runTransfer(call, exportTo),
-};
-
-export const importCommand: ClientCommand = {
-  name: "import",
-  operands: "DIR|FILE.zip",
-  count: [1, 1],
-  options: OPTIONS,
-  summary: "copy such a folder or archive to drives",
-  run: (call) => runTransfer(call, importFrom),
-};
+export async function runImport(call: ClientCall): Promise<void> {
+  await runTransfer(call, importFrom);
+}
 
 type Work = (call: ClientCall, view: TransferProgress, drives: Drives) => Promise<TransferReport>;
 

@@ -3,48 +3,27 @@ import { X509Certificate } from "node:crypto";
 import { get as getPlainly, type IncomingMessage } from "node:http";
 import { get as getSecurely } from "node:https";
 import type { TLSSocket } from "node:tls";
-import { failureReason } from "../../rules/system_error.ts";
-import { type Command, type OptionSpec, parseFlags, parseValue } from "../options/arguments.ts";
-import { parseServeOptions } from "../options/serve_options.ts";
-import { DURATION } from "../options/value_types.ts";
-import { CommandError, type Environment, print, UsageError } from "../terminal/output.ts";
-
-/** The default of --timeout: less than the 30 s that Docker allows a health check. */
-const DEFAULT_TIMEOUT = "5s";
-
-const USAGE = "kvdrive healthcheck [--url URL] [--timeout TIME]";
-
-const OPTIONS: readonly OptionSpec[] = [
-  {
-    name: "url",
-    value: "URL",
-    help: "address of the server",
-    unset: "KVDRIVE_HOSTNAME and KVDRIVE_PORT",
-  },
-  { name: "timeout", value: "TIME", help: "time for its answer", default: DEFAULT_TIMEOUT },
-];
+import { failureReason } from "../../../rules/system_error.ts";
+import { parseValue } from "../../options/arguments.ts";
+import type { Arguments } from "../../options/command.ts";
+import { readServeOptions } from "../../options/serve_options.ts";
+import { DURATION } from "../../options/value_types.ts";
+import { CommandError, type Environment, print, UsageError } from "../../terminal/output.ts";
+import { DEFAULT_HEALTH_TIMEOUT } from "../defaults.ts";
 
 /** Addresses of servers that listen on all interfaces, and the address to reach them at. */
 const LOOPBACK = new Map([["0.0.0.0", "127.0.0.1"], ["::", "::1"], ["[::]", "::1"]]);
 
-/** `kvdrive healthcheck`: asks the server of this machine, or another one, whether it is ready. */
-export const healthcheckCommand: Command = {
-  name: "healthcheck",
-  usage: USAGE,
-  summary: "check whether the server is ready, for containers",
-  options: OPTIONS,
-  async run(args, env) {
-    const advice = `usage: ${USAGE}`;
-    const { options, operands } = parseFlags(OPTIONS, args, advice);
-    if (operands.length > 0) throw new UsageError(`Too many arguments: ${advice}`);
-    const url = options.get("url");
-    const place = url === undefined ? await configuredServer(env) : parseServerUrl(url, advice);
-    const timeout = { text: options.get("timeout") ?? DEFAULT_TIMEOUT, source: "--timeout" };
-    const problem = await checkReadiness(place, parseValue(timeout, DURATION));
-    if (problem !== undefined) throw new CommandError(`The server is not ready: ${problem}`);
-    print("The server is ready.\n");
-  },
-};
+/** Asks the server of this machine, or another one, whether it is ready. */
+export async function checkHealth(args: Arguments, env: Environment): Promise<void> {
+  const url = args.get("url");
+  const advice = `usage: ${args.usage}`;
+  const place = url === undefined ? await configuredServer(env) : parseServerUrl(url, advice);
+  const timeout = { text: args.get("timeout") ?? DEFAULT_HEALTH_TIMEOUT, source: "--timeout" };
+  const problem = await checkReadiness(place, parseValue(timeout, DURATION));
+  if (problem !== undefined) throw new CommandError(`The server is not ready: ${problem}`);
+  print("The server is ready.\n");
+}
 
 function parseServerUrl(text: string, advice: string): ServerAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -63,7 +42,7 @@ function parseServerUrl(text: string, advice: string): ServerAddress {
 
 /** Returns the address of a server with the same environment. */
 async function configuredServer(env: Environment): Promise<ServerAddress> {
-  const { hostname, port, tlsCert } = parseServeOptions([], env);
+  const { hostname, port, tlsCert } = readServeOptions(new Map(), env);
   if (port === 0) throw new UsageError("The port is unknown, as KVDRIVE_PORT is 0: give --url");
   const ownCertificate = tlsCert === undefined ? undefined : await readCertificate(tlsCert);
   const isSecure = tlsCert !== undefined;

@@ -1,39 +1,20 @@
 import { basename, resolve } from "@std/path";
-import { walk } from "../../client/archive/folder.ts";
-import { fileError, isFatal } from "../../client/errors.ts";
-import { fileSource, pipeSource, type Source } from "../../client/local_files.ts";
-import type { RemoteDrives } from "../../client/remote_drives.ts";
-import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
-import { upload } from "../../client/upload.ts";
-import type { UploadStates } from "../../client/upload_states.ts";
-import { Semaphore } from "../../rules/concurrency.ts";
-import { contentTypeOf, contentTypeProblem } from "../../rules/content_type.ts";
-import { fileNameProblem } from "../../rules/names.ts";
-import { formatBytes } from "../../rules/units.ts";
-import { CommandError, UsageError } from "../terminal/output.ts";
-import { TransferProgress } from "../terminal/task_progress.ts";
-import { plural } from "../terminal/text.ts";
-import {
-  type ClientCall,
-  type ClientCommand,
-  DRIVE_OPTION,
-  type DrivePath,
-  isFolder,
-  parseDrivePath,
-} from "./client_command.ts";
-
-export const putCommand: ClientCommand = {
-  name: "put",
-  operands: "SOURCE... DRIVE:[NAME|FOLDER/]",
-  count: [2, Infinity],
-  options: [
-    { name: "type", value: "TYPE", help: "content type of the files", unset: "by the file name" },
-    { name: "new", help: "do not replace existing files" },
-    DRIVE_OPTION,
-  ],
-  summary: "send files, folders or standard input (-) to a drive",
-  run: putFiles,
-};
+import { walk } from "../../../client/archive/folder.ts";
+import { fileError, isFatal } from "../../../client/errors.ts";
+import { fileSource, pipeSource, type Source } from "../../../client/local_files.ts";
+import type { RemoteDrives } from "../../../client/remote_drives.ts";
+import { forEachConcurrent, TransferReport, TRANSFERS } from "../../../client/transfers.ts";
+import { upload } from "../../../client/upload.ts";
+import type { UploadStates } from "../../../client/upload_states.ts";
+import { Semaphore } from "../../../rules/concurrency.ts";
+import { contentTypeOf, contentTypeProblem } from "../../../rules/content_type.ts";
+import { fileNameProblem } from "../../../rules/names.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { TransferProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 
 /** The operand that stands for standard input. */
 const PIPE = "-";
@@ -48,7 +29,7 @@ interface Candidate {
   hasFailed?: true;
 }
 
-async function putFiles(call: ClientCall): Promise<void> {
+export async function putFiles(call: ClientCall): Promise<void> {
   const sources = call.operands.slice(0, -1);
   const target = parseDrivePath(call.operands.at(-1) ?? "", call.get("drive"));
   checkTarget(sources, target);

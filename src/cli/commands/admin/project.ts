@@ -1,55 +1,15 @@
-import { driveJson, projectJson, projectUsageJson } from "../../api/admin/json.ts";
-import { HostRules } from "../../rules/hosts.ts";
-import { keyNameProblem } from "../../rules/names.ts";
-import { keyPrefix, type ProjectKey } from "../../rules/secrets.ts";
-import { formatBytes, parseByteSize } from "../../rules/units.ts";
-import type { ProjectChanges, ProjectInfo } from "../../store/accounts/projects.ts";
-import { BeingDeleted } from "../../store/engine/errors.ts";
-import type { Store } from "../../store/store.ts";
-import { CommandError, UsageError } from "../terminal/output.ts";
-import type { Cell } from "../terminal/table.ts";
-import { plural, quoteWord } from "../terminal/text.ts";
-import { projectIdProblem, type StoreCall, type StoreCommand } from "./store_command.ts";
-
-export const projectCommands: readonly StoreCommand[] = [
-  {
-    name: "project create",
-    optional: ["NAME"],
-    options: [
-      { name: "id", value: "ID", help: "the id, 1 to 64 of A-Z a-z 0-9 -", unset: "random" },
-      { name: "max-bytes", value: "SIZE", help: "limit for all its files", unset: "none" },
-    ],
-    makesStore: true,
-    summary: "create a project and its first key",
-    run: createProject,
-  },
-  { name: "project list", summary: "list the projects and their sizes", run: listProjects },
-  {
-    name: "project change",
-    operands: ["ID"],
-    options: [
-      {
-        name: "max-bytes",
-        value: "SIZE",
-        help: "limit for all its files, or none",
-      },
-      {
-        name: "host-suffix",
-        value: "DOMAIN",
-        help: "domain below which its owner may choose host names, or none",
-      },
-    ],
-    summary: "limit the size of a project, or allow it host names",
-    run: changeProject,
-  },
-  {
-    name: "project delete",
-    operands: ["ID"],
-    asks: true,
-    summary: "delete a project with its drives, keys and applications",
-    run: deleteProject,
-  },
-];
+import { driveJson, projectJson, projectUsageJson } from "../../../api/admin/json.ts";
+import { HostRules } from "../../../rules/hosts.ts";
+import { keyNameProblem } from "../../../rules/names.ts";
+import { keyPrefix, type ProjectKey } from "../../../rules/secrets.ts";
+import { formatBytes, parseByteSize } from "../../../rules/units.ts";
+import type { ProjectChanges, ProjectInfo } from "../../../store/accounts/projects.ts";
+import { BeingDeleted } from "../../../store/engine/errors.ts";
+import type { Store } from "../../../store/store.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import type { Cell } from "../../terminal/table.ts";
+import { plural, quoteWord } from "../../terminal/text.ts";
+import { projectIdProblem, type StoreCall } from "../store_call.ts";
 
 /** The value that removes a setting. */
 const NONE = "none";
@@ -67,7 +27,7 @@ export function noSuchProject(project: string): CommandError {
   return new CommandError(`There is no project ${quoteWord(project)}: see kvdrive project list`);
 }
 
-async function createProject(call: StoreCall): Promise<void> {
+export async function createProject(call: StoreCall): Promise<void> {
   call.validate("NAME", keyNameProblem);
   call.validate("id", projectIdProblem);
   call.validate("max-bytes", sizeProblem);
@@ -93,7 +53,7 @@ async function makeProject(
   }
 }
 
-async function changeProject(call: StoreCall): Promise<void> {
+export async function changeProject(call: StoreCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
   const changes = await changesIn(call);
@@ -162,7 +122,7 @@ function limitProblem(text: string): string | undefined {
   return problem === undefined ? undefined : `${problem}, or ${NONE}`;
 }
 
-async function listProjects(call: StoreCall): Promise<void> {
+export async function listProjects(call: StoreCall): Promise<void> {
   const projects = await call.withStore(async (store) => {
     const infos = await store.projects.list();
     return await Array.fromAsync(infos, async (info) => {
@@ -177,7 +137,7 @@ async function listProjects(call: StoreCall): Promise<void> {
   call.printTable({ projects }, headings, rows, "There are no projects.");
 }
 
-async function deleteProject(call: StoreCall): Promise<void> {
+export async function deleteProject(call: StoreCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const project = call.required("ID");
   await call.withStore(async (store) => {

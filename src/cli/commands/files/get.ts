@@ -1,37 +1,22 @@
 import { basename, dirname, join } from "@std/path";
-import { copyVersion, download, MAX_READ_TRIES } from "../../client/download.ts";
-import { copyTime, type FileInfo, sha256OfStream } from "../../client/drives.ts";
-import { ClientError, FileChanged, fileError, isFatal } from "../../client/errors.ts";
-import { isSameTime, readFile, statIfExists, writeAll } from "../../client/local_files.ts";
-import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../rules/archive/local_paths.ts";
-import type { RemoteDrives } from "../../client/remote_drives.ts";
-import { forEachConcurrent, TransferReport, TRANSFERS } from "../../client/transfers.ts";
-import { formatBytes } from "../../rules/units.ts";
-import { CommandError, outputFailure, UsageError } from "../terminal/output.ts";
-import { TransferProgress } from "../terminal/task_progress.ts";
-import { plural } from "../terminal/text.ts";
-import {
-  type ClientCall,
-  type ClientCommand,
-  DRIVE_OPTION,
-  type DrivePath,
-  isFolder,
-  parseDrivePath,
-} from "./client_command.ts";
-
-export const getCommand: ClientCommand = {
-  name: "get",
-  operands: "DRIVE:[NAME|FOLDER/] [PATH]",
-  count: [1, 2],
-  options: [{ name: "force", help: "replace existing files" }, DRIVE_OPTION],
-  summary: "fetch a file, a folder or a drive; - writes to standard output",
-  run: getFiles,
-};
+import { copyVersion, download, MAX_READ_TRIES } from "../../../client/download.ts";
+import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
+import { ClientError, FileChanged, fileError, isFatal } from "../../../client/errors.ts";
+import { isSameTime, readFile, statIfExists, writeAll } from "../../../client/local_files.ts";
+import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
+import type { RemoteDrives } from "../../../client/remote_drives.ts";
+import { forEachConcurrent, TransferReport, TRANSFERS } from "../../../client/transfers.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError, outputFailure, UsageError } from "../../terminal/output.ts";
+import { TransferProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
 
 /** The operand that stands for standard output. */
 const PIPE = "-";
 
-async function getFiles(call: ClientCall): Promise<void> {
+export async function getFiles(call: ClientCall): Promise<void> {
   const place = parseDrivePath(call.operand(0), call.get("drive"));
   const path = call.operands[1];
   if (path === PIPE && isFolder(place)) {

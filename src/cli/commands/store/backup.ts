@@ -1,40 +1,21 @@
 import { dirname, resolve } from "@std/path";
-import { failureReason } from "../../rules/system_error.ts";
-import { Backup, temporaryNameOf } from "../../store/backup/backup.ts";
-import { restore } from "../../store/backup/restore.ts";
-import { removeDatabase } from "../../store/disk/durable_file.ts";
-import { databasePath } from "../../store/engine/database_file.ts";
-import { CannotRestore } from "../../store/engine/errors.ts";
-import { verifyStore } from "../../store/verify/verify.ts";
-import { DEFAULT_DISK_RESERVE } from "../options/serve_options.ts";
-import { CommandError, printError } from "../terminal/output.ts";
-import type { TaskProgress } from "../terminal/task_progress.ts";
-import { plural, printable } from "../terminal/text.ts";
-import type { StoreCall, StoreCommand } from "./store_command.ts";
-
-export const backupCommand: StoreCommand = {
-  name: "backup",
-  operands: ["FILE"],
-  options: [{ name: "force", help: "replace FILE if it exists" }],
-  summary: "copy the store to a file, while the server is running or not",
-  run: backUp,
-};
-
-export const restoreCommand: StoreCommand = {
-  name: "restore",
-  operands: ["FILE"],
-  options: [
-    { name: "force", help: "replace the existing store, which is kept next to the new one" },
-    { name: "damaged", help: "restore a damaged backup, without its damaged files" },
-  ],
-  summary: "verify a backup and make it the store; the server must be stopped",
-  run: replaceStore,
-};
+import { failureReason } from "../../../rules/system_error.ts";
+import { Backup, temporaryNameOf } from "../../../store/backup/backup.ts";
+import { restore } from "../../../store/backup/restore.ts";
+import { removeDatabase } from "../../../store/disk/durable_file.ts";
+import { databasePath } from "../../../store/engine/database_file.ts";
+import { CannotRestore } from "../../../store/engine/errors.ts";
+import { verifyStore } from "../../../store/verify/verify.ts";
+import { DEFAULT_DISK_RESERVE } from "../../options/serve_options.ts";
+import { CommandError, printError } from "../../terminal/output.ts";
+import type { TaskProgress } from "../../terminal/task_progress.ts";
+import { plural, printable } from "../../terminal/text.ts";
+import type { StoreCall } from "../store_call.ts";
 
 /** Bytes of a database page. */
 const PAGE_SIZE = 4096;
 
-async function backUp(call: StoreCall): Promise<void> {
+export async function backUp(call: StoreCall): Promise<void> {
   const target = call.required("FILE");
   await call.requireStore();
   const source = databasePath(call.data);
@@ -78,7 +59,7 @@ async function requireFolder(target: string): Promise<void> {
 /** Problems of a backup that are listed. */
 const SHOWN = 20;
 
-async function replaceStore(call: StoreCall): Promise<void> {
+export async function replaceStore(call: StoreCall): Promise<void> {
   call.requireFolder();
   const file = call.required("FILE");
   let temporary: string | undefined;

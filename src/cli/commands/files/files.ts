@@ -1,57 +1,18 @@
-import { ClientError } from "../../client/errors.ts";
-import type { FileInfo } from "../../client/drives.ts";
-import type { Entry, RemoteDrives } from "../../client/remote_drives.ts";
-import { formatBytes } from "../../rules/units.ts";
-import { CommandError, sizeText, UsageError } from "../terminal/output.ts";
-import { confirm, requireTerminal } from "../terminal/prompt.ts";
-import { TransferProgress } from "../terminal/task_progress.ts";
-import { plural } from "../terminal/text.ts";
-import {
-  type ClientCall,
-  type ClientCommand,
-  DRIVE_OPTION,
-  type DrivePath,
-  isFolder,
-  parseDrivePath,
-  requireDriveName,
-} from "./client_command.ts";
-import { YES } from "./store_command.ts";
-
-export const lsCommand: ClientCommand = {
-  name: "ls",
-  operands: "[DRIVE[:PREFIX]]",
-  count: [0, 1],
-  options: [{ name: "recursive", short: "r", help: "also list files in folders" }, DRIVE_OPTION],
-  summary: "list the drives, or the files of a drive",
-  run: list,
-};
-
-export const rmCommand: ClientCommand = {
-  name: "rm",
-  operands: "DRIVE:NAME...",
-  count: [1, Infinity],
-  options: [
-    { name: "recursive", short: "r", help: "delete all files of a folder or a drive" },
-    YES,
-    DRIVE_OPTION,
-  ],
-  summary: "delete files",
-  run: removeFiles,
-};
-
-export const statCommand: ClientCommand = {
-  name: "stat",
-  operands: "DRIVE:NAME",
-  count: [1, 1],
-  options: [DRIVE_OPTION],
-  summary: "show the metadata of a file",
-  run: showFile,
-};
+import { ClientError } from "../../../client/errors.ts";
+import type { FileInfo } from "../../../client/drives.ts";
+import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError, sizeText, UsageError } from "../../terminal/output.ts";
+import { confirm, requireTerminal } from "../../terminal/prompt.ts";
+import { TransferProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { type DrivePath, isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
 
 /** Columns of a time in ISO 8601. */
 const TIME_WIDTH = 20;
 
-async function list(call: ClientCall): Promise<void> {
+export async function list(call: ClientCall): Promise<void> {
   using view = new TransferProgress(call.env);
   const [word] = call.operands;
   const drive = call.get("drive");
@@ -131,7 +92,7 @@ interface FileToDelete {
   size: number;
 }
 
-async function removeFiles(call: ClientCall): Promise<void> {
+export async function removeFiles(call: ClientCall): Promise<void> {
   const places = call.operands.map((word) => parseDrivePath(word, call.get("drive")));
   if (places.some(isFolder) && !call.has("recursive")) {
     throw new UsageError("Deleting a folder or a whole drive needs --recursive");
@@ -205,7 +166,7 @@ async function remove(
   return failures;
 }
 
-async function showFile(call: ClientCall): Promise<void> {
+export async function showFile(call: ClientCall): Promise<void> {
   const place = parseDrivePath(call.operand(0), call.get("drive"));
   if (isFolder(place)) throw new UsageError("A folder has no metadata: give a file as DRIVE:NAME");
   const { drive, name } = place;

@@ -1,106 +1,15 @@
-import { appJson, appKeyJson } from "../../api/admin/json.ts";
-import { HostRules, upstreamProblem } from "../../rules/hosts.ts";
-import { appNameProblem, descriptionProblem, keyNameProblem } from "../../rules/names.ts";
-import type { AppKeyInfo } from "../../store/accounts/app_keys.ts";
-import type { AppInfo } from "../../store/accounts/apps.ts";
-import { AccessIsOff } from "../../store/engine/errors.ts";
-import type { Store } from "../../store/store.ts";
-import { CommandError } from "../terminal/output.ts";
-import { plural, quoteWord } from "../terminal/text.ts";
+import { appJson, appKeyJson } from "../../../api/admin/json.ts";
+import { HostRules, upstreamProblem } from "../../../rules/hosts.ts";
+import { appNameProblem, descriptionProblem, keyNameProblem } from "../../../rules/names.ts";
+import type { AppKeyInfo } from "../../../store/accounts/app_keys.ts";
+import type { AppInfo } from "../../../store/accounts/apps.ts";
+import { AccessIsOff } from "../../../store/engine/errors.ts";
+import type { Store } from "../../../store/store.ts";
+import { CommandError } from "../../terminal/output.ts";
+import { plural, quoteWord } from "../../terminal/text.ts";
 import { requireProject } from "./project.ts";
-import { SecretFile } from "./secret_file.ts";
-import type { StoreCall, StoreCommand } from "./store_command.ts";
-
-export const appCommands: readonly StoreCommand[] = [
-  {
-    name: "app create",
-    operands: ["PROJECT", "NAME"],
-    options: [
-      {
-        name: "upstream",
-        value: "URL",
-        required: true,
-        help: "address of the application, such as http://127.0.0.1:3000",
-      },
-      {
-        name: "host",
-        value: "HOST",
-        help: "host name of the application, such as app.example.com",
-      },
-      { name: "protect", help: "turn access control on" },
-    ],
-    summary: "register an application with the gate",
-    run: createApp,
-  },
-  {
-    name: "app list",
-    operands: ["PROJECT"],
-    summary: "list the applications of a project",
-    run: listApps,
-  },
-  {
-    name: "app delete",
-    operands: ["PROJECT", "NAME"],
-    asks: true,
-    summary: "delete an application and its keys",
-    run: deleteApp,
-  },
-];
-
-const APP_OPERANDS = ["PROJECT", "APP"];
-
-const KEY_NAME = {
-  name: "name",
-  short: "n",
-  value: "NAME",
-  required: true,
-  help: "name of the key",
-} as const;
-
-export const authCommands: readonly StoreCommand[] = [
-  {
-    name: "auth enable",
-    operands: APP_OPERANDS,
-    summary: "require a key, or the owner's session, for every request",
-    run: (call) => switchAccess(call, true),
-  },
-  {
-    name: "auth disable",
-    operands: APP_OPERANDS,
-    summary: "allow every request; keys are kept",
-    run: (call) => switchAccess(call, false),
-  },
-  {
-    name: "auth create-api-key",
-    operands: APP_OPERANDS,
-    options: [
-      KEY_NAME,
-      { name: "desc", short: "d", value: "TEXT", help: "description of the key" },
-      {
-        name: "outfile",
-        short: "o",
-        value: "FILE",
-        help: "new file to write the key to, readable only by you",
-      },
-    ],
-    summary: "create a key for an application",
-    run: createApiKey,
-  },
-  {
-    name: "auth delete-api-key",
-    operands: APP_OPERANDS,
-    options: [KEY_NAME],
-    asks: true,
-    summary: "revoke a key of an application",
-    run: deleteApiKey,
-  },
-  {
-    name: "auth list-api-keys",
-    operands: APP_OPERANDS,
-    summary: "list the keys of an application, without their secrets",
-    run: listApiKeys,
-  },
-];
+import { SecretFile } from "../secret_file.ts";
+import type { StoreCall } from "../store_call.ts";
 
 /** Returns an application. @throws {CommandError} if there is no such project or application. */
 async function requireApp(store: Store, project: string, app: string): Promise<AppInfo> {
@@ -117,7 +26,7 @@ function noSuchApp(project: string, app: string): CommandError {
   );
 }
 
-async function createApp(call: StoreCall): Promise<void> {
+export async function createApp(call: StoreCall): Promise<void> {
   const { project } = call;
   call.validate("NAME", appNameProblem);
   call.validate("upstream", upstreamProblem);
@@ -131,13 +40,13 @@ async function createApp(call: StoreCall): Promise<void> {
     return await store.apps.create(project, call.required("NAME"), settings);
   });
   const state = access
-    ? `It requires a key: create one with kvdrive auth create-api-key ${project} ${app.app}.`
-    : `It is open to everyone: protect it with kvdrive auth enable ${project} ${app.app}.`;
+    ? `It requires a key: create one with kvdrive app-key create ${project} ${app.app}.`
+    : `It is open to everyone: protect it with kvdrive access on ${project} ${app.app}.`;
   const created = `The application ${app.app} of the project ${project} is registered.`;
   call.print(appJson(app), [`${created} ${state}`]);
 }
 
-async function listApps(call: StoreCall): Promise<void> {
+export async function listApps(call: StoreCall): Promise<void> {
   const { project } = call;
   const found = await call.withStore(async (store) => {
     await requireProject(store, project);
@@ -151,7 +60,7 @@ async function listApps(call: StoreCall): Promise<void> {
   call.printTable({ apps }, headings, rows, `The project ${project} has no applications.`);
 }
 
-async function deleteApp(call: StoreCall): Promise<void> {
+export async function deleteApp(call: StoreCall): Promise<void> {
   const { project } = call;
   const name = call.required("NAME");
   await call.withStore(async (store) => {
@@ -163,6 +72,14 @@ async function deleteApp(call: StoreCall): Promise<void> {
   call.print({ name }, [
     `The application ${name} is deleted. Running servers follow within 5 seconds.`,
   ]);
+}
+
+export async function protectApp(call: StoreCall): Promise<void> {
+  await switchAccess(call, true);
+}
+
+export async function openApp(call: StoreCall): Promise<void> {
+  await switchAccess(call, false);
 }
 
 async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
@@ -181,7 +98,7 @@ async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
   ]);
 }
 
-async function createApiKey(call: StoreCall): Promise<void> {
+export async function createApiKey(call: StoreCall): Promise<void> {
   const { project } = call;
   call.validate("name", keyNameProblem);
   call.validate("desc", descriptionProblem);
@@ -212,7 +129,7 @@ async function createKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { 
     return await store.appKeys.create(call.project, app, fields);
   } catch (error) {
     if (!(error instanceof AccessIsOff)) throw error;
-    const enable = `turn it on with kvdrive auth enable ${call.project} ${app}`;
+    const enable = `turn it on with kvdrive access on ${call.project} ${app}`;
     throw new CommandError(`Access control of ${app} is off: ${enable}`, { cause: error });
   }
 }
@@ -238,7 +155,7 @@ async function createKeyFile(
   }
 }
 
-async function deleteApiKey(call: StoreCall): Promise<void> {
+export async function deleteApiKey(call: StoreCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
   const name = call.required("name");
@@ -247,7 +164,7 @@ async function deleteApiKey(call: StoreCall): Promise<void> {
     const key = (await store.appKeys.list(project, app)).find((key) => key.name === name);
     // The name is not repeated: it may be the key itself by mistake.
     const noSuchKey = new CommandError(
-      `The application ${app} has no key with that name: see kvdrive auth list-api-keys ${project} ${app}`,
+      `The application ${app} has no key with that name: see kvdrive app-key list ${project} ${app}`,
     );
     if (key === undefined) throw noSuchKey;
     call.confirm(`Delete the API key "${name}" (${key.prefix}) of the application ${app}?`);
@@ -258,7 +175,7 @@ async function deleteApiKey(call: StoreCall): Promise<void> {
   ]);
 }
 
-async function listApiKeys(call: StoreCall): Promise<void> {
+export async function listApiKeys(call: StoreCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
   const found = await call.withStore(async (store) => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
-import config from "../../../deno.json" with { type: "json" };
-import { type Build, currentBuild, RUNTIME_OPTIONS } from "../../version.ts";
-import { UsageError } from "../terminal/output.ts";
+import config from "../../../../deno.json" with { type: "json" };
+import { type Build, currentBuild, RUNTIME_OPTIONS } from "../../../version.ts";
+import { UsageError } from "../../terminal/output.ts";
 import { systemdUnit, unitAdvice, unitSettings } from "./install.ts";
 
 const COMPILED: Build = { kind: "compiled", command: ["/usr/local/bin/kvdrive"] };

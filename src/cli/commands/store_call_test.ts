@@ -1,6 +1,8 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UsageError } from "../terminal/output.ts";
-import { type StoreCall, type StoreCommand, storeCommand } from "./store_command.ts";
+import { parseCommandLine } from "../options/parser.ts";
+import type { StoreCall } from "./store_call.ts";
+import { type StoreCommand, storeCommand } from "./store_command.ts";
 
 const SECRET = "0123456789abcdefghijABCDEFGHIJ";
 
@@ -21,22 +23,24 @@ async function run(
   let seen: Seen | undefined;
   const command = storeCommand({
     name: "thing make",
-    operands: ["PROJECT"],
-    optional: ["NAME"],
+    operands: ["PROJECT", "[NAME]"],
     options: [
-      { name: "color", short: "c", value: "COLOR", required: true, help: "" },
+      { name: "color", short: "c", value: "COLOR", isRequired: true, help: "" },
       { name: "size", value: "N", help: "" },
     ],
     summary: "",
-    run: (call: StoreCall) => {
-      const names = ["PROJECT", "NAME", "color", "size", "json", "yes"];
-      const values = Object.fromEntries(names.map((name) => [name, call.get(name)]));
-      seen = { data: call.data, values };
-      return Promise.resolve();
-    },
+    examples: [],
+    load: () =>
+      Promise.resolve((call: StoreCall) => {
+        const names = ["PROJECT", "NAME", "color", "size", "json", "yes"];
+        const values = Object.fromEntries(names.map((name) => [name, call.get(name)]));
+        seen = { data: call.data, values };
+        return Promise.resolve();
+      }),
     ...more,
   });
-  await command.run(args, env);
+  const line = parseCommandLine([command], ["thing", "make", ...args]);
+  if ("args" in line) await (await command.load())(line.args, env);
   return seen;
 }
 
@@ -77,15 +81,15 @@ Deno.test("Invalid arguments are refused with the usage, and not repeated", asyn
     [["", "--color", "red"], "PROJECT is missing"],
     [["p"], "The option --color is missing"],
     [["p", "name", SECRET, "--color", "red"], "Too many arguments"],
-    [["p", "--color", "red", "--sice", SECRET], "Unknown option '--sice'"],
-    [["p", "--color", "red", `--sice=${SECRET}`], "Unknown option '--sice'"],
+    [["p", "--color", "red", "--sice", SECRET], 'Unknown option "--sice"'],
+    [["p", "--color", "red", `--sice=${SECRET}`], 'Unknown option "--sice"'],
     [["p", "--color", SECRET, "--color", SECRET], "The option --color is given more than once"],
     [["p", "--color="], "The option --color needs a value, COLOR"],
-    [["p", "--color", "red", "--yes"], "Unknown option '--yes'"],
+    [["p", "--color", "red", "--yes"], 'Unknown option "--yes"'],
   ];
   for (const [args, problem] of cases) {
     const { message } = await assertRejects(() => run(args), UsageError, problem);
-    assertStringIncludes(message, `usage: ${USAGE}`);
+    assertMatch(message, new RegExp(`[uU]sage: ${RegExp.escape(USAGE)}`));
     assert(!message.includes(SECRET), message);
   }
 });
@@ -97,4 +101,6 @@ Deno.test("A command that asks for confirmation has --yes in its usage", async (
   }
   const missing = () => run(["p"], {}, { asks: true });
   await assertRejects(missing, UsageError, `${USAGE} [--yes]`);
+  const unanswered = () => run(["p", "--color", "red"], {}, { asks: true });
+  await assertRejects(unanswered, UsageError, "without a terminal: add --yes");
 });

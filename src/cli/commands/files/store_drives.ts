@@ -6,16 +6,16 @@ import type {
   FileInfo,
   Part,
   WriteOptions,
-} from "../../client/drives.ts";
-import { ClientError, FileChanged, FileExists, TemporaryFailure } from "../../client/errors.ts";
-import { Retrier } from "../../client/retrier.ts";
-import { MAX_LIST } from "../../rules/names.ts";
-import type { PartSize } from "../../rules/payloads.ts";
-import { StoreDamaged, StoreUnavailable, UploadRefused } from "../../store/engine/errors.ts";
-import type { FileRecord, Place } from "../../store/engine/records.ts";
-import type { WriteCondition } from "../../store/files/file_record.ts";
-import type { OpenFile } from "../../store/files/open_file.ts";
-import type { Store } from "../../store/store.ts";
+} from "../../../client/drives.ts";
+import { ClientError, FileChanged, FileExists, TemporaryFailure } from "../../../client/errors.ts";
+import { Retrier } from "../../../client/retrier.ts";
+import { MAX_LIST } from "../../../rules/names.ts";
+import type { PartSize } from "../../../rules/payloads.ts";
+import { StoreDamaged, StoreUnavailable, UploadRefused } from "../../../store/engine/errors.ts";
+import type { FileRecord, Place } from "../../../store/engine/records.ts";
+import type { WriteCondition } from "../../../store/files/file_record.ts";
+import type { OpenFile } from "../../../store/files/open_file.ts";
+import type { Store } from "../../../store/store.ts";
 
 /** The drives of a project in a store on this machine, next to a server that may use it. */
 export class StoreDrives implements Drives {

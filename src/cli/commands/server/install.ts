@@ -1,41 +1,21 @@
 import { resolve } from "@std/path";
-import { failureReason } from "../../rules/system_error.ts";
-import { type Build, currentBuild } from "../../version.ts";
-import { type Command, type OptionSpec, parseFlags, variableOf } from "../options/arguments.ts";
-import { SERVE_OPTIONS } from "../options/configuration.ts";
-import { parseServeOptions } from "../options/serve_options.ts";
+import { failureReason } from "../../../rules/system_error.ts";
+import { type Build, currentBuild } from "../../../version.ts";
+import { type OptionSpec, variableOf } from "../../options/arguments.ts";
+import type { Arguments } from "../../options/command.ts";
+import { SERVE_OPTIONS } from "../../options/configuration.ts";
+import { readServeOptions } from "../../options/serve_options.ts";
 import {
   CommandError,
   type Environment,
   print,
   printError,
   UsageError,
-} from "../terminal/output.ts";
-import { printable, quoteWord } from "../terminal/text.ts";
-import { writeSecrets } from "./secret_file.ts";
+} from "../../terminal/output.ts";
+import { printable } from "../../terminal/text.ts";
+import { writeSecrets } from "../secret_file.ts";
+import { DEFAULT_ENV_FILE } from "../defaults.ts";
 
-/** The file of secrets. systemd reads it as root, before it switches to the server's user. */
-const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
-
-const OPTIONS: readonly OptionSpec[] = [
-  {
-    name: "path",
-    value: "FILE",
-    help: "where to write the unit; - is standard output",
-    default: "-",
-  },
-  { name: "user", value: "NAME", help: "user that runs the server", default: "kvdrive" },
-  {
-    name: "env-file",
-    value: "FILE",
-    help: "file with secrets, which the unit reads",
-    default: DEFAULT_ENV_FILE,
-  },
-  { name: "force", help: "replace an existing file or secret" },
-];
-
-const USAGE =
-  "kvdrive install [--path FILE] [--user NAME] [--env-file FILE] [--force] [OPTIONS OF SERVE]";
 const SEE_HELP = "see kvdrive help install";
 const DATA = "/var/lib/kvdrive";
 /** Folders that a service does not share with the system (PrivateTmp). */
@@ -43,20 +23,8 @@ const TEMPORARY = ["/tmp", "/var/tmp"];
 /** Ports below this one need root. */
 const FIRST_FREE_PORT = 1024;
 
-/** `kvdrive install`: writes a systemd unit that runs the server as this program was started. */
-export const installCommand: Command = {
-  name: "install",
-  usage: USAGE,
-  summary: "write a systemd unit that runs the server",
-  options: OPTIONS,
-  run: install,
-};
-
-async function install(args: string[], env: Environment): Promise<void> {
-  const { options, operands: [stray] } = parseFlags([...OPTIONS, ...SERVE_OPTIONS], args, SEE_HELP);
-  if (stray !== undefined) {
-    throw new UsageError(`Unknown argument ${quoteWord(stray)}: ${SEE_HELP}`);
-  }
+/** Writes a systemd unit that runs the server as this program was started. */
+export async function install({ options }: Arguments, env: Environment): Promise<void> {
   const settings = unitSettings(options, currentBuild(env));
   const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
@@ -114,8 +82,7 @@ export function unitSettings(
     const text = options.get(name);
     if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
   }
-  const all = SERVE_OPTIONS.flatMap((spec) => optionWords(spec, given.get(spec.name)));
-  const { data, port, appsPort, shutdownTimeout } = parseServeOptions(all, {});
+  const { data, port, appsPort, shutdownTimeout } = readServeOptions(given, {});
   const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
     .flatMap((spec) => optionWords(spec, given.get(spec.name)));
   const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);

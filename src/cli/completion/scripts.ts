@@ -1,9 +1,14 @@
-import type { Command, OptionSpec } from "./options/arguments.ts";
+import type { OptionSpec } from "../options/arguments.ts";
+import { type Arguments, type Command, optionsOf } from "../options/command.ts";
+import { print, UsageError } from "../terminal/output.ts";
+import { type Shell, SHELLS } from "./shells.ts";
 
-/** The shells with a completion script. */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
-
-export type Shell = typeof SHELLS[number];
+/** Prints the completion script of a shell. */
+export function printScript(args: Arguments, commands: readonly Command[]): void {
+  const shell = SHELLS.find((shell) => shell === args.operands[0]);
+  if (shell === undefined) throw new UsageError(`Unknown shell: usage: ${args.usage}`);
+  print(completionScript(shell, commands.filter(({ isHidden }) => !isHidden)));
+}
 
 /** Returns the completion script of a shell for a table of commands. */
 export function completionScript(shell: Shell, commands: readonly Command[]): string {
@@ -12,7 +17,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 }
 
 function bashScript(commands: readonly Command[]): string {
-  return `# Load with: source <(kvdrive completions bash)
+  return `# Load with: source <(kvdrive completion bash)
 _kvdrive() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
 ${valueCases(commands, ":", "compopt +o default +o bashdefault")}
@@ -32,7 +37,7 @@ complete -o bashdefault -o default -F _kvdrive kvdrive
 
 function zshScript(commands: readonly Command[]): string {
   return `#compdef kvdrive
-# Load with: source <(kvdrive completions zsh)
+# Load with: source <(kvdrive completion zsh)
 _kvdrive() {
   local cur="\${words[CURRENT]}" prev="\${words[CURRENT - 1]}"
   local first="\${words[2]}" second="\${words[3]}"
@@ -54,7 +59,7 @@ compdef _kvdrive kvdrive
 
 function fishScript(commands: readonly Command[]): string {
   const lines = [
-    "# Load with: kvdrive completions fish | source",
+    "# Load with: kvdrive completion fish | source",
     "function __kvdrive_is",
     "  set -l words (commandline -opc)[2..-1]",
     "  set -l command $words[1..(count $argv)]",
@@ -69,13 +74,14 @@ function fishScript(commands: readonly Command[]): string {
     const summary = commands.find(({ name }) => name === first)?.summary ?? `${first} commands`;
     lines.push(`complete -c kvdrive -n __kvdrive_at -f -a ${first} -d ${quoted(summary)}`);
   }
-  for (const { name, summary, options } of commands) {
+  for (const command of commands) {
+    const { name, summary } = command;
     const [first = "", second] = name.split(" ");
     if (second !== undefined) {
       const at = quoted(`__kvdrive_at ${first}`);
       lines.push(`complete -c kvdrive -n ${at} -f -a ${second} -d ${quoted(summary)}`);
     }
-    for (const option of options) lines.push(fishOption(name, option));
+    for (const option of optionsOf(command)) lines.push(fishOption(name, option));
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -109,7 +115,7 @@ function valueCases(
   completePath: string,
   completeOther: string,
 ): string {
-  const options = commands.flatMap(({ options }) => options);
+  const options = commands.flatMap(optionsOf);
   const patterns = (isPath: boolean) => {
     const wanted = options.filter(({ value }) =>
       value !== undefined && takesPath(value) === isPath
@@ -143,9 +149,10 @@ function optionCases(
   firstTwo: string,
   list = BASH_LIST,
 ): string {
-  const cases = commands.filter(({ options }) => options.length > 0).map(({ name, options }) => {
+  const cases = commands.filter((one) => optionsOf(one).length > 0).map((command) => {
+    const { name } = command;
     const pattern = name.includes(" ") ? `"${name}"` : `"${name} "*`;
-    return `      ${pattern}) ${list(options.map(({ name }) => `--${name}`))} ;;`;
+    return `      ${pattern}) ${list(optionsOf(command).map(({ name }) => `--${name}`))} ;;`;
   });
   return [`    case "${firstTwo}" in`, ...cases, "    esac"].join("\n");
 }

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../terminal/output.ts";
-import { parseDrivePath, stateFolder } from "./client_command.ts";
+import { stateFolder } from "./client_call.ts";
+import { parseDrivePath } from "./drive_path.ts";
 
 Deno.test("The first colon separates drive and name", () => {
   const places: [text: string, drive: string, name: string][] = [

@@ -1,39 +1,21 @@
-import { isoSeconds } from "../../rules/dates.ts";
-import { BackupFolder } from "../../store/backup/backup_folder.ts";
-import { isTooOld, noBackupSentence, overdueSentence } from "../../store/backup/backup_health.ts";
-import { databasePath, openDatabase } from "../../store/engine/database_file.ts";
-import { type Problem, repair, REPAIR_ROUNDS } from "../../store/verify/problem.ts";
-import { type VerifyReport, verifyStore } from "../../store/verify/verify.ts";
-import { DEFAULT_BACKUP_EVERY } from "../options/serve_options.ts";
-import { BACKUP_INTERVAL } from "../options/value_types.ts";
-import { CommandError, printError } from "../terminal/output.ts";
-import type { TaskProgress } from "../terminal/task_progress.ts";
-import { plural, printable } from "../terminal/text.ts";
-import type { StoreCall, StoreCommand } from "./store_command.ts";
+import { isoSeconds } from "../../../rules/dates.ts";
+import { BackupFolder } from "../../../store/backup/backup_folder.ts";
+import {
+  isTooOld,
+  noBackupSentence,
+  overdueSentence,
+} from "../../../store/backup/backup_health.ts";
+import { databasePath, openDatabase } from "../../../store/engine/database_file.ts";
+import { type Problem, repair, REPAIR_ROUNDS } from "../../../store/verify/problem.ts";
+import { type VerifyReport, verifyStore } from "../../../store/verify/verify.ts";
+import { DEFAULT_BACKUP_EVERY } from "../../options/serve_options.ts";
+import { BACKUP_INTERVAL } from "../../options/value_types.ts";
+import { CommandError, printError } from "../../terminal/output.ts";
+import type { TaskProgress } from "../../terminal/task_progress.ts";
+import { plural, printable } from "../../terminal/text.ts";
+import type { StoreCall } from "../store_call.ts";
 
-export const verifyCommand: StoreCommand = {
-  name: "verify",
-  options: [
-    { name: "repair", help: "remove orphaned data, and correct counters and lists" },
-    {
-      name: "backup-dir",
-      value: "DIR",
-      help: "warn if the newest backup in it is too old",
-      variable: "KVDRIVE_BACKUP_DIR",
-    },
-    {
-      name: "every",
-      value: "TIME",
-      help: "time between two backups",
-      variable: "KVDRIVE_EVERY",
-      default: "24h",
-    },
-  ],
-  summary: "check the integrity of the store",
-  run: verify,
-};
-
-async function verify(call: StoreCall): Promise<void> {
+export async function verify(call: StoreCall): Promise<void> {
   await call.requireStore();
   const backups = await checkBackups(call);
   using progress = call.taskProgress(() => {});

@@ -1,0 +1,188 @@
+import type { OptionSpec } from "../../options/arguments.ts";
+import type { Command } from "../../options/command.ts";
+import { storeCommand } from "../store_command.ts";
+
+const APP_OPERANDS = ["PROJECT", "APP"];
+
+const KEY_NAME: OptionSpec = {
+  name: "name",
+  short: "n",
+  value: "NAME",
+  isRequired: true,
+  help: "name of the key",
+};
+
+export const projectCommands: readonly Command[] = [
+  storeCommand({
+    name: "project create",
+    operands: ["[NAME]"],
+    options: [
+      { name: "id", value: "ID", help: "the id, 1 to 64 of A-Z a-z 0-9 -", unset: "random" },
+      { name: "max-bytes", value: "SIZE", help: "limit for all its files", unset: "none" },
+    ],
+    makesStore: true,
+    summary: "create a project and its first key",
+    examples: [
+      ['kvdrive project create "Photo album" --id album', "Print the id and the first key"],
+      ["kvdrive project create --max-bytes 10GB", "A project with a limit"],
+    ],
+    load: async () => (await import("./project.ts")).createProject,
+  }),
+  storeCommand({
+    name: "project list",
+    summary: "list the projects and their sizes",
+    examples: [["kvdrive project list", "Print a table; --json for programs"]],
+    load: async () => (await import("./project.ts")).listProjects,
+  }),
+  storeCommand({
+    name: "project change",
+    operands: ["ID"],
+    options: [
+      {
+        name: "max-bytes",
+        value: "SIZE",
+        help: "limit for all its files, or none",
+      },
+      {
+        name: "host-suffix",
+        value: "DOMAIN",
+        help: "domain below which its owner may choose host names, or none",
+      },
+    ],
+    summary: "limit the size of a project, or allow it host names",
+    examples: [
+      ["kvdrive project change album --max-bytes 20GB", "Set the limit"],
+      ["kvdrive project change album --max-bytes none", "Remove it"],
+    ],
+    load: async () => (await import("./project.ts")).changeProject,
+  }),
+  storeCommand({
+    name: "project delete",
+    operands: ["ID"],
+    asks: true,
+    summary: "delete a project with its drives, keys and applications",
+    examples: [["kvdrive project delete album", "Delete it, after a question"]],
+    load: async () => (await import("./project.ts")).deleteProject,
+  }),
+];
+
+export const keyCommands: readonly Command[] = [
+  storeCommand({
+    name: "key create",
+    operands: ["PROJECT"],
+    options: [{ name: "name", short: "n", value: "NAME", help: "name of the key, for lists" }],
+    summary: "create another key for a project",
+    examples: [["kvdrive key create album --name laptop", "Print a new key"]],
+    load: async () => (await import("./key.ts")).createKey,
+  }),
+  storeCommand({
+    name: "key list",
+    operands: ["PROJECT"],
+    summary: "list the keys of a project by their prefixes",
+    examples: [["kvdrive key list album", "Print a table"]],
+    load: async () => (await import("./key.ts")).listKeys,
+  }),
+  storeCommand({
+    name: "key revoke",
+    operands: ["PROJECT", "PREFIX"],
+    asks: true,
+    summary: "revoke a key",
+    examples: [["kvdrive key revoke album Xy12AbCd", "Revoke it, after a question"]],
+    load: async () => (await import("./key.ts")).revokeKey,
+  }),
+];
+
+export const appCommands: readonly Command[] = [
+  storeCommand({
+    name: "app create",
+    operands: ["PROJECT", "NAME"],
+    options: [
+      {
+        name: "upstream",
+        value: "URL",
+        isRequired: true,
+        help: "address of the application, such as http://127.0.0.1:3000",
+      },
+      {
+        name: "host",
+        value: "HOST",
+        help: "host name of the application, such as app.example.com",
+      },
+      { name: "protect", help: "turn access control on" },
+    ],
+    summary: "register an application with the gate",
+    examples: [
+      ["kvdrive app create album viewer --upstream http://127.0.0.1:3000", "Open to everyone"],
+    ],
+    load: async () => (await import("./app.ts")).createApp,
+  }),
+  storeCommand({
+    name: "app list",
+    operands: ["PROJECT"],
+    summary: "list the applications of a project",
+    examples: [["kvdrive app list album", "Print a table"]],
+    load: async () => (await import("./app.ts")).listApps,
+  }),
+  storeCommand({
+    name: "app delete",
+    operands: ["PROJECT", "NAME"],
+    asks: true,
+    summary: "delete an application and its keys",
+    examples: [["kvdrive app delete album viewer", "Delete it, after a question"]],
+    load: async () => (await import("./app.ts")).deleteApp,
+  }),
+  storeCommand({
+    name: "access on",
+    oldNames: ["auth enable"],
+    operands: APP_OPERANDS,
+    summary: "require a key, or the owner's session, for every request",
+    examples: [["kvdrive access on album viewer", "Protect an application"]],
+    load: async () => (await import("./app.ts")).protectApp,
+  }),
+  storeCommand({
+    name: "access off",
+    oldNames: ["auth disable"],
+    operands: APP_OPERANDS,
+    summary: "allow every request; keys are kept",
+    examples: [["kvdrive access off album viewer", "Open an application to everyone"]],
+    load: async () => (await import("./app.ts")).openApp,
+  }),
+  storeCommand({
+    name: "app-key create",
+    oldNames: ["auth create-api-key"],
+    operands: APP_OPERANDS,
+    options: [
+      KEY_NAME,
+      { name: "desc", short: "d", value: "TEXT", help: "description of the key" },
+      {
+        name: "outfile",
+        short: "o",
+        value: "FILE",
+        help: "new file to write the key to, readable only by you",
+      },
+    ],
+    summary: "create a key for an application",
+    examples: [
+      ["kvdrive app-key create album viewer --name ci --outfile viewer.key", "Into a new file"],
+    ],
+    load: async () => (await import("./app.ts")).createApiKey,
+  }),
+  storeCommand({
+    name: "app-key list",
+    oldNames: ["auth list-api-keys"],
+    operands: APP_OPERANDS,
+    summary: "list the keys of an application, without their secrets",
+    examples: [["kvdrive app-key list album viewer", "Print a table"]],
+    load: async () => (await import("./app.ts")).listApiKeys,
+  }),
+  storeCommand({
+    name: "app-key revoke",
+    oldNames: ["auth delete-api-key"],
+    operands: APP_OPERANDS,
+    options: [KEY_NAME],
+    asks: true,
+    summary: "revoke a key of an application",
+    examples: [["kvdrive app-key revoke album viewer --name ci", "Revoke it, after a question"]],
+    load: async () => (await import("./app.ts")).deleteApiKey,
+  }),
+];

@@ -1,0 +1,14 @@
+import type { OptionSpec } from "./arguments.ts";
+import { parseCommandLine } from "./parser.ts";
+
+/** Parses words as the options of a command that has these and no operands. */
+export function parseOptions(
+  options: readonly OptionSpec[],
+  words: readonly string[],
+): ReadonlyMap<string, string> {
+  const load = () => Promise.reject(new Error("The command is only parsed"));
+  const command = { name: "test", usage: "", summary: "", options, examples: [], load };
+  const line = parseCommandLine([command], ["test", ...words]);
+  if (!("args" in line)) throw new Error("The words ask for help");
+  return line.args.options;
+}
