@@ -12,7 +12,7 @@ const NAME = executableName(undefined);
 Deno.test("An executable has the program, the dashboard and the packages it needs, and nothing else", async () => {
   const { files } = await dryRun();
   const packages =
-    /^\.deno_compile_node_modules\/localhost\/(?:deno-std|pend|tldts|tldts-core|yauzl)\//;
+    /^\.deno_compile_node_modules\/localhost\/(?:commander|deno-std|pend|tldts|tldts-core|yauzl)\//;
   const inside = files.filter((path) => !packages.test(path));
   const own = (await filesBelow(ROOT, "src")).filter(isPart);
   const known = new Set(["deno.json", "main.ts", ...own]);

@@ -131,6 +131,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "cli/commands": [
+    "cli/profiles",
     "cli/options",
     "cli/terminal",
     "src",
@@ -147,6 +148,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "src",
     "rules",
   ],
+  "cli/profiles": ["cli/options", "cli/terminal", "client", "rules"],
   "cli/completion": ["cli/options", "cli/terminal", "client", "rules"],
   cli: ["cli", "src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
 };

@@ -44,6 +44,7 @@ function assertInside(paths: string[]): void {
   );
   // Of tests and scripts there is nothing.
   assertEquals([...new Set(packages)].toSorted(), [
+    "commander@15.1.0",
     "deno-std@1.4.0",
     "pend@1.2.0",
     "tldts-core@7.5.4",

@@ -7,6 +7,7 @@ import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin
 import { createProject, listProjects } from "./api/admin/projects.ts";
 import { showStatus } from "./api/admin/status.ts";
 import { showServerUsage, showUsage } from "./api/admin/usage.ts";
+import { whoami } from "./api/admin/whoami.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
@@ -94,6 +95,7 @@ export const routes: readonly Route[] = [
   route(`${PROJECT}/usage`, { GET: showUsage }),
   route("/admin/v1/usage", { GET: showServerUsage }),
   route("/admin/v1/status", { GET: showStatus }),
+  route("/admin/v1/whoami", { GET: whoami }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),

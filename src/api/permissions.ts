@@ -64,6 +64,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   showUsage: project("admin"),
   showServerUsage: administrator,
   showStatus: administrator,
+  whoami: limited(),
 
   listEvents: project("admin"),
   listServerEvents: administrator,

@@ -1,4 +1,10 @@
-import { appCommands, keyCommands, projectCommands } from "./commands/admin/table.ts";
+import { accountCommands } from "./commands/account/table.ts";
+import {
+  appCommands,
+  keyCommands,
+  projectCommands,
+  reportCommands,
+} from "./commands/admin/table.ts";
 import { fileCommands } from "./commands/files/table.ts";
 import {
   healthcheckCommand,
@@ -34,7 +40,8 @@ const completionCommand: Command = {
 export const SECTIONS: readonly Section[] = [
   { title: "Server", commands: [serveCommand, healthcheckCommand, installCommand] },
   { title: "Files", commands: fileCommands },
-  { title: "Projects and keys", commands: [...projectCommands, ...keyCommands] },
+  { title: "Login", commands: accountCommands },
+  { title: "Projects and keys", commands: [...projectCommands, ...keyCommands, ...reportCommands] },
   { title: "Applications", commands: appCommands },
   { title: "Store, on its own machine", commands: storeCommands },
   { title: "This program", commands: [versionCommand, completionCommand] },

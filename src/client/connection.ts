@@ -1,5 +1,5 @@
-import { parseProjectKey } from "../rules/secrets.ts";
 import { failureReason } from "../rules/system_error.ts";
+import { credentialHeaders, type Credentials } from "./credentials.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
 import type { Retrier } from "./retrier.ts";
 
@@ -10,11 +10,25 @@ export const SENT_ANSWER_TIME = 10 * 60_000;
 export interface ConnectionOptions {
   /** The server's address, such as `https://files.example.com`. */
   url: string;
-  /** The project key. */
-  key: string;
+  credentials: Credentials;
+  /** The project of the administrator; a project key has its own. */
+  project?: string | undefined;
   retrier: Retrier;
+  /** Receives each request after its answer began, or failed. */
+  onRequest?: ((request: RequestReport) => void) | undefined;
   /** Certificates of further authorities to trust, in PEM. */
-  authorities?: string;
+  authorities?: string | undefined;
+}
+
+/** A request that was sent, without its secrets. */
+export interface RequestReport {
+  method: string;
+  /** With the query. */
+  path: string;
+  /** `undefined` if there was no answer. */
+  status: number | undefined;
+  /** Milliseconds until the answer began. */
+  time: number;
 }
 
 /** A request to the server's API. */
@@ -22,6 +36,8 @@ export interface ApiRequest {
   method: string;
   /** After `/v1/{project}`, with the query. */
   path: string;
+  /** Whether the path is rather that after the server's address. */
+  isOfServer?: true;
   headers?: Record<string, string>;
   body?: Uint8Array | string;
   /** Milliseconds until the answer must begin. */
@@ -31,35 +47,41 @@ export interface ApiRequest {
 /** Statuses that may pass. Not 501 and 507: a repeated request would fail as well. */
 const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Sends requests to one server with one project's key. Redirects are not followed, as they would leak the key. */
+/** Sends requests to one server with the same credentials. Redirects are not followed, as they would leak the key. */
 export class Connection implements Disposable {
-  readonly project: string;
   readonly origin: string;
   readonly retrier: Retrier;
-  readonly #base: string;
-  readonly #key: string;
+  readonly #address: string;
+  readonly #credentials: Credentials;
+  readonly #project: string | undefined;
   readonly #client: Deno.HttpClient | undefined;
+  readonly #onRequest: (request: RequestReport) => void;
 
-  /** @throws {ClientError} if the address or the key is malformed. The message repeats neither, as they may be secret. */
-  constructor({ url, key, retrier, authorities }: ConnectionOptions) {
-    const parsed = parseProjectKey(key);
-    if (parsed === undefined) {
-      throw new ClientError(
-        "The project key must look like <project id>_<secret>, as the server printed it. Check KVDRIVE_KEY or the file of --key-file",
-      );
-    }
+  /** @throws {ClientError} if the address is malformed. The message does not repeat what may be secret. */
+  constructor(
+    { url, credentials, project, retrier, authorities, onRequest }: ConnectionOptions,
+  ) {
     const address = parseAddress(url);
-    this.project = parsed.project;
     this.origin = address.origin;
     this.retrier = retrier;
-    this.#key = key;
-    this.#base = `${address.origin}${address.pathname.replace(/\/+$/, "")}/v1/${parsed.project}`;
+    this.#credentials = credentials;
+    this.#project = credentials.kind === "key" ? credentials.project : project;
+    this.#address = `${address.origin}${address.pathname.replace(/\/+$/, "")}`;
     this.#client = authorities === undefined ? undefined : clientTrusting(authorities);
+    this.#onRequest = onRequest ?? (() => {});
+  }
+
+  /** The project that paths are in. @throws {ClientError} if the administrator did not choose one. */
+  get project(): string {
+    if (this.#project !== undefined) return this.#project;
+    throw new ClientError(
+      "The administrator's token opens all projects: choose one with --project, or use a project key",
+    );
   }
 
   /** Differs between any two servers or projects. */
   get identity(): string {
-    return this.#base;
+    return `${this.#address}/v1/${this.project}`;
   }
 
   /** Whether the key crosses a network unencrypted. */
@@ -106,15 +128,28 @@ export class Connection implements Disposable {
    * @throws {Refused} if the server refuses the request.
    */
   async send(
-    { method, path, headers, body, timeout = ANSWER_TIME }: ApiRequest,
+    { method, path, isOfServer, headers, body, timeout = ANSWER_TIME }: ApiRequest,
   ): Promise<Response> {
     // Byte ranges refer to the stored bytes, not to compressed ones.
-    const all = headersOf({ ...headers, "Accept-Encoding": "identity", "X-Api-Key": this.#key });
+    const all = headersOf({
+      ...headers,
+      "Accept-Encoding": "identity",
+      ...credentialHeaders(this.#credentials),
+    });
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeout);
+    const url = (isOfServer ? this.#address : this.identity) + path;
+    const began = performance.now();
+    const report = (status?: number): void =>
+      this.#onRequest({
+        method,
+        path: url.slice(this.origin.length),
+        status,
+        time: performance.now() - began,
+      });
     let answer: Response;
     try {
-      answer = await fetch(this.#base + path, {
+      answer = await fetch(url, {
         method,
         headers: all,
         redirect: "manual",
@@ -123,12 +158,14 @@ export class Connection implements Disposable {
         ...(this.#client === undefined ? {} : { client: this.#client }),
       });
     } catch (error) {
+      report();
       throw abort.signal.aborted
         ? new TemporaryFailure(`${this.origin} did not answer within ${timeout / 1000} s`)
         : this.#connectionError(error);
     } finally {
       clearTimeout(timer);
     }
+    report(answer.status);
     if (answer.ok) return answer;
     throw await this.#refusal(answer);
   }
@@ -164,9 +201,10 @@ export class Connection implements Disposable {
     if (sentence === "") return foreignRefusal(origin, status, waitIn(headers));
     // Retrying a wrong key is useless, and prolongs the wait of other clients of this network.
     if (status === 401 || (status === 429 && /wrong keys/.test(sentence))) {
+      const what = this.#credentials.kind === "key" ? "project key" : "administrator's token";
       return new Refused(
         status,
-        `${origin} does not accept the project key (${sentence}). Check KVDRIVE_KEY or the file of --key-file`,
+        `${origin} does not accept the ${what} (${sentence}). Check KVDRIVE_KEY or the file of --key-file, or log in again with kvdrive login`,
       );
     }
     if (TEMPORARY_STATUSES.has(status)) {

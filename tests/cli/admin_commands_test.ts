@@ -7,6 +7,7 @@ import { ShopStore, StoreCommands, waitUntilKnown } from "../support/store/comma
 const CALLS: readonly string[][] = [
   ["project", "create"],
   ["project", "list"],
+  ["project", "show", "shop"],
   ["project", "change", "shop", "--max-bytes", "1GB"],
   ["project", "delete", "shop", "--yes"],
   ["key", "create", "shop"],
@@ -14,17 +15,20 @@ const CALLS: readonly string[][] = [
   ["key", "revoke", "shop", "abcdefgh", "--yes"],
   ["app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000"],
   ["app", "list", "shop"],
+  ["app", "show", "shop", "blog"],
+  ["app", "change", "shop", "blog", "--host", "none"],
   ["app", "delete", "shop", "blog", "--yes"],
   ["access", "on", "shop", "blog"],
   ["access", "off", "shop", "blog"],
   ["app-key", "create", "shop", "blog", "--name", "agent"],
   ["app-key", "list", "shop", "blog"],
   ["app-key", "revoke", "shop", "blog", "--name", "agent", "--yes"],
+  ["event", "list", "shop"],
   ["link", "rotate-key", "--yes"],
   ["admin-token", "reset", "--yes"],
 ];
 
-const GROUPS = ["project", "key", "app", "access", "app-key", "link", "admin-token"];
+const GROUPS = ["project", "key", "app", "access", "app-key", "event", "admin-token"];
 
 /** The words of a command, without what it is called with. */
 function nameOf([group = "", command = ""]: readonly string[]): string {
@@ -170,16 +174,20 @@ Deno.test("The permissions that the tasks grant are enough for every command.", 
   const calls = [
     ["project", "create"],
     ["project", "list"],
+    ["project", "show", "shop"],
     ["project", "change", "shop", "--max-bytes", "1GB"],
     ["key", "create", "shop"],
     ["key", "list", "shop"],
     ["key", "revoke", "shop", shop.key.slice("shop_".length).slice(0, 8), "--yes"],
     ["app", "create", "shop", "blog", "--upstream", "http://127.0.0.1:3000"],
     ["app", "list", "shop"],
+    ["app", "show", "shop", "blog"],
+    ["app", "change", "shop", "blog", "--host", "none"],
     ["access", "on", "shop", "blog"],
     ["app-key", "create", "shop", "blog", "-n", "agent"],
     [...outfile, shop.folder.at("key")],
     ["app-key", "list", "shop", "blog"],
+    ["event", "list", "shop"],
     ["app-key", "revoke", "shop", "blog", "-n", "agent", "--yes"],
     ["access", "off", "shop", "blog"],
     ["link", "rotate-key", "--yes"],

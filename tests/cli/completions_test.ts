@@ -5,7 +5,7 @@ import { Folder, runCommand } from "../support/command.ts";
 const CASES: readonly (readonly [line: readonly string[], expected: readonly string[]])[] = [
   [["pu"], ["put"]],
   [["key", ""], ["create", "list", "revoke"]],
-  [["key", "create", "--na"], ["--name"]],
+  [["key", "create", "--na"], ["--name", "--name-prefix"]],
   [["put", "a", "d:", "--ty"], ["--type"]],
   [["serve", "--tls-"], ["--tls-cert", "--tls-key"]],
   [["version", "--"], []],

@@ -24,15 +24,16 @@ Deno.test("A project gets another key, which is shown once and listed by its pre
   await using shop = await ShopStore.make();
   const made = await shop.json<NewKey>("key", "create", "shop", "--name", "laptop");
   const { name, prefix, project_key, created } = made;
-  assertEquals(Object.keys(made).length, 4);
+  assertEquals(Object.keys(made).length, 9);
   assertEquals([name, prefix], ["laptop", project_key.slice("shop_".length).slice(0, 8)]);
   assertEquals(PROJECT_KEY.exec(project_key)?.[1], "shop");
   assertMatch(created, TIME);
   const { keys } = await shop.json<Keys>("key", "list", "shop");
   assertEquals(keys.map((key) => key.name), [null, "laptop"]);
-  assertEquals(keys[1], { prefix, name, created });
+  const { project_key: _secret, ...listed } = made;
+  assertEquals(keys[1], listed);
   const table = await shop.text("key", "list", "shop");
-  assertStringIncludes(table, `\n${prefix}  laptop  ${created}\n`);
+  assertStringIncludes(table, `\n${prefix}  laptop  ${created}  all `);
   assert(!table.includes(project_key));
 });
 

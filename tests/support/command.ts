@@ -155,7 +155,14 @@ export function environment(settings: Record<string, string>): Record<string, st
   const all = Object.entries(Deno.env.toObject());
   const inherited = Object.fromEntries(all.filter(([name]) => !isSetting(name)));
   // Tests run side by side: without this each would open the gate on the same port.
-  return { ...inherited, NO_COLOR: "1", KVDRIVE_APPS_PORT: "0", ...settings };
+  return {
+    ...inherited,
+    NO_COLOR: "1",
+    KVDRIVE_APPS_PORT: "0",
+    // The profiles of the user who runs the tests must not matter.
+    XDG_CONFIG_HOME: "/nonexistent",
+    ...settings,
+  };
 }
 
 /** Where an executable keeps its runtime is no setting of the program. */

@@ -44,14 +44,19 @@ const namePrefix: Schema = {
   examples: ["inbox/"],
 };
 
-const keyFields = {
-  prefix: schema("KeyPrefix"),
-  name: orNull(schema("Label")),
+/** The schemas of what limits a key. */
+export const keyLimitFields = {
   permissions: { ...permissions, uniqueItems: true },
   drives: orNull({ ...drives, uniqueItems: true }),
   name_prefix: orNull(namePrefix),
-  created: schema("Second"),
   expires: orNull(schema("Second")),
+};
+
+const keyFields = {
+  ...keyLimitFields,
+  prefix: schema("KeyPrefix"),
+  name: orNull(schema("Label")),
+  created: schema("Second"),
   last_used: {
     ...orNull(schema("Second")),
     description: "The hour in which the key was last used; `null` before the first use.",

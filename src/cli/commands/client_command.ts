@@ -8,16 +8,18 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
   {
     name: "url",
     value: "URL",
-    help: "address of the server",
+    help: "server",
     variable: "KVDRIVE_URL",
-    default: DEFAULT_URL,
+    unset: `the profile's, else ${DEFAULT_URL}`,
   },
   {
     name: "key-file",
     value: "FILE",
-    help: "file with the project key",
-    unset: "the key in KVDRIVE_KEY",
+    help: "file with the project key or the administrator's token",
+    unset: "KVDRIVE_KEY",
   },
+  { name: "profile", value: "NAME", help: "the server of this profile", unset: "the current one" },
+  { name: "project", value: "PROJECT", help: "the project, if the key does not tell" },
   { name: "cacert", value: "FILE", help: "certificates of further authorities to trust, in PEM" },
   {
     name: "retry-for",
@@ -25,6 +27,7 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
     help: "how long failed requests are repeated; 0 for never",
     default: DEFAULT_RETRY_FOR,
   },
+  { name: "verbose", short: "v", help: "show the requests on standard error" },
   { name: "json", help: "print results as JSON, one object per line" },
 ];
 

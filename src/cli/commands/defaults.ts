@@ -11,3 +11,7 @@ export const DEFAULT_HEALTH_TIMEOUT = "5s";
 
 /** The file of secrets. systemd reads it as root, before it switches to the server's user. */
 export const DEFAULT_ENV_FILE = "/etc/kvdrive/env";
+
+/** Events that `event list` shows, and days that `usage` shows. */
+export const DEFAULT_EVENTS = 100;
+export const DEFAULT_USAGE_DAYS = 30;

@@ -14,6 +14,9 @@ export interface Section {
 const NAME_WIDTH = 22;
 const FLAG_WIDTH = 26;
 
+/** The longest usage line, in columns. */
+const MAX_USAGE_WIDTH = 96;
+
 /** Returns what `kvdrive help` prints. */
 export function helpText(version: string, sections: readonly Section[], style: Style): string {
   const blocks = sections.map(({ title, commands }) => {
@@ -39,7 +42,9 @@ const HELP_SUMMARY = "print this help, or that of a command";
 
 /** Returns what `kvdrive help COMMAND` prints for a command, or for all of a group. */
 export function commandHelp(commands: readonly Command[], style: Style): string {
-  const usages = commands.map((command) => `  ${usageOf(command)}\n      ${command.summary}\n`);
+  const usages = commands.map((command) =>
+    `  ${wrapped(usageOf(command))}\n      ${command.summary}\n`
+  );
   const examples = commands.flatMap(({ examples }) => examples);
   const blocks = [
     `${style.bold("Usage:")}\n${usages.join("")}`,
@@ -55,6 +60,18 @@ export function commandHelp(commands: readonly Command[], style: Style): string 
     blocks.push(`${style.bold("Options:")}\n${rows}${unitsHelp(options)}`);
   }
   return blocks.join("\n");
+}
+
+/** Breaks a usage line between its parts, where it would be too long. */
+function wrapped(usage: string): string {
+  const lines = [""];
+  for (const part of usage.match(/\[--[^\]]*\]|\S+/g) ?? []) {
+    const line = lines.at(-1) ?? "";
+    const longer = line === "" ? part : `${line} ${part}`;
+    if (longer.length > MAX_USAGE_WIDTH) lines.push(`    ${part}`);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("\n  ");
 }
 
 /** Returns the default of an option as text, with its environment variable if that takes precedence. */

@@ -1,58 +1,37 @@
-import { appJson, appKeyJson } from "../../../api/admin/json.ts";
-import { HostRules, upstreamProblem } from "../../../rules/hosts.ts";
+import type { Administration, App, AppKey } from "../../../client/administration.ts";
+import { upstreamProblem } from "../../../rules/hosts.ts";
 import { appNameProblem, descriptionProblem, keyNameProblem } from "../../../rules/names.ts";
-import type { AppKeyInfo } from "../../../store/accounts/app_keys.ts";
-import type { AppInfo } from "../../../store/accounts/apps.ts";
-import { AccessIsOff } from "../../../store/engine/errors.ts";
-import type { Store } from "../../../store/store.ts";
-import { CommandError } from "../../terminal/output.ts";
-import { plural, quoteWord } from "../../terminal/text.ts";
-import { requireProject } from "./project.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
 import { SecretFile } from "../secret_file.ts";
-import type { StoreCall } from "../store_call.ts";
+import type { AdminCall } from "./admin_call.ts";
 
-/** Returns an application. @throws {CommandError} if there is no such project or application. */
-async function requireApp(store: Store, project: string, app: string): Promise<AppInfo> {
-  await requireProject(store, project);
-  const canBe = appNameProblem(app) === undefined;
-  const info = canBe ? await store.apps.get(project, app) : undefined;
-  if (info === undefined) throw noSuchApp(project, app);
-  return info;
-}
+/** The value that removes a setting. */
+const NONE = "none";
 
-function noSuchApp(project: string, app: string): CommandError {
-  return new CommandError(
-    `The project ${project} has no application ${quoteWord(app)}: see kvdrive app list`,
-  );
-}
-
-export async function createApp(call: StoreCall): Promise<void> {
+export async function createApp(call: AdminCall): Promise<void> {
   const { project } = call;
   call.validate("NAME", appNameProblem);
   call.validate("upstream", upstreamProblem);
-  const host = call.get("host")?.toLowerCase();
-  const hosts = await HostRules.load(call.serverNames);
-  call.validate("host", (text) => hosts.problemOf(text.toLowerCase()));
-  const access = call.has("protect");
-  const settings = { upstream: call.required("upstream"), host, access };
-  const app = await call.withStore(async (store) => {
-    await requireProject(store, project);
-    return await store.apps.create(project, call.required("NAME"), settings);
-  });
-  const state = access
-    ? `It requires a key: create one with kvdrive app-key create ${project} ${app.app}.`
-    : `It is open to everyone: protect it with kvdrive access on ${project} ${app.app}.`;
-  const created = `The application ${app.app} of the project ${project} is registered.`;
-  call.print(appJson(app), [`${created} ${state}`]);
+  const enabled = call.has("protect");
+  const app = await call.administer((on) =>
+    on.createApp(project, {
+      name: call.required("NAME"),
+      upstream: call.required("upstream"),
+      host: call.get("host")?.toLowerCase(),
+      access: { enabled },
+    })
+  );
+  const state = enabled
+    ? `It requires a key: create one with kvdrive app-key create ${project} ${app.name}.`
+    : `It is open to everyone: protect it with kvdrive access on ${project} ${app.name}.`;
+  const created = `The application ${app.name} of the project ${project} is registered.`;
+  call.print(app, [`${created} ${state}`]);
 }
 
-export async function listApps(call: StoreCall): Promise<void> {
+export async function listApps(call: AdminCall): Promise<void> {
   const { project } = call;
-  const found = await call.withStore(async (store) => {
-    await requireProject(store, project);
-    return await store.apps.list(project);
-  });
-  const apps = found.map(appJson);
+  const apps = await call.administer((on) => on.listApps(project));
   const rows = apps.map(({ name, access, upstream, host, created }) => {
     return [name, access.enabled ? "on" : "off", upstream, host, created];
   });
@@ -60,36 +39,62 @@ export async function listApps(call: StoreCall): Promise<void> {
   call.printTable({ apps }, headings, rows, `The project ${project} has no applications.`);
 }
 
-export async function deleteApp(call: StoreCall): Promise<void> {
+export async function showApp(call: AdminCall): Promise<void> {
+  const { project } = call;
+  const app = await call.administer((on) => on.showApp(project, call.required("NAME")));
+  call.print(app, linesOf(app));
+}
+
+export async function changeApp(call: AdminCall): Promise<void> {
+  const { project } = call;
+  const [upstream, host] = [call.get("upstream"), call.get("host")];
+  if (upstream === undefined && host === undefined) {
+    throw new UsageError("Nothing to change: give --upstream, --host or both");
+  }
+  if (upstream !== NONE) call.validate("upstream", upstreamProblem);
+  const changes = {
+    ...(upstream === undefined ? {} : { upstream: upstream === NONE ? null : upstream }),
+    ...(host === undefined ? {} : { host: host === NONE ? null : host.toLowerCase() }),
+  };
+  const app = await call.administer((on) => on.changeApp(project, call.required("NAME"), changes));
+  call.print(app, linesOf(app));
+}
+
+function linesOf({ name, upstream, host, access, created }: App): string[] {
+  return [
+    `Name:            ${name}`,
+    `Upstream:        ${upstream ?? NONE}`,
+    `Host name:       ${host ?? NONE}`,
+    `Access control:  ${access.enabled ? "on" : "off"}`,
+    `Created:         ${created}`,
+  ];
+}
+
+export async function deleteApp(call: AdminCall): Promise<void> {
   const { project } = call;
   const name = call.required("NAME");
-  await call.withStore(async (store) => {
-    await requireApp(store, project, name);
-    const keys = plural((await store.appKeys.list(project, name)).length, "API key");
+  await call.administer(async (on) => {
+    const keys = plural((await on.listAppKeys(project, name)).length, "API key");
     call.confirm(`Delete the application ${name} of the project ${project} with its ${keys}?`);
-    if (!await store.apps.delete(project, name)) throw noSuchApp(project, name);
+    await on.deleteApp(project, name);
   });
   call.print({ name }, [
     `The application ${name} is deleted. Running servers follow within 5 seconds.`,
   ]);
 }
 
-export async function protectApp(call: StoreCall): Promise<void> {
+export async function protectApp(call: AdminCall): Promise<void> {
   await switchAccess(call, true);
 }
 
-export async function openApp(call: StoreCall): Promise<void> {
+export async function openApp(call: AdminCall): Promise<void> {
   await switchAccess(call, false);
 }
 
-async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
+async function switchAccess(call: AdminCall, enabled: boolean): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  await call.withStore(async (store) => {
-    await requireApp(store, project, app);
-    const changed = await store.apps.update(project, app, { access: enabled });
-    if (changed === undefined) throw noSuchApp(project, app);
-  });
+  await call.administer((on) => on.switchAccess(project, app, enabled));
   const effect = enabled
     ? "is on: requests need a key or the owner's session"
     : "is off: every request is allowed. Its keys are kept";
@@ -98,91 +103,78 @@ async function switchAccess(call: StoreCall, enabled: boolean): Promise<void> {
   ]);
 }
 
-export async function createApiKey(call: StoreCall): Promise<void> {
-  const { project } = call;
+export async function createAppKey(call: AdminCall): Promise<void> {
   call.validate("name", keyNameProblem);
   call.validate("desc", descriptionProblem);
   const path = call.get("outfile");
-  const { text, ...info } = await call.withStore(async (store) => {
-    await requireApp(store, project, call.required("APP"));
-    return await (path === undefined ? createKey(call, store) : createKeyFile(path, call, store));
-  });
-  const shape = appKeyJson(info);
+  const { api_key, ...key } = await call.administer((on) =>
+    path === undefined ? createKey(call, on) : createKeyFile(path, call, on)
+  );
   if (path !== undefined) {
-    return call.print(shape, [
-      `The API key ${info.prefix} was written to ${path}. It is stored nowhere else.`,
+    return call.print(key, [
+      `The API key ${key.prefix} was written to ${path}. It is stored nowhere else.`,
     ]);
   }
-  const { created, ...rest } = shape;
-  call.print({ ...rest, api_key: text, created }, [
-    `API key:  ${text}`,
+  const { created, ...rest } = key;
+  call.print({ ...rest, api_key, created }, [
+    `API key:  ${api_key}`,
     "",
     "The key is shown only once: store it like a password.",
   ]);
 }
 
-async function createKey(call: StoreCall, store: Store): Promise<AppKeyInfo & { text: string }> {
-  const description = call.get("desc");
-  const app = call.required("APP");
-  const fields = { name: call.required("name"), ...(description !== undefined && { description }) };
-  try {
-    return await store.appKeys.create(call.project, app, fields);
-  } catch (error) {
-    if (!(error instanceof AccessIsOff)) throw error;
-    const enable = `turn it on with kvdrive access on ${call.project} ${app}`;
-    throw new CommandError(`Access control of ${app} is off: ${enable}`, { cause: error });
-  }
+type CreatedKey = AppKey & { api_key: string };
+
+async function createKey(call: AdminCall, on: Administration): Promise<CreatedKey> {
+  const key = { name: call.required("name"), description: call.get("desc") };
+  return await on.createAppKey(call.project, call.required("APP"), key);
 }
 
 /** Creates a key in a new file. The file is created first, so that no key exists without it. */
 async function createKeyFile(
   path: string,
-  call: StoreCall,
-  store: Store,
-): Promise<AppKeyInfo & { text: string }> {
+  call: AdminCall,
+  on: Administration,
+): Promise<CreatedKey> {
+  const app = call.required("APP");
+  await on.showApp(call.project, app);
   using file = await SecretFile.create(path);
-  let made: AppKeyInfo & { text: string } | undefined;
+  let made: CreatedKey | undefined;
   try {
-    made = await createKey(call, store);
-    await file.write(made.text);
+    made = await createKey(call, on);
+    await file.write(made.api_key);
     return made;
   } catch (error) {
-    if (made !== undefined) {
-      await store.appKeys.revoke(call.project, call.required("APP"), made.name);
-    }
+    if (made !== undefined) await on.revokeAppKey(call.project, app, made.name);
     await file.discard();
     throw error;
   }
 }
 
-export async function deleteApiKey(call: StoreCall): Promise<void> {
+export async function revokeAppKey(call: AdminCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
   const name = call.required("name");
-  await call.withStore(async (store) => {
-    await requireApp(store, project, app);
-    const key = (await store.appKeys.list(project, app)).find((key) => key.name === name);
-    // The name is not repeated: it may be the key itself by mistake.
-    const noSuchKey = new CommandError(
-      `The application ${app} has no key with that name: see kvdrive app-key list ${project} ${app}`,
-    );
-    if (key === undefined) throw noSuchKey;
+  await call.administer(async (on) => {
+    const key = (await on.listAppKeys(project, app)).find((key) => key.name === name);
+    if (key === undefined) {
+      // The name is not repeated: it may be the key itself by mistake.
+      throw new CommandError(
+        `The application ${app} has no key with that name: see kvdrive app-key list ${project} ${app}`,
+      );
+    }
     call.confirm(`Delete the API key "${name}" (${key.prefix}) of the application ${app}?`);
-    if (!await store.appKeys.revoke(project, app, name)) throw noSuchKey;
+    await on.revokeAppKey(project, app, name);
   });
   call.print({ name }, [
     `The API key "${name}" is deleted. Running servers follow within 5 seconds.`,
   ]);
 }
 
-export async function listApiKeys(call: StoreCall): Promise<void> {
+export async function listAppKeys(call: AdminCall): Promise<void> {
   const { project } = call;
   const app = call.required("APP");
-  const found = await call.withStore(async (store) => {
-    await requireApp(store, project, app);
-    return await store.appKeys.list(project, app);
-  });
-  const keys = found.map(appKeyJson);
+  const keys = await call.administer((on) => on.listAppKeys(project, app));
   const rows = keys.map((key) => [key.name, key.prefix, key.created, key.description]);
   const headings = ["NAME", "PREFIX", "CREATED", "DESCRIPTION"];
   call.printTable({ keys }, headings, rows, `The application ${app} has no keys.`);

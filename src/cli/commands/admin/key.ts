@@ -1,40 +1,57 @@
-import { isoSeconds } from "../../../rules/dates.ts";
-import { keyNameProblem } from "../../../rules/names.ts";
+import { driveNameProblem, keyNameProblem, namePrefixProblem } from "../../../rules/names.ts";
+import { MAX_KEY_LIFE, PERMISSIONS } from "../../../rules/rights.ts";
 import { KEY_PREFIX_LENGTH } from "../../../rules/secrets.ts";
-import { CommandError } from "../../terminal/output.ts";
-import { noSuchProject, requireProject } from "./project.ts";
-import type { StoreCall } from "../store_call.ts";
+import { parseDuration } from "../../../rules/units.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { quoteWord } from "../../terminal/text.ts";
+import type { AdminCall } from "./admin_call.ts";
 
-export async function createKey(call: StoreCall): Promise<void> {
+export async function createKey(call: AdminCall): Promise<void> {
   const { project } = call;
   call.validate("name", keyNameProblem);
-  const made = await call.withStore((store) =>
-    store.keys.create(project, { name: call.get("name") })
-  );
-  if (made === undefined) throw noSuchProject(project);
-  const { key, prefix, name = null, created } = made;
-  call.print({ name, prefix, project_key: key.text, created: isoSeconds(created) }, [
-    `Project key:  ${key.text}`,
+  call.validate("name-prefix", namePrefixProblem);
+  const wanted = {
+    name: call.get("name"),
+    permissions: listOf(call, "permissions", permissionProblem),
+    drives: listOf(call, "drives", driveNameProblem),
+    name_prefix: call.get("name-prefix"),
+    expires_in: secondsIn(call),
+  };
+  const made = await call.administer((on) => on.createKey(project, wanted));
+  call.print(made, [
+    `Project key:  ${made.project_key}`,
     "",
     "The key is shown only once: store it like a password.",
   ]);
 }
 
-export async function listKeys(call: StoreCall): Promise<void> {
+export async function listKeys(call: AdminCall): Promise<void> {
   const { project } = call;
-  const found = await call.withStore(async (store) => {
-    await requireProject(store, project);
-    return await store.keys.list(project);
-  });
-  const keys = found.map(({ prefix, name = null, created }) => {
-    return { prefix, name, created: isoSeconds(created) };
-  });
-  const rows = keys.map(({ prefix, name, created }) => [prefix, name, created]);
-  const ifEmpty = `The project ${project} has no keys.`;
-  call.printTable({ keys }, ["PREFIX", "NAME", "CREATED"], rows, ifEmpty);
+  const keys = await call.administer((on) => on.listKeys(project));
+  const rows = keys.map((key) => [
+    key.prefix,
+    key.name,
+    key.created,
+    key.permissions.length === PERMISSIONS.length ? "all" : key.permissions.join(","),
+    key.drives === null ? "all" : key.drives.join(","),
+    key.name_prefix,
+    key.expires,
+    key.last_used,
+  ]);
+  const headings = [
+    "PREFIX",
+    "NAME",
+    "CREATED",
+    "PERMISSIONS",
+    "DRIVES",
+    "NAMES BELOW",
+    "EXPIRES",
+    "LAST USED",
+  ];
+  call.printTable({ keys }, headings, rows, `The project ${project} has no keys.`);
 }
 
-export async function revokeKey(call: StoreCall): Promise<void> {
+export async function revokeKey(call: AdminCall): Promise<void> {
   const { project } = call;
   // A value of another length may be a whole key, which is not repeated.
   call.validate(
@@ -42,18 +59,18 @@ export async function revokeKey(call: StoreCall): Promise<void> {
     ({ length }) => length === KEY_PREFIX_LENGTH ? undefined : PREFIX_PROBLEM,
   );
   const prefix = call.required("PREFIX");
-  await call.withStore(async (store) => {
-    await requireProject(store, project);
-    const keys = await store.keys.list(project);
+  await call.administer(async (on) => {
+    const keys = await on.listKeys(project);
     const key = keys.find((key) => key.prefix === prefix);
-    const noSuchKey = new CommandError(
-      `The project ${project} has no key with the prefix "${prefix}": see kvdrive key list`,
-    );
-    if (key === undefined) throw noSuchKey;
-    const name = key.name === undefined ? "" : ` ("${key.name}")`;
+    if (key === undefined) {
+      throw new CommandError(
+        `The project ${project} has no key with the prefix "${prefix}": see kvdrive key list`,
+      );
+    }
+    const name = key.name === null ? "" : ` ("${key.name}")`;
     const others = keys.length === 1 ? ", which has no other key" : "";
     call.confirm(`Revoke the key ${prefix}${name} of the project ${project}${others}?`);
-    if (!await store.keys.revoke(project, prefix)) throw noSuchKey;
+    await on.revokeKey(project, prefix);
   });
   call.print({ prefix }, [
     `The key ${prefix} is revoked. Running servers refuse it within 5 seconds.`,
@@ -62,3 +79,32 @@ export async function revokeKey(call: StoreCall): Promise<void> {
 
 /** What a prefix must be, as the end of a sentence. */
 const PREFIX_PROBLEM = `must be the ${KEY_PREFIX_LENGTH} characters that kvdrive key list shows`;
+
+/** Parses a list with commas; `undefined` if the option is not given. */
+function listOf(
+  call: AdminCall,
+  option: string,
+  problemOf: (item: string) => string | undefined,
+): string[] | undefined {
+  const items = call.get(option)?.split(",");
+  const problem = items?.map(problemOf).find((one) => one !== undefined);
+  if (problem === undefined) return items;
+  throw new UsageError(`A value of --${option} ${problem}`);
+}
+
+function permissionProblem(text: string): string | undefined {
+  return PERMISSIONS.some((one) => one === text)
+    ? undefined
+    : `is ${quoteWord(text)}: choose from ${PERMISSIONS.join(", ")}`;
+}
+
+/** Parses `--expires-in` to seconds. */
+function secondsIn(call: AdminCall): number | undefined {
+  const text = call.get("expires-in");
+  if (text === undefined) return undefined;
+  const seconds = Math.ceil((parseDuration(text, MAX_KEY_LIFE * 1000) ?? 0) / 1000);
+  if (seconds > 0) return seconds;
+  throw new UsageError(
+    `Bad value ${quoteWord(text)} of --expires-in: it must be a time like 12h, 7d or 365d`,
+  );
+}

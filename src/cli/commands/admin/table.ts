@@ -1,6 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
-import { storeCommand } from "../store_command.ts";
+import { DEFAULT_EVENTS, DEFAULT_USAGE_DAYS } from "../defaults.ts";
+import { adminCommand } from "./admin_command.ts";
 
 const APP_OPERANDS = ["PROJECT", "APP"];
 
@@ -13,7 +14,7 @@ const KEY_NAME: OptionSpec = {
 };
 
 export const projectCommands: readonly Command[] = [
-  storeCommand({
+  adminCommand({
     name: "project create",
     operands: ["[NAME]"],
     options: [
@@ -28,13 +29,20 @@ export const projectCommands: readonly Command[] = [
     ],
     load: async () => (await import("./project.ts")).createProject,
   }),
-  storeCommand({
+  adminCommand({
     name: "project list",
     summary: "list the projects and their sizes",
     examples: [["kvdrive project list", "Print a table; --json for programs"]],
     load: async () => (await import("./project.ts")).listProjects,
   }),
-  storeCommand({
+  adminCommand({
+    name: "project show",
+    operands: ["ID"],
+    summary: "show a project and its drives",
+    examples: [["kvdrive project show album", "Print its usage and its settings"]],
+    load: async () => (await import("./project.ts")).showProject,
+  }),
+  adminCommand({
     name: "project change",
     operands: ["ID"],
     options: [
@@ -48,15 +56,20 @@ export const projectCommands: readonly Command[] = [
         value: "DOMAIN",
         help: "domain below which its owner may choose host names, or none",
       },
+      {
+        name: "trash-days",
+        value: "N",
+        help: "days that the trash keeps files; 0 turns it off",
+      },
     ],
-    summary: "limit the size of a project, or allow it host names",
+    summary: "set the limit, the host names and the trash of a project",
     examples: [
       ["kvdrive project change album --max-bytes 20GB", "Set the limit"],
       ["kvdrive project change album --max-bytes none", "Remove it"],
     ],
     load: async () => (await import("./project.ts")).changeProject,
   }),
-  storeCommand({
+  adminCommand({
     name: "project delete",
     operands: ["ID"],
     asks: true,
@@ -67,22 +80,36 @@ export const projectCommands: readonly Command[] = [
 ];
 
 export const keyCommands: readonly Command[] = [
-  storeCommand({
+  adminCommand({
     name: "key create",
     operands: ["PROJECT"],
-    options: [{ name: "name", short: "n", value: "NAME", help: "name of the key, for lists" }],
+    options: [
+      { name: "name", short: "n", value: "NAME", help: "name of the key, for lists" },
+      {
+        name: "permissions",
+        value: "LIST",
+        help: "of read, write, delete, list and admin, comma-separated",
+        unset: "all",
+      },
+      { name: "drives", value: "LIST", help: "drives, comma-separated", unset: "all" },
+      { name: "name-prefix", value: "TEXT", help: "only names that begin with it", unset: "all" },
+      { name: "expires-in", value: "TIME", help: "life of the key", unset: "it does not expire" },
+    ],
     summary: "create another key for a project",
-    examples: [["kvdrive key create album --name laptop", "Print a new key"]],
+    examples: [
+      ["kvdrive key create album --name laptop", "Print a new key"],
+      ["kvdrive key create album --permissions read,list --expires-in 7d", "A key for readers"],
+    ],
     load: async () => (await import("./key.ts")).createKey,
   }),
-  storeCommand({
+  adminCommand({
     name: "key list",
     operands: ["PROJECT"],
     summary: "list the keys of a project by their prefixes",
     examples: [["kvdrive key list album", "Print a table"]],
     load: async () => (await import("./key.ts")).listKeys,
   }),
-  storeCommand({
+  adminCommand({
     name: "key revoke",
     operands: ["PROJECT", "PREFIX"],
     asks: true,
@@ -93,7 +120,7 @@ export const keyCommands: readonly Command[] = [
 ];
 
 export const appCommands: readonly Command[] = [
-  storeCommand({
+  adminCommand({
     name: "app create",
     operands: ["PROJECT", "NAME"],
     options: [
@@ -116,14 +143,34 @@ export const appCommands: readonly Command[] = [
     ],
     load: async () => (await import("./app.ts")).createApp,
   }),
-  storeCommand({
+  adminCommand({
     name: "app list",
     operands: ["PROJECT"],
     summary: "list the applications of a project",
     examples: [["kvdrive app list album", "Print a table"]],
     load: async () => (await import("./app.ts")).listApps,
   }),
-  storeCommand({
+  adminCommand({
+    name: "app show",
+    operands: ["PROJECT", "NAME"],
+    summary: "show an application",
+    examples: [["kvdrive app show album viewer", "Print its addresses"]],
+    load: async () => (await import("./app.ts")).showApp,
+  }),
+  adminCommand({
+    name: "app change",
+    operands: ["PROJECT", "NAME"],
+    options: [
+      { name: "upstream", value: "URL", help: "address of the application, or none" },
+      { name: "host", value: "HOST", help: "host name of the application, or none" },
+    ],
+    summary: "change the addresses of an application",
+    examples: [
+      ["kvdrive app change album viewer --host viewer.example.com", "Give it a host name"],
+    ],
+    load: async () => (await import("./app.ts")).changeApp,
+  }),
+  adminCommand({
     name: "app delete",
     operands: ["PROJECT", "NAME"],
     asks: true,
@@ -131,7 +178,7 @@ export const appCommands: readonly Command[] = [
     examples: [["kvdrive app delete album viewer", "Delete it, after a question"]],
     load: async () => (await import("./app.ts")).deleteApp,
   }),
-  storeCommand({
+  adminCommand({
     name: "access on",
     oldNames: ["auth enable"],
     operands: APP_OPERANDS,
@@ -139,7 +186,7 @@ export const appCommands: readonly Command[] = [
     examples: [["kvdrive access on album viewer", "Protect an application"]],
     load: async () => (await import("./app.ts")).protectApp,
   }),
-  storeCommand({
+  adminCommand({
     name: "access off",
     oldNames: ["auth disable"],
     operands: APP_OPERANDS,
@@ -147,7 +194,7 @@ export const appCommands: readonly Command[] = [
     examples: [["kvdrive access off album viewer", "Open an application to everyone"]],
     load: async () => (await import("./app.ts")).openApp,
   }),
-  storeCommand({
+  adminCommand({
     name: "app-key create",
     oldNames: ["auth create-api-key"],
     operands: APP_OPERANDS,
@@ -165,17 +212,17 @@ export const appCommands: readonly Command[] = [
     examples: [
       ["kvdrive app-key create album viewer --name ci --outfile viewer.key", "Into a new file"],
     ],
-    load: async () => (await import("./app.ts")).createApiKey,
+    load: async () => (await import("./app.ts")).createAppKey,
   }),
-  storeCommand({
+  adminCommand({
     name: "app-key list",
     oldNames: ["auth list-api-keys"],
     operands: APP_OPERANDS,
     summary: "list the keys of an application, without their secrets",
     examples: [["kvdrive app-key list album viewer", "Print a table"]],
-    load: async () => (await import("./app.ts")).listApiKeys,
+    load: async () => (await import("./app.ts")).listAppKeys,
   }),
-  storeCommand({
+  adminCommand({
     name: "app-key revoke",
     oldNames: ["auth delete-api-key"],
     operands: APP_OPERANDS,
@@ -183,6 +230,35 @@ export const appCommands: readonly Command[] = [
     asks: true,
     summary: "revoke a key of an application",
     examples: [["kvdrive app-key revoke album viewer --name ci", "Revoke it, after a question"]],
-    load: async () => (await import("./app.ts")).deleteApiKey,
+    load: async () => (await import("./app.ts")).revokeAppKey,
+  }),
+];
+
+export const reportCommands: readonly Command[] = [
+  adminCommand({
+    name: "event list",
+    operands: ["[PROJECT]"],
+    options: [
+      { name: "limit", value: "N", help: "events to show", default: String(DEFAULT_EVENTS) },
+    ],
+    summary: "list who changed what in a project, or on the server",
+    examples: [
+      ["kvdrive event list album", "The newest events of a project"],
+      ["kvdrive event list --limit 1000 --json", "Those of the whole server"],
+    ],
+    load: async () => (await import("./reports.ts")).listEvents,
+  }),
+  adminCommand({
+    name: "usage",
+    operands: ["[PROJECT]"],
+    options: [
+      { name: "days", value: "N", help: "days to show", default: String(DEFAULT_USAGE_DAYS) },
+    ],
+    summary: "show the files, bytes and requests of each day",
+    examples: [
+      ["kvdrive usage album --days 7", "The last week of a project"],
+      ["kvdrive usage", "All projects together"],
+    ],
+    load: async () => (await import("./reports.ts")).showUsage,
   }),
 ];

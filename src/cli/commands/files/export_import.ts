@@ -15,9 +15,9 @@ import { TransferProgress } from "../../terminal/task_progress.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
 import { requireDriveName } from "../drive_path.ts";
-import { requireProject } from "../admin/project.ts";
+import { requireProject } from "../admin/local_administration.ts";
 import { hasStore, noStore, withStore } from "../local_store.ts";
-import { projectIdProblem } from "../store_call.ts";
+import { projectIdProblem } from "../command_call.ts";
 import { StoreDrives } from "./store_drives.ts";
 
 export async function runExport(call: ClientCall): Promise<void> {
@@ -52,9 +52,6 @@ async function withDrives<T>(
   if (data === undefined) {
     const { connection, drives } = await call.connect(view);
     using _connection = connection;
-    if (project !== undefined && project !== connection.project) {
-      throw new UsageError("The project key belongs to another project than --project says");
-    }
     return await work(drives);
   }
   if (!await hasStore(data)) throw noStore(data);

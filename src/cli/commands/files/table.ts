@@ -4,7 +4,6 @@ import { clientCommand, DRIVE_OPTION, YES } from "../client_command.ts";
 
 const EXPORT_OPTIONS: readonly OptionSpec[] = [
   { name: "data", value: "DIR", help: "open the store in this folder instead of asking a server" },
-  { name: "project", value: "PROJECT", help: "the project, if the store has several" },
   { name: "drive", value: "DRIVE", help: "only this drive", unset: "all drives" },
   { name: "force", help: "replace other files of the same names" },
 ];

@@ -1,0 +1,104 @@
+import { resolve } from "@std/path";
+import { type Credentials, keyCredentials, tokenCredentials } from "../../../client/credentials.ts";
+import { Refused } from "../../../client/errors.ts";
+import { describeIdentity, type Identity, readIdentity } from "../../../client/identity.ts";
+import type { Arguments } from "../../options/command.ts";
+import {
+  DEFAULT_PROFILE,
+  type Profile,
+  ProfileFile,
+  requireProfileName,
+} from "../../profiles/profile_file.ts";
+import { CommandError, type Environment, UsageError } from "../../terminal/output.ts";
+import { readSecret } from "../../terminal/prompt.ts";
+import { CommandCall } from "../command_call.ts";
+import { connect, connectTo, PLAIN_MESSAGES, serverOf } from "../connect.ts";
+import { DEFAULT_URL } from "../defaults.ts";
+
+/** `kvdrive login URL`: asks the server what a secret is, and saves it as the current profile. */
+export async function login(args: Arguments, env: Environment): Promise<void> {
+  const name = args.get("profile") ?? DEFAULT_PROFILE;
+  requireProfileName(name);
+  const url = normalUrl(args.get("URL") ?? "");
+  const file = new ProfileFile(env);
+  // An unusable file is reported before anything is typed.
+  await file.read();
+  const secret = readSecret(`Project key or administrator's token of ${url}: `);
+  if (secret === "") throw new UsageError("No key: type it, or give it on standard input");
+  const { credentials, identity } = await identify(url, secret, args, env);
+  const cacert = args.get("cacert");
+  const profile: Profile = {
+    url,
+    ...(credentials.kind === "key" ? { project_key: secret } : { admin_token: secret }),
+    ...(cacert === undefined ? {} : { cacert: resolve(cacert) }),
+  };
+  await file.update(({ profiles }) => ({
+    current: name,
+    profiles: new Map([...profiles, [name, profile]]),
+  }));
+  new CommandCall(args, env).print({ profile: name, url, ...identity }, [
+    `Logged in to ${url} with ${describeLogin(identity)}.`,
+    `Saved as the profile ${name}, which commands now use, in ${file.path}.`,
+  ]);
+}
+
+/** `kvdrive whoami`. */
+export async function showIdentity(args: Arguments, env: Environment): Promise<void> {
+  const choice = await serverOf(args, env);
+  using connection = choice === undefined
+    ? await connect(args, env, PLAIN_MESSAGES)
+    : await connectTo(choice, args, env, PLAIN_MESSAGES);
+  const identity = await readIdentity(connection);
+  const profile = choice?.profile ?? null;
+  const url = choice?.url ?? DEFAULT_URL;
+  new CommandCall(args, env).print({ profile, url, ...identity }, [
+    `Server:   ${url}`,
+    `Profile:  ${profile ?? "none: the options or the environment name the server"}`,
+    `Access:   ${describeIdentity(identity)}`,
+  ]);
+}
+
+function describeLogin(identity: Identity): string {
+  return identity.administrator
+    ? "the administrator's token, which opens all projects"
+    : describeIdentity(identity);
+}
+
+/** Asks the server for each kind of secret that a text can be: a token may look like a key. */
+async function identify(
+  url: string,
+  secret: string,
+  args: Arguments,
+  env: Environment,
+): Promise<{ credentials: Credentials; identity: Identity }> {
+  const kinds = [keyCredentials(secret), tokenCredentials(secret)].filter((one) =>
+    one !== undefined
+  );
+  let refusal: Error = new CommandError(
+    "That is no key: a project key looks like <project id>_<secret>, and a token has at least 22 characters without spaces",
+  );
+  for (const credentials of kinds) {
+    const choice = { url, credentials, cacert: args.get("cacert"), profile: undefined };
+    using connection = await connectTo(choice, args, env, PLAIN_MESSAGES);
+    try {
+      return { credentials, identity: await readIdentity(connection) };
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 401)) throw error;
+      refusal = new CommandError(
+        `${url} does not know that key: copy it again, or create one with kvdrive key create`,
+      );
+    }
+  }
+  throw refusal;
+}
+
+/** @throws {UsageError} if a text is no address. */
+function normalUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isUsable = url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" &&
+    url.password === "" && url.search === "" && url.hash === "";
+  if (isUsable) return url.href.replace(/\/+$/, "");
+  throw new UsageError(
+    "Bad server address: it must look like https://files.example.com:8000, with http:// or https://, without a user or query",
+  );
+}
