@@ -12,6 +12,12 @@ import {
   serveCommand,
   versionCommand,
 } from "./commands/server/table.ts";
+import {
+  driveCommands,
+  linkCommands,
+  trashCommands,
+  uploadCommands,
+} from "./commands/sharing/table.ts";
 import { storeCommands } from "./commands/store/table.ts";
 import { SHELLS } from "./completion/shells.ts";
 import type { Command } from "./options/command.ts";
@@ -40,6 +46,10 @@ const completionCommand: Command = {
 export const SECTIONS: readonly Section[] = [
   { title: "Server", commands: [serveCommand, healthcheckCommand, installCommand] },
   { title: "Files", commands: fileCommands },
+  {
+    title: "Drives, links and trash",
+    commands: [...driveCommands, ...linkCommands, ...trashCommands, ...uploadCommands],
+  },
   { title: "Login", commands: accountCommands },
   { title: "Projects and keys", commands: [...projectCommands, ...keyCommands, ...reportCommands] },
   { title: "Applications", commands: appCommands },

@@ -130,7 +130,6 @@ export interface Administration {
   showProject(project: string): Promise<ProjectDetails>;
   changeProject(project: string, changes: ProjectChanges): Promise<ProjectDetails>;
   deleteProject(project: string): Promise<void>;
-  deleteDrive(project: string, drive: string): Promise<void>;
 
   createKey(
     project: string,

@@ -296,7 +296,7 @@ async function nextChunk<T>(next: Promise<T>, origin: string): Promise<T> {
 }
 
 /** Returns a drive's path. @throws {ClientError} for "." and "..", which URLs cannot have as a segment. */
-function drivePath(drive: string): string {
+export function drivePath(drive: string): string {
   if (drive === "." || drive === "..") {
     throw new ClientError(
       `The drive "${drive}" has no URL: use export or import with --data on the server's machine`,

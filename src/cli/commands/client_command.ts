@@ -1,6 +1,7 @@
 import type { OptionSpec } from "../options/arguments.ts";
 import type { Command } from "../options/command.ts";
 import type { ClientCall } from "./client_call.ts";
+import type { ServerCall } from "./server_call.ts";
 import { DEFAULT_RETRY_FOR, DEFAULT_URL } from "./defaults.ts";
 
 /** Options of every command that talks to a server. */
@@ -31,6 +32,12 @@ export const CLIENT_OPTIONS: readonly OptionSpec[] = [
   { name: "json", help: "print results as JSON, one object per line" },
 ];
 
+/** Options of every command that asks a server, and transfers no files. */
+const SERVER_OPTIONS: readonly OptionSpec[] = [
+  ...CLIENT_OPTIONS.filter(({ name }) => name !== "json"),
+  { name: "json", help: "print JSON, as the HTTP API returns it" },
+];
+
 /** The option that names the drive of every operand. */
 export const DRIVE_OPTION: OptionSpec = {
   name: "drive",
@@ -54,6 +61,28 @@ export function clientCommand({ load, ...command }: ClientCommand): Command {
     async load() {
       const [{ ClientCall }, run] = await Promise.all([import("./client_call.ts"), load()]);
       return (args, env) => run(new ClientCall(args, env));
+    },
+  };
+}
+
+/** A command that asks a server, and transfers no files. */
+export interface ServerCommand extends Omit<Command, "load" | "commonOptions"> {
+  /** Whether it asks for confirmation, as it destroys something. */
+  asks?: true;
+  load(): Promise<(call: ServerCall) => Promise<void>>;
+}
+
+/** Returns such a command as a command of the program. */
+export function serverCommand(
+  { load, asks, options = [], ...command }: ServerCommand,
+): Command {
+  return {
+    ...command,
+    options: asks ? [...options, YES] : options,
+    commonOptions: SERVER_OPTIONS,
+    async load() {
+      const [{ ServerCall }, run] = await Promise.all([import("./server_call.ts"), load()]);
+      return (args, env) => run(new ServerCall(args, env, { asks: asks ?? false }));
     },
   };
 }

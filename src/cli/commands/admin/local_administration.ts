@@ -84,12 +84,6 @@ export class LocalAdministration implements Administration {
     if (!await this.#store.projects.delete(project)) throw noSuchProject(project);
   }
 
-  async deleteDrive(project: string, drive: string): Promise<void> {
-    await requireProject(this.#store, project);
-    if (await this.#store.projects.deleteDrive(project, drive)) return;
-    throw new CommandError(`The project ${project} has no drive ${quoteWord(drive)}`);
-  }
-
   async createKey(
     project: string,
     { name, permissions, drives, name_prefix, expires_in }: NewProjectKey,

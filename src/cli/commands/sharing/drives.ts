@@ -1,0 +1,41 @@
+import { RemoteAdministration } from "../../../client/remote_administration.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
+import { sizeCell } from "../command_call.ts";
+import { requireDriveName } from "../drive_path.ts";
+import type { ServerCall } from "../server_call.ts";
+
+export async function listDrives(call: ServerCall): Promise<void> {
+  const all = await call.withConnection((connection) => new RemoteDrives(connection).listDrives());
+  const drives = all.map(({ name, files, bytes }) => ({ drive_name: name, files, bytes }));
+  const rows = all.map(({ name, files, bytes }) => [
+    name,
+    files,
+    bytes === null ? null : sizeCell(bytes),
+  ]);
+  call.printTable({ drives }, ["DRIVE", "FILES", "SIZE"], rows, "There are no drives.");
+}
+
+export async function deleteDrive(call: ServerCall): Promise<void> {
+  const drive = call.required("DRIVE");
+  requireDriveName(drive);
+  await call.withConnection(async (connection) => {
+    const { project } = connection;
+    const all = await new RemoteDrives(connection).listDrives();
+    const found = all.find(({ name }) => name === drive);
+    if (found === undefined) {
+      throw new CommandError(`There is no drive "${drive}" in the project ${project}`);
+    }
+    const { files, bytes } = found;
+    const content = files === null
+      ? "all its files"
+      : `its ${plural(files, "file")} (${formatBytes(bytes ?? 0)})`;
+    call.confirm(`Delete the drive ${drive} of the project ${project} with ${content}?`);
+    await new RemoteAdministration(connection).deleteDrive(project, drive);
+  });
+  call.print({ drive_name: drive }, [
+    `The drive ${drive} is deleted. The server removes its files in the background.`,
+  ]);
+}

@@ -1,0 +1,102 @@
+import { type Link, type NewLink, RemoteSharing } from "../../../client/sharing.ts";
+import { parseDuration } from "../../../rules/units.ts";
+import { UsageError } from "../../terminal/output.ts";
+import { readSecret } from "../../terminal/prompt.ts";
+import { plural, quoteWord } from "../../terminal/text.ts";
+import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
+import type { ServerCall } from "../server_call.ts";
+import { findEach } from "./targets.ts";
+
+/** The longest life of a link, in milliseconds: 10 years. */
+const MAX_LIFE = 315_360_000_000;
+
+/** Characters of a link's token that are its id. */
+const ID_LENGTH = 26;
+
+export async function createLink(call: ServerCall): Promise<void> {
+  const { drive, name } = parseDrivePath(call.args.operands[0] ?? "", call.get("drive"));
+  const target: NewLink = isFolder({ drive, name }) ? { prefix: name } : { name };
+  const wanted = {
+    ...target,
+    expires_in: secondsIn(call),
+    download: call.has("download"),
+    max_downloads: downloadsIn(call),
+    password: call.has("password") ? passwordFor(`${drive}:${name}`) : undefined,
+  };
+  const link = await call.withConnection((connection) =>
+    new RemoteSharing(connection).createLink(drive, wanted)
+  );
+  call.print(link, [link.url]);
+}
+
+export async function listLinks(call: ServerCall): Promise<void> {
+  const [drive] = call.args.operands;
+  if (drive !== undefined) requireDriveName(drive);
+  const links = await call.withConnection(async (connection) => {
+    const sharing = new RemoteSharing(connection);
+    const found: (Link & { drive_name: string })[] = [];
+    for (const drive_name of await call.drivesOf(connection, drive)) {
+      for await (const link of sharing.listLinks(drive_name)) found.push({ drive_name, ...link });
+    }
+    return found;
+  });
+  const rows = links.map(({ id, drive_name, name, prefix, expires, ...link }) => [
+    id,
+    `${drive_name}:${name ?? prefix ?? ""}`,
+    expires,
+    link.has_password ? "yes" : null,
+    link.max_downloads === null ? link.downloads : `${link.downloads} of ${link.max_downloads}`,
+    link.url,
+  ]);
+  const headings = ["ID", "TARGET", "EXPIRES", "PASSWORD", "DOWNLOADS", "URL"];
+  call.printTable({ links }, headings, rows, "There are no links.");
+}
+
+export async function revokeLinks(call: ServerCall): Promise<void> {
+  const ids = call.args.operands.map(idOf);
+  const revoked = await call.withConnection(async (connection) => {
+    const sharing = new RemoteSharing(connection);
+    const drives = await call.drivesOf(connection, call.get("drive"));
+    return await findEach(ids, "link", async (id) => {
+      for (const drive of drives) if (await sharing.revokeLink(drive, id)) return id;
+      return undefined;
+    });
+  });
+  call.print({ revoked }, [
+    `Revoked ${plural(revoked.length, "link")}. Other servers refuse it within 5 seconds.`,
+  ]);
+}
+
+/** Returns the id of a link that is given by its id or its address. */
+function idOf(text: string): string {
+  const [, token] = /\/s\/([^/?#]+)/.exec(text) ?? [];
+  const id = token === undefined ? text : token.slice(0, ID_LENGTH);
+  // The rest of a token is secret, so it is not repeated.
+  if (/^[0-9A-Za-z]{1,64}$/.test(id)) return id;
+  throw new UsageError("Not a link: give its id, or its address, as kvdrive link list shows them");
+}
+
+function passwordFor(target: string): string {
+  const password = readSecret(`Password of the link to ${target}: `);
+  if (password !== "") return password;
+  throw new UsageError("No password: type it, or give it on standard input");
+}
+
+function secondsIn(call: ServerCall): number | undefined {
+  const text = call.get("expires-in");
+  if (text === undefined) return undefined;
+  const seconds = Math.ceil((parseDuration(text, MAX_LIFE) ?? 0) / 1000);
+  if (seconds > 0) return seconds;
+  throw new UsageError(
+    `Bad value ${quoteWord(text)} of --expires-in: it must be a time like 12h, 7d or 365d`,
+  );
+}
+
+function downloadsIn(call: ServerCall): number | undefined {
+  const text = call.get("max-downloads");
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(
+    `Bad value ${quoteWord(text)} of --max-downloads: it must be a whole number from 1`,
+  );
+}

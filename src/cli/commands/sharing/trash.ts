@@ -1,0 +1,145 @@
+import { RemoteSharing, type TrashItem } from "../../../client/sharing.ts";
+import { CommandError, printError } from "../../terminal/output.ts";
+import { plural, printable } from "../../terminal/text.ts";
+import { sizeCell } from "../command_call.ts";
+import { isFolder, parseDrivePath, requireDriveName } from "../drive_path.ts";
+import type { ServerCall } from "../server_call.ts";
+
+/** Items that one request restores. */
+const MAX_RESTORED = 1000;
+
+export async function listTrash(call: ServerCall): Promise<void> {
+  const [word] = call.args.operands;
+  const at = word?.indexOf(":") ?? -1;
+  const drive = at === -1 ? word : word?.slice(0, at);
+  if (drive !== undefined) requireDriveName(drive);
+  const prefix = at === -1 ? "" : word?.slice(at + 1) ?? "";
+  const items = await call.withConnection(async (connection) => {
+    const sharing = new RemoteSharing(connection);
+    const found: (TrashItem & { drive_name: string })[] = [];
+    for (const drive_name of await call.drivesOf(connection, drive)) {
+      for await (const item of sharing.listTrash(drive_name, prefix)) {
+        found.push({ drive_name, ...item });
+      }
+    }
+    return found;
+  });
+  const rows = items.map(({ id, drive_name, name, size, deleted, expires, reason }) => [
+    id,
+    `${drive_name}:${name}`,
+    sizeCell(size),
+    deleted,
+    expires,
+    reason,
+  ]);
+  const headings = ["ID", "FILE", "SIZE", "DELETED", "EXPIRES", "REASON"];
+  call.printTable({ items }, headings, rows, "The trash is empty.");
+}
+
+export async function restoreTrash(call: ServerCall): Promise<void> {
+  const targets = call.args.operands;
+  const named = targets.filter((target) => target.includes(":")).map((target) =>
+    parseDrivePath(target, undefined)
+  );
+  const ids = targets.filter((target) => !target.includes(":"));
+  const run = await call.withConnection(async (connection) => {
+    const run = new RestoreRun(new RemoteSharing(connection), call.has("overwrite"));
+    for (const { drive, name } of named) await run.restoreName(drive, name);
+    if (ids.length > 0) {
+      await run.restoreIds(await call.drivesOf(connection, call.get("drive")), ids);
+    }
+    return run;
+  });
+  const { restored, failed } = run;
+  const [only] = failed;
+  if (only !== undefined && restored.length === 0 && targets.length === 1 && failed.length === 1) {
+    throw new CommandError(`Cannot restore ${only.target}: ${only.error}`);
+  }
+  for (const { target, error } of failed) {
+    printError(`kvdrive: ${printable(`Cannot restore ${target}: ${error}`)}\n`);
+  }
+  call.print({ restored, failed }, [`Restored ${plural(restored.length, "file")}.`]);
+  if (failed.length > 0) {
+    throw new CommandError(`Cannot restore ${plural(failed.length, "file")}: see above`);
+  }
+}
+
+/** One run of `trash restore`. */
+class RestoreRun {
+  readonly restored: { drive_name: string; id: string; name?: string }[] = [];
+  readonly failed: { target: string; error: string }[] = [];
+  readonly #sharing: RemoteSharing;
+  readonly #overwrite: boolean;
+
+  constructor(sharing: RemoteSharing, overwrite: boolean) {
+    this.#sharing = sharing;
+    this.#overwrite = overwrite;
+  }
+
+  /** Restores the newest item of a name, or of each name in a folder. */
+  async restoreName(drive: string, name: string): Promise<void> {
+    const newest = new Map<string, TrashItem>();
+    for await (const item of this.#sharing.listTrash(drive, name)) {
+      const isWanted = isFolder({ drive, name }) || item.name === name;
+      if (isWanted && !newest.has(item.name)) newest.set(item.name, item);
+    }
+    if (newest.size === 0) {
+      this.failed.push({ target: `${drive}:${name}`, error: "it is not in the trash" });
+    }
+    const names = new Map([...newest.values()].map((item) => [item.id, item.name]));
+    const ids = [...names.keys()];
+    for (let from = 0; from < ids.length; from += MAX_RESTORED) {
+      const some = ids.slice(from, from + MAX_RESTORED);
+      const { restored, failed } = await this.#sharing.restore(drive, some, this.#overwrite);
+      for (const id of restored) {
+        this.restored.push({ drive_name: drive, id, name: names.get(id) ?? "" });
+      }
+      for (const { id, error } of failed) {
+        this.failed.push({ target: `${drive}:${names.get(id)}`, error: advised(error) });
+      }
+    }
+  }
+
+  /** Restores items by their ids, from the drives that have them. */
+  async restoreIds(drives: readonly string[], ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      let problem = "no drive has such an item in its trash";
+      let isRestored = false;
+      for (const drive of drives) {
+        const { restored, failed } = await this.#sharing.restore(drive, [id], this.#overwrite);
+        isRestored = restored.length > 0;
+        if (isRestored) this.restored.push({ drive_name: drive, id });
+        const [failure] = failed;
+        // A failure for another reason than absence is that of its drive.
+        if (failure !== undefined && !/no such item/.test(failure.error)) {
+          problem = advised(failure.error);
+        }
+        if (isRestored) break;
+      }
+      if (!isRestored) this.failed.push({ target: id, error: problem });
+    }
+  }
+}
+
+/** Replaces the advice for programs by that for the command line. */
+function advised(error: string): string {
+  return error.replace('send "overwrite": true to replace that', "--overwrite replaces that");
+}
+
+export async function emptyTrash(call: ServerCall): Promise<void> {
+  const [drive] = call.args.operands;
+  if (drive !== undefined) requireDriveName(drive);
+  const deleted = await call.withConnection(async (connection) => {
+    const sharing = new RemoteSharing(connection);
+    const place = drive === undefined
+      ? `of all drives of the project ${connection.project}`
+      : `of the drive ${drive}`;
+    call.confirm(`Delete everything in the trash ${place} for good?`);
+    let count = 0;
+    for (const one of await call.drivesOf(connection, drive)) {
+      count += await sharing.emptyTrash(one);
+    }
+    return count;
+  });
+  call.print({ deleted }, [`Deleted ${plural(deleted, "file")} for good.`]);
+}
