@@ -78,7 +78,7 @@ function commandRows(): string[][] {
   const rows = new Map<string, { row: string[]; commands: string[] }>();
   for (const command of COMMANDS) {
     const { name } = command;
-    if (name === "serve") continue;
+    if (name === "serve" || command.isHidden) continue;
     for (const option of optionsOf({ ...command, furtherOptions: [] })) {
       const row = optionRow(option);
       const shared = rows.get(row.join("|")) ?? { row, commands: [] };

@@ -2,12 +2,12 @@ import { HttpResponse } from "./http/http_response.ts";
 import { createAppKey, listAppKeys, revokeAppKey } from "./api/admin/app_keys.ts";
 import * as apps from "./api/admin/apps.ts";
 import { listEvents, listServerEvents } from "./api/admin/events.ts";
+import { showOwnKey } from "./api/admin/own_key.ts";
 import { changeProject, deleteDrive, deleteProject, showProject } from "./api/admin/project.ts";
 import { createProjectKey, listProjectKeys, revokeProjectKey } from "./api/admin/project_keys.ts";
 import { createProject, listProjects } from "./api/admin/projects.ts";
 import { showStatus } from "./api/admin/status.ts";
 import { showServerUsage, showUsage } from "./api/admin/usage.ts";
-import { whoami } from "./api/admin/whoami.ts";
 import type { Deps } from "./api/endpoint.ts";
 import { changeFile } from "./api/files/change_file.ts";
 import { copyFiles, moveFiles } from "./api/files/copy_files.ts";
@@ -82,6 +82,7 @@ export const routes: readonly Route[] = [
 
   route(PROJECTS, { GET: listProjects, POST: createProject }),
   route(PROJECT, { GET: showProject, PATCH: changeProject, DELETE: deleteProject }),
+  route(`${PROJECT}/key`, { GET: showOwnKey }),
   route(`${PROJECT}/drives/:drive`, { DELETE: deleteDrive }),
   route(`${PROJECT}/keys`, { GET: listProjectKeys, POST: createProjectKey }),
   route(`${PROJECT}/keys/:prefix`, { DELETE: revokeProjectKey }),
@@ -95,7 +96,6 @@ export const routes: readonly Route[] = [
   route(`${PROJECT}/usage`, { GET: showUsage }),
   route("/admin/v1/usage", { GET: showServerUsage }),
   route("/admin/v1/status", { GET: showStatus }),
-  route("/admin/v1/whoami", { GET: whoami }),
 
   route("/auth/:project/:app", { GET: forwardAuth }),
   route("/", { GET: showDashboard }),

@@ -81,6 +81,7 @@ async function runScript(
       KVDRIVE_KEY: PROJECT_KEY,
       KVDRIVE_URL: server.origin,
       XDG_STATE_HOME: folder.at(".state"),
+      XDG_CONFIG_HOME: folder.at(".config"),
     }),
     clearEnv: true,
     stdin: "null",

@@ -57,6 +57,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   changeProject: project("admin"),
   deleteProject: administrator,
   deleteDrive: limited("admin", "delete"),
+  showOwnKey: limited(),
   listProjectKeys: limited("admin"),
   createProjectKey: limited("admin"),
   revokeProjectKey: limited("admin"),
@@ -64,7 +65,6 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
   showUsage: project("admin"),
   showServerUsage: administrator,
   showStatus: administrator,
-  whoami: limited(),
 
   listEvents: project("admin"),
   listServerEvents: administrator,
@@ -109,6 +109,7 @@ export const needs: ReadonlyMap<string, Need> = new Map(Object.entries({
 export function forbiddenText(operation: string): string {
   const need = needs.get(operation);
   const permissions = need !== undefined && "permissions" in need ? need.permissions : [];
+  if (permissions.length === 0) return "The key is of another project.";
   const names = permissions.map((permission) => `\`${permission}\``).join(" and ");
   const scope = need?.of === "drive"
     ? "is not for this drive or name"

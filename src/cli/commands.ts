@@ -42,6 +42,16 @@ const completionCommand: Command = {
   },
 };
 
+/** What the completion scripts call. */
+const completeCommand: Command = {
+  name: "complete",
+  operands: ["[WORD]"],
+  isHidden: true,
+  summary: "print the drives or files that begin with a word",
+  examples: [["kvdrive complete photos:ca", "Print the files of photos that begin with ca"]],
+  load: async () => (await import("./commands/account/complete.ts")).complete,
+};
+
 /** Every command except `help`, in the order of the help. */
 export const SECTIONS: readonly Section[] = [
   { title: "Server", commands: [serveCommand, healthcheckCommand, installCommand] },
@@ -54,7 +64,7 @@ export const SECTIONS: readonly Section[] = [
   { title: "Projects and keys", commands: [...projectCommands, ...keyCommands, ...reportCommands] },
   { title: "Applications", commands: appCommands },
   { title: "Store, on its own machine", commands: storeCommands },
-  { title: "This program", commands: [versionCommand, completionCommand] },
+  { title: "This program", commands: [versionCommand, completionCommand, completeCommand] },
 ];
 
 export const COMMANDS: readonly Command[] = SECTIONS.flatMap(({ commands }) => commands);

@@ -79,6 +79,10 @@ export class Connection implements Disposable {
     );
   }
 
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
   /** Differs between any two servers or projects. */
   get identity(): string {
     return `${this.#address}/v1/${this.project}`;

@@ -1,23 +1,45 @@
+import { PERMISSIONS } from "../rules/rights.ts";
 import type { Connection } from "./connection.ts";
+import type { Credentials } from "./credentials.ts";
 
-/** What a server says of the credentials of a connection. */
+/** What credentials are on a server. */
 export interface Identity {
   administrator: boolean;
   /** `null` for the administrator, as is `prefix`. */
   project_id: string | null;
   prefix: string | null;
-  permissions: string[];
+  permissions: readonly string[];
   /** `null` for all. */
   drives: string[] | null;
   name_prefix: string | null;
   expires: string | null;
 }
 
-/** Asks the server what the credentials are. @throws {Refused} with status 401 if it does not know them. */
-export async function readIdentity(connection: Connection): Promise<Identity> {
-  const path = "/admin/v1/whoami";
-  return await connection.requestJson<Identity>({ method: "GET", path, isOfServer: true });
+/** Asks the server what credentials are. @throws {Refused} with status 401 if it does not know them. */
+export async function readIdentity(
+  connection: Connection,
+  credentials: Credentials,
+): Promise<Identity> {
+  if (credentials.kind === "key") {
+    const path = `/admin/v1/projects/${credentials.project}/key`;
+    return await connection.requestJson<Identity>({ method: "GET", path, isOfServer: true });
+  }
+  // Only the administrator may read this.
+  await connection.requestJson({ method: "GET", path: EVENTS, isOfServer: true });
+  return ADMINISTRATOR;
 }
+
+const EVENTS = "/admin/v1/events?limit=1";
+
+const ADMINISTRATOR: Identity = {
+  administrator: true,
+  project_id: null,
+  prefix: null,
+  permissions: PERMISSIONS,
+  drives: null,
+  name_prefix: null,
+  expires: null,
+};
 
 /** Describes an identity: "the project album (read, list; only the drive photos)". */
 export function describeIdentity(identity: Identity): string {

@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { isInstalled } from "../support/cli/shells.ts";
 import { Folder, runCommand } from "../support/command.ts";
 
 /** Words on a command line, of which the last is completed, and the expected completions. */
@@ -10,6 +11,7 @@ const CASES: readonly (readonly [line: readonly string[], expected: readonly str
   [["serve", "--tls-"], ["--tls-cert", "--tls-key"]],
   [["version", "--"], []],
   [["access", ""], ["on", "off"]],
+  [["completion", ""], ["bash", "zsh", "fish"]],
 ];
 
 /** Prints the completions of the words in `$@`, for the script in `$1`. */
@@ -58,14 +60,4 @@ async function run(shell: string, driver: string, args: readonly string[]): Prom
   const text = new TextDecoder().decode(stderr);
   assertEquals(text, "");
   return new TextDecoder().decode(stdout);
-}
-
-async function isInstalled(shell: string): Promise<boolean> {
-  try {
-    return (await new Deno.Command(shell, { args: ["--version"], stdout: "null" }).output())
-      .success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }

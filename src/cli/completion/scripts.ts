@@ -18,9 +18,20 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 
 function bashScript(commands: readonly Command[]): string {
   return `# Load with: source <(kvdrive completion bash)
+_kvdrive_names() {
+  local line="\${COMP_LINE:0:COMP_POINT}" word="" drop="" name=""
+  word="\${line##* }"
+  # A colon ends a word of bash: what stands before it must not be repeated.
+  case "$COMP_WORDBREAKS" in *:*) case "$word" in *:*) drop="\${word%:*}:" ;; esac ;; esac
+  while IFS= read -r name; do
+    printf -v name %q "$name"
+    COMPREPLY+=("\${name#"$drop"}")
+  done < <(kvdrive complete -- "$word" 2>/dev/null)
+  case "\${COMPREPLY[0]}" in *:|*/) compopt -o nospace 2>/dev/null ;; esac
+}
 _kvdrive() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
-${valueCases(commands, ":", "compopt +o default +o bashdefault")}
+${valueCases(commands, ":", "compopt +o default +o bashdefault 2>/dev/null")}
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${firstWords(commands).join(" ")}"
   elif [ "$COMP_CWORD" -eq 2 ]; then
@@ -30,6 +41,11 @@ ${groupCases(commands, "${COMP_WORDS[1]}")}
 ${optionCases(commands, "${COMP_WORDS[1]} ${COMP_WORDS[2]}")} ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  if [ -n "$words" ] || [ -z "$COMP_LINE" ]; then return; fi
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
+    ${namePatterns(commands, false)}) _kvdrive_names ;;
+    ${namePatterns(commands, true)}) _kvdrive_names; COMPREPLY+=($(compgen -f -- "$cur")) ;;
+  esac
 }
 complete -o bashdefault -o default -F _kvdrive kvdrive
 `;
@@ -51,9 +67,19 @@ ${groupCases(commands, "$first", ZSH_LIST)}
   case "$cur" in -*)
 ${optionCases(commands, "$first $second", ZSH_LIST)} ;;
   esac
-  if (( $#list )); then compadd -- $list; else _files; fi
+  if (( $#list )); then compadd -- $list; return; fi
+  case "$first $second" in
+    ${namePatterns(commands, false)}) _kvdrive_names ;;
+    ${namePatterns(commands, true)}) _kvdrive_names; _files ;;
+    *) _files ;;
+  esac
 }
-compdef _kvdrive kvdrive
+_kvdrive_names() {
+  local -a names
+  names=("\${(@f)$(kvdrive complete -- "\${(Q)words[CURRENT]}" 2>/dev/null)}")
+  compadd -S '' -- \${names:#}
+}
+if [ "\${funcstack[1]}" = _kvdrive ]; then _kvdrive "$@"; else compdef _kvdrive kvdrive; fi
 `;
 }
 
@@ -69,6 +95,11 @@ function fishScript(commands: readonly Command[]): string {
     "  set -l words (commandline -opc)[2..-1]",
     '  test "$words" = "$argv"',
     "end",
+    "function __kvdrive_names",
+    "  set -l word (commandline -ct)",
+    "  string match -q -- '-*' $word; or not type -q kvdrive; and return",
+    "  kvdrive complete -- $word 2>/dev/null",
+    "end",
   ];
   for (const first of firstWords(commands)) {
     const summary = commands.find(({ name }) => name === first)?.summary ?? `${first} commands`;
@@ -82,6 +113,17 @@ function fishScript(commands: readonly Command[]): string {
       lines.push(`complete -c kvdrive -n ${at} -f -a ${second} -d ${quoted(summary)}`);
     }
     for (const option of optionsOf(command)) lines.push(fishOption(name, option));
+    const when = quoted(`__kvdrive_is ${name}`);
+    const choice = choicesOf(command);
+    if (choice.length > 0) {
+      lines.push(`complete -c kvdrive -n ${when} -f -a ${quoted(choice.join(" "))}`);
+    }
+    if (takesNames(command)) {
+      const files = takesFiles(command) ? "" : " -f";
+      lines.push(
+        `complete -c kvdrive -n ${when}${files} -a '(__kvdrive_names)'`,
+      );
+    }
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -91,6 +133,27 @@ function fishOption(command: string, { name, short, value, help }: OptionSpec): 
   const argument = value === undefined ? "" : takesPath(value) ? " -rF" : " -x";
   const when = quoted(`__kvdrive_is ${command}`);
   return `complete -c kvdrive -n ${when} -l ${name}${letter}${argument} -d ${quoted(help)}`;
+}
+
+/** The words that an operand can be: `bash|zsh|fish`. */
+function choicesOf({ operands: [first = ""] = [] }: Command): string[] {
+  return /^[a-z]+(\|[a-z]+)+$/.test(first) ? first.split("|") : [];
+}
+
+/** Whether an operand is a drive, or a file of one: the server is asked for their names. */
+function takesNames({ operands = [] }: Command): boolean {
+  return operands.some((operand) => /^\[?(DRIVE|SOURCE|TARGET)/.test(operand));
+}
+
+/** Whether an operand is a path on this machine. */
+function takesFiles({ operands = [] }: Command): boolean {
+  return operands.some((operand) => /^\[?(SOURCE|TARGET|PATH|FILE|DIR)/.test(operand));
+}
+
+/** Returns a pattern of the first two words for commands that take names of the server, with or without paths. */
+function namePatterns(commands: readonly Command[], withFiles: boolean): string {
+  const wanted = commands.filter((one) => takesNames(one) && takesFiles(one) === withFiles);
+  return wanted.map(({ name }) => name.includes(" ") ? `"${name}"` : `"${name} "*`).join("|");
 }
 
 function quoted(text: string): string {
@@ -137,9 +200,14 @@ function groupCases(commands: readonly Command[], first: string, list = BASH_LIS
     commands.filter(({ name }) => name.includes(" ")),
     ({ name }) => name.split(" ")[0] ?? "",
   );
-  const cases = [...groups].map(([group, members]) =>
-    `      ${group}) ${list(members.map(({ name }) => name.split(" ")[1] ?? ""))} ;;`
-  );
+  const words = [
+    ...[...groups].map(([group, members]) =>
+      [group, members.map(({ name }) => name.split(" ")[1] ?? "")] as const
+    ),
+    ...commands.map((command) => [command.name, choicesOf(command)] as const),
+  ];
+  const cases = words.filter(([, choices]) => choices.length > 0)
+    .map(([first, choices]) => `      ${first}) ${list(choices)} ;;`);
   return [`    case "${first}" in`, ...cases, "    esac"].join("\n");
 }
 

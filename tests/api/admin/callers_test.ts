@@ -36,6 +36,7 @@ const CALLS: Call[] = [
   { method: "PATCH", path: "", body: { max_bytes: 1000 }, status: 200, owner: 403 },
   { method: "DELETE", path: "", status: 202, owner: 403 },
   { method: "DELETE", path: "/drives/photos", status: 202 },
+  { method: "GET", path: "/key", status: 200 },
   { method: "GET", path: "/keys", status: 200 },
   { method: "POST", path: "/keys", body: {}, status: 201 },
   { method: "DELETE", path: "/keys/{prefix}", status: 200 },

@@ -48,7 +48,7 @@ export async function showIdentity(args: Arguments, env: Environment): Promise<v
   using connection = choice === undefined
     ? await connect(args, env, PLAIN_MESSAGES)
     : await connectTo(choice, args, env, PLAIN_MESSAGES);
-  const identity = await readIdentity(connection);
+  const identity = await readIdentity(connection, connection.credentials);
   const profile = choice?.profile ?? null;
   const url = choice?.url ?? DEFAULT_URL;
   new CommandCall(args, env).print({ profile, url, ...identity }, [
@@ -81,7 +81,7 @@ async function identify(
     const choice = { url, credentials, cacert: args.get("cacert"), profile: undefined };
     using connection = await connectTo(choice, args, env, PLAIN_MESSAGES);
     try {
-      return { credentials, identity: await readIdentity(connection) };
+      return { credentials, identity: await readIdentity(connection, credentials) };
     } catch (error) {
       if (!(error instanceof Refused && error.status === 401)) throw error;
       refusal = new CommandError(

@@ -19,7 +19,7 @@ export const linkCommands: readonly Command[] = [
       { name: "password", help: "ask for a password, or read it from standard input" },
       DRIVE_OPTION,
     ],
-    summary: "print an address that opens a file or a folder to everyone who has it",
+    summary: "create an address that opens a file or a folder without a key",
     examples: [
       ["kvdrive link create photos:cat.jpg --expires-in 7d", "A link to a file, for a week"],
       ["kvdrive link create photos:2021/ --password", "A link to a folder, with a password"],

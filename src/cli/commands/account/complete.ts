@@ -1,0 +1,51 @@
+import { deadline } from "@std/async/deadline";
+import { Connection } from "../../../client/connection.ts";
+import { RemoteDrives } from "../../../client/remote_drives.ts";
+import { Retrier } from "../../../client/retrier.ts";
+import type { Arguments } from "../../options/command.ts";
+import { type Environment, print } from "../../terminal/output.ts";
+import { printable } from "../../terminal/text.ts";
+import { serverOf } from "../connect.ts";
+import { DEFAULT_URL } from "../defaults.ts";
+
+/** Milliseconds that a shell waits for completions. */
+const PATIENCE = 2000;
+
+/** The most names that are offered. */
+const MAX_NAMES = 1000;
+
+/** Prints the drives or files that begin with a word, for the completion scripts. Problems print nothing. */
+export async function complete(args: Arguments, env: Environment): Promise<void> {
+  try {
+    const names = await deadline(namesFor(args.get("WORD") ?? "", args, env), PATIENCE);
+    // A shell reads one name a line.
+    const usable = names.filter((name) => printable(name) === name);
+    print(usable.map((name) => `${name}\n`).join(""));
+  } catch {
+    // There is no place for a message between a command line and its completions.
+  }
+}
+
+async function namesFor(word: string, args: Arguments, env: Environment): Promise<string[]> {
+  const choice = await serverOf(args, env) ?? undefined;
+  if (choice?.credentials === undefined) return [];
+  const { url = DEFAULT_URL, credentials } = choice;
+  const authorities = choice.cacert === undefined
+    ? undefined
+    : await Deno.readTextFile(choice.cacert);
+  const retrier = new Retrier({ retryFor: 0 });
+  using connection = new Connection({ url, credentials, retrier, authorities });
+  const drives = new RemoteDrives(connection);
+  const at = word.indexOf(":");
+  if (at === -1) {
+    const all = (await drives.listDrives()).map(({ name }) => `${name}:`);
+    return all.filter((name) => name.startsWith(word));
+  }
+  const drive = word.slice(0, at);
+  const names: string[] = [];
+  for await (const { name } of drives.entries(drive, word.slice(at + 1), false)) {
+    names.push(`${drive}:${name}`);
+    if (names.length >= MAX_NAMES) break;
+  }
+  return names;
+}
