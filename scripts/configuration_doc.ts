@@ -7,6 +7,9 @@ import {
   SERVER_SECRETS,
 } from "../src/cli/options/configuration.ts";
 
+/** More commands than this that share an option are counted, not listed. */
+const MAX_LISTED = 12;
+
 /** The generated page. */
 export const CONFIGURATION_DOC = new URL("../docs/configuration.md", import.meta.url);
 
@@ -31,6 +34,7 @@ const VALUES: Readonly<Record<string, string>> = {
   TEXT: "text",
   DOMAIN: "domain",
   TYPE: "content type",
+  LIST: "list, comma-separated",
 };
 
 /** Returns docs/configuration.md: every option and environment variable of the program. */
@@ -86,7 +90,10 @@ function commandRows(): string[][] {
       rows.set(row.join("|"), shared);
     }
   }
-  return [...rows.values()].map(({ row, commands }) => [...row, commands.join(", ")]);
+  return [...rows.values()].map(({ row, commands }) => [
+    ...row,
+    commands.length > MAX_LISTED ? `${commands.length} commands` : commands.join(", "),
+  ]);
 }
 
 function optionRow(option: OptionSpec): string[] {

@@ -87,8 +87,8 @@ Deno.test("whoami names the server, the profile and what the key allows.", async
   assertEquals([permissions, drives], [["read", "list"], ["photos"]]);
   const denied = await desk.run(["project", "list"]);
   assertRefused(denied, 1, /project key does not allow this/);
-  const nobody = await runCommand(["whoami"], { XDG_CONFIG_HOME: desk.folder.at("empty") });
-  assertRefused(nobody, 2, /No project key: .*kvdrive login/);
+  const stranger = await runCommand(["whoami"], { XDG_CONFIG_HOME: desk.folder.at("empty") });
+  assertRefused(stranger, 2, /No project key: .*kvdrive login/);
 });
 
 Deno.test("profile use, --profile and logout choose and remove profiles.", async () => {

@@ -159,7 +159,8 @@ export const SERVER_SECRETS: readonly VariableSpec[] = [
 
 /** Further variables that the program, or the runtime below it, reads. */
 export const OTHER_VARIABLES: readonly VariableSpec[] = [
-  { name: "KVDRIVE_KEY", help: "project key of put, get, ls, rm, stat, export and import" },
+  { name: "KVDRIVE_KEY", help: "project key or administrator's token, for all commands" },
+  { name: "KVDRIVE_URL", help: "address of the server, for all commands" },
   { name: "DENO_KV_ACCESS_TOKEN", help: "access token of the store of --kv" },
   { name: "DENO_CERT", help: "further authorities to trust, in PEM, for every command" },
   {
@@ -168,6 +169,7 @@ export const OTHER_VARIABLES: readonly VariableSpec[] = [
   },
   { name: "NO_COLOR", help: "any value turns off bold headings" },
   { name: "TERM", help: "dumb turns off progress bars and bold headings" },
+  { name: "XDG_CONFIG_HOME", help: "folder of the profiles of kvdrive login (~/.config)" },
   { name: "XDG_STATE_HOME", help: "folder of the state of interrupted uploads (~/.local/state)" },
   { name: "KVDRIVE_RUNTIME_DIR", help: "folder that a packed kvdrive unpacks its runtime to" },
 ];
