@@ -64,12 +64,12 @@ Deno.test("a row accepts the callers that the description of the operation names
   }
 });
 
-Deno.test("every operation refuses a key without one of the permissions that it needs, and names it", async () => {
+Deno.test("every operation but that on the key itself refuses a key without one of the permissions that it needs, and names it", async () => {
   for (const endpoint of endpoints) {
     const { id } = endpoint[1].operation;
     const need = needs.get(id);
     if (need === undefined || !("permissions" in need)) continue;
-    assertEquals(need.permissions.length > 0, true, id);
+    assertEquals(need.permissions.length > 0, id !== "showOwnKey", id);
     for (const missing of PERMISSIONS) {
       const permissions = PERMISSIONS.filter((permission) => permission !== missing);
       const { status, sentence } = await call(endpoint, { permissions });
