@@ -1,3 +1,4 @@
+import type { RateLimiter } from "../rules/rate_limiter.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { credentialHeaders, type Credentials } from "./credentials.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";
@@ -18,6 +19,8 @@ export interface ConnectionOptions {
   onRequest?: ((request: RequestReport) => void) | undefined;
   /** Certificates of further authorities to trust, in PEM. */
   authorities?: string | undefined;
+  /** Limits the bytes of files that are sent and received. */
+  limiter?: RateLimiter | undefined;
 }
 
 /** A request that was sent, without its secrets. */
@@ -51,6 +54,7 @@ const TEMPORARY_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 export class Connection implements Disposable {
   readonly origin: string;
   readonly retrier: Retrier;
+  readonly limiter: RateLimiter | undefined;
   readonly #address: string;
   readonly #credentials: Credentials;
   readonly #project: string | undefined;
@@ -59,11 +63,12 @@ export class Connection implements Disposable {
 
   /** @throws {ClientError} if the address is malformed. The message does not repeat what may be secret. */
   constructor(
-    { url, credentials, project, retrier, authorities, onRequest }: ConnectionOptions,
+    { url, credentials, project, retrier, authorities, limiter, onRequest }: ConnectionOptions,
   ) {
     const address = parseAddress(url);
     this.origin = address.origin;
     this.retrier = retrier;
+    this.limiter = limiter;
     this.#credentials = credentials;
     this.#project = credentials.kind === "key" ? credentials.project : project;
     this.#address = `${address.origin}${address.pathname.replace(/\/+$/, "")}`;
@@ -141,7 +146,11 @@ export class Connection implements Disposable {
       ...credentialHeaders(this.#credentials),
     });
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), timeout);
+    let timer = setTimeout(() => abort.abort(), timeout);
+    const onPiece = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => abort.abort(), timeout);
+    };
     const url = (isOfServer ? this.#address : this.identity) + path;
     const began = performance.now();
     const report = (status?: number): void =>
@@ -158,7 +167,7 @@ export class Connection implements Disposable {
         headers: all,
         redirect: "manual",
         signal: abort.signal,
-        ...(body === undefined ? {} : { body: body as BodyInit }),
+        ...(body === undefined ? {} : { body: this.#paced(body, onPiece) }),
         ...(this.#client === undefined ? {} : { client: this.#client }),
       });
     } catch (error) {
@@ -176,6 +185,20 @@ export class Connection implements Disposable {
 
   [Symbol.dispose](): void {
     this.#client?.close();
+  }
+
+  /** Returns the body of a request; bytes are sent in pieces if their rate is limited. */
+  #paced(body: Uint8Array | string, onPiece: () => void): BodyInit {
+    const { limiter } = this;
+    if (limiter === undefined || typeof body === "string" || body.byteLength === 0) {
+      return body as BodyInit;
+    }
+    return ReadableStream.from(async function* () {
+      for await (const piece of limiter.pace(body)) {
+        onPiece();
+        yield piece;
+      }
+    }());
   }
 
   #connectionError(error: unknown): ClientError {

@@ -11,6 +11,11 @@ export const MAX_READ_TRIES = 5;
 const PART_PREFIX = ".kvdrive-";
 const PART_SUFFIX = ".part";
 
+/** Reports whether a file has the name of an incomplete download. */
+export function isPartName(name: string): boolean {
+  return /^\.kvdrive-[0-9a-f]{32}\.part$/.test(name);
+}
+
 /** A version of a file to fetch. */
 export interface DownloadSource {
   drives: Drives;

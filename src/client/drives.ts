@@ -15,7 +15,7 @@ export interface Drives {
   /** Lists the files whose names start with a prefix, in name order. */
   listFiles(drive: string, prefix: string): AsyncIterable<FileInfo>;
   /** Lists the folders that are kept although they may be empty. Their names end with a slash. */
-  listFolders(drive: string): AsyncIterable<string>;
+  listFolders(drive: string, prefix?: string): AsyncIterable<string>;
   /** Keeps a folder; does nothing if it is kept already. */
   createFolder(drive: string, name: string): Promise<void>;
   /** Returns a file's metadata; `undefined` if it does not exist. */

@@ -50,8 +50,15 @@ export class FileExists extends ClientError {
 
 /** Reports whether an error would also fail every other file of a transfer. */
 export function isFatal(error: unknown): boolean {
+  if (isDiskFull(error)) return true;
   if (error instanceof Refused) return [401, 403, 429, 507].includes(error.status);
   return error instanceof RetriesExhausted || !(error instanceof ClientError);
+}
+
+function isDiskFull(error: unknown): boolean {
+  const cause = error instanceof ClientError ? error.cause : undefined;
+  return cause instanceof Error && "code" in cause &&
+    (cause.code === "ENOSPC" || cause.code === "EDQUOT");
 }
 
 /** Returns an error of the local file system as a `ClientError`: "Cannot read a.txt: Permission denied". */

@@ -83,10 +83,10 @@ export class RemoteDrives implements Drives {
     } while (last !== undefined);
   }
 
-  async *listFolders(drive: string): AsyncIterable<string> {
+  async *listFolders(drive: string, prefix = ""): AsyncIterable<string> {
     let last: string | undefined;
     do {
-      const query = new URLSearchParams(last === undefined ? {} : { last });
+      const query = new URLSearchParams({ prefix, ...(last === undefined ? {} : { last }) });
       const page = await this.#folderPage(`${drivePath(drive)}/folders?${query}`);
       yield* page.folders ?? [];
       last = page.paging?.last;
@@ -276,7 +276,7 @@ export class RemoteDrives implements Drives {
       for (;;) {
         const { done, value } = await nextChunk(reader.read(), this.#connection.origin);
         if (done) return;
-        yield value;
+        yield* this.#connection.limiter?.pace(value) ?? [value];
       }
     } finally {
       await reader.cancel().catch(() => {});

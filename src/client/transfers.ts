@@ -29,6 +29,8 @@ export class TransferReport {
   unchanged = 0;
   /** Folders that were kept because they may be empty. They are in none of the other counts. */
   folders = 0;
+  /** Files among the skipped ones whose names the target cannot hold. */
+  unsuitable = 0;
   readonly skipped: Remark[] = [];
   readonly failed: Remark[] = [];
   readonly #events: TransferEvents;

@@ -8,7 +8,7 @@ export type FileSystem = "posix" | "windows";
 export const LOCAL_FILE_SYSTEM: FileSystem = Deno.build.os === "windows" ? "windows" : "posix";
 
 /** Bytes of one path segment that common file systems allow. */
-const MAX_SEGMENT = 255;
+export const MAX_SEGMENT = 255;
 
 /** Bytes kept of a segment that is too long, so that a digest and a number fit behind it. */
 const KEPT_BYTES = MAX_SEGMENT - 48;

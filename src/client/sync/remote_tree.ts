@@ -1,0 +1,59 @@
+import type { NameFilter } from "../../rules/globs.ts";
+import { compareNames } from "../../rules/names.ts";
+import { copyTime, type FileInfo } from "../drives.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+import type { TreeEntry } from "./tree.ts";
+
+export interface RemoteTreeOptions {
+  filter: NameFilter;
+  /** Returns why a name cannot exist on the other side; `undefined` if it can. */
+  problemOf?: (name: string) => string | undefined;
+}
+
+/**
+ * Lists the files below a folder of a drive and the folders that it keeps, in the order of the UTF-8 bytes of their names.
+ *
+ * @param prefix The folder, which ends with a slash; empty for the whole drive.
+ */
+export async function* remoteTree(
+  drives: RemoteDrives,
+  { drive, prefix }: { drive: string; prefix: string },
+  { filter, problemOf = () => undefined }: RemoteTreeOptions,
+): AsyncGenerator<TreeEntry> {
+  const entries = inOrder(drives.listFiles(drive, prefix), drives.listFolders(drive, prefix));
+  for await (const entry of entries) {
+    const isFolder = typeof entry === "string";
+    const name = (isFolder ? entry : entry.name).slice(prefix.length);
+    // The marker of the folder itself.
+    if (name === "") continue;
+    if (!(isFolder ? filter.passesFolder(name) : filter.passes(name))) continue;
+    const reason = problemOf(name);
+    if (reason !== undefined) yield { kind: "problem", name, reason, effect: "unsuitable" };
+    else if (isFolder) yield { kind: "folder", name, isEmpty: true };
+    else yield { kind: "file", name, size: entry.size, time: copyTime(entry), file: entry };
+  }
+}
+
+/** Merges a listing of files and one of folders. */
+async function* inOrder(
+  files: AsyncIterable<FileInfo>,
+  folders: AsyncIterable<string>,
+): AsyncGenerator<FileInfo | string> {
+  const iterator = folders[Symbol.asyncIterator]();
+  try {
+    let folder = await iterator.next();
+    for await (const file of files) {
+      while (folder.done !== true && compareNames(folder.value, file.name) < 0) {
+        yield folder.value;
+        folder = await iterator.next();
+      }
+      yield file;
+    }
+    while (folder.done !== true) {
+      yield folder.value;
+      folder = await iterator.next();
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

@@ -1,0 +1,288 @@
+import { ClientError, isFatal } from "../errors.ts";
+import { batchesOf } from "../remote_changes.ts";
+import { forEachConcurrent, type TransferReport } from "../transfers.ts";
+import { NameSpool } from "./name_spool.ts";
+import { compareTrees, type FileEntry, type Step, type Tree } from "./tree.ts";
+
+/** Names that are deleted together. */
+const DELETE_BATCH = 500;
+
+/** The two sides of a synchronisation, and how one becomes like the other. */
+export interface SyncSides {
+  /** Lists the tree. It is read a second time if something was in the way. */
+  source(): Tree;
+  target(): Tree;
+  /** What is reported of the sides: the drive, and what precedes the names in it. */
+  place: { drive: string; prefix: string };
+  /** Reports whether files of the same size have the same time, without reading them. */
+  hasSameTime(source: FileEntry, target: FileEntry): boolean;
+  /**
+   * Reports whether files of the same size have the same bytes, if that can be found out without transferring them;
+   * `undefined` if not.
+   */
+  hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined>;
+  /** Gives a file of the target the time of that of the source. Returns whether that is possible. */
+  setTime?(source: FileEntry, target: FileEntry): Promise<void>;
+  /**
+   * Transfers a file.
+   *
+   * @returns Its bytes; `undefined` if the source does not have it any more.
+   * @throws {Blocked} if something else is in its place.
+   */
+  send(
+    source: FileEntry,
+    target: FileEntry | undefined,
+    onBytes: (count: number) => void,
+  ): Promise<number | undefined>;
+  /** Creates a folder that may be empty. @throws {Blocked} if something else is in its place. */
+  makeFolder(name: string): Promise<void>;
+  /** Deletes files, and folders if they are empty, of the target. Returns why some could not be deleted. */
+  remove(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Removes what earlier calls left behind in the target. */
+  cleanUp?(): Promise<void>;
+}
+
+export interface SyncOptions {
+  /** Whether files of the target that the source does not have are deleted. */
+  deletes: boolean;
+  /** Whether they are deleted even if the source has no files at all. */
+  allowsEmpty: boolean;
+  /** Whether the bytes of files of the same size are compared in place of their times. */
+  comparesBytes: boolean;
+  /** Whether it is only reported what would be done. */
+  isDryRun: boolean;
+  /** Files in transfer at once. */
+  concurrency: number;
+  /** Receives what was done, or would be. */
+  onChange?: (change: Change) => void;
+}
+
+/** A change of the target. */
+export interface Change {
+  kind: "sent" | "deleted" | "created";
+  /** With the prefix of its place; that of a folder ends with a slash. */
+  name: string;
+  /** Bytes, of a file that was sent. */
+  size?: number;
+}
+
+/** Something else is at the place of a file or folder. It may be gone after deletions. */
+export class Blocked extends ClientError {
+  override readonly name = "Blocked";
+}
+
+/** What a synchronisation did besides what its report counts. */
+export interface SyncResult {
+  deleted: number;
+  /** Why nothing was deleted although something was extra. */
+  kept?: string;
+}
+
+/**
+ * Makes the target like the source. Nothing is deleted before all else has succeeded: not if the source could not be read
+ * completely, or if a file could not be transferred.
+ */
+export async function synchronize(
+  sides: SyncSides,
+  report: TransferReport,
+  options: SyncOptions,
+): Promise<SyncResult> {
+  using extra = new NameSpool();
+  using blocked = new NameSpool();
+  return await new Sync(sides, report, options, extra, blocked).run();
+}
+
+class Sync {
+  readonly #sides: SyncSides;
+  readonly #report: TransferReport;
+  readonly #options: SyncOptions;
+  readonly #extra: NameSpool;
+  readonly #blocked: NameSpool;
+  /** Files of the source that pass the filters. */
+  #files = 0;
+  #deleted = 0;
+
+  constructor(
+    sides: SyncSides,
+    report: TransferReport,
+    options: SyncOptions,
+    extra: NameSpool,
+    blocked: NameSpool,
+  ) {
+    this.#sides = sides;
+    this.#report = report;
+    this.#options = options;
+    this.#extra = extra;
+    this.#blocked = blocked;
+  }
+
+  async run(): Promise<SyncResult> {
+    const { concurrency } = this.#options;
+    await forEachConcurrent(this.#steps(), concurrency, (step) => this.#apply(step));
+    const kept = this.#reasonToKeep();
+    if (this.#report.failed.length === 0 && !this.#options.isDryRun) await this.#sides.cleanUp?.();
+    if (kept === undefined) await this.#deleteExtra();
+    await this.#unblock();
+    return { deleted: this.#deleted, ...(kept === undefined ? {} : { kept }) };
+  }
+
+  /** Returns the steps that take time; the others are done at once. */
+  async *#steps(): AsyncGenerator<Step> {
+    for await (const step of compareTrees(this.#sides.source(), this.#sides.target())) {
+      if (step.kind === "problem") this.#note(step);
+      else if (step.kind === "extra") await this.#addExtra(step.target.name);
+      else {
+        if (step.source.kind === "file") this.#files++;
+        if (this.#isNeeded(step)) yield step;
+      }
+    }
+  }
+
+  #note({ side, problem }: Step & { kind: "problem" }): void {
+    const { name, reason, effect } = problem;
+    if (effect === "unreadable") this.#fail(name, reason);
+    else if (side === "source") this.#skip(name, reason, effect === "unsuitable");
+  }
+
+  async #addExtra(name: string): Promise<void> {
+    if (this.#options.deletes) await this.#extra.add(name);
+  }
+
+  /** Reports whether there may be something to do. */
+  #isNeeded(step: Step): boolean {
+    if (step.kind === "new") return step.source.kind === "file" || step.source.isEmpty;
+    if (step.kind !== "same name") return false;
+    const { source, target } = step;
+    if (source.kind !== "file" || target.kind !== "file") return false;
+    const isSame = !this.#options.comparesBytes && source.size === target.size &&
+      this.#sides.hasSameTime(source, target);
+    if (isSame) this.#report.same(source.size);
+    return !isSame;
+  }
+
+  async #apply(step: Step): Promise<void> {
+    if (step.kind !== "new" && step.kind !== "same name") return;
+    const { source } = step;
+    if (source.kind === "folder") return await this.#makeFolder(source.name);
+    const target = step.kind === "same name" && step.target.kind === "file"
+      ? step.target
+      : undefined;
+    await this.#guard(source.name, async () => {
+      if (target === undefined || !await this.#isSame(source, target)) {
+        await this.#send(source, target);
+      }
+    });
+  }
+
+  /** Reports whether files of the same name are the same, after looking at their bytes. */
+  async #isSame(source: FileEntry, target: FileEntry): Promise<boolean> {
+    const { comparesBytes, isDryRun } = this.#options;
+    if (source.size !== target.size) return false;
+    const { setTime } = this.#sides;
+    if (!comparesBytes && setTime === undefined) return false;
+    const hasSameTime = this.#sides.hasSameTime(source, target);
+    const isSame = await this.#sides.hasSameBytes(source, target) ?? hasSameTime;
+    if (!isSame) return false;
+    if (!comparesBytes && !isDryRun) await setTime?.call(this.#sides, source, target);
+    this.#report.same(source.size);
+    return true;
+  }
+
+  async #send(source: FileEntry, target: FileEntry | undefined): Promise<void> {
+    const { drive } = this.#sides.place;
+    const { name } = source;
+    this.#report.begin(drive, this.#shown(name));
+    let counted = 0;
+    const onBytes = (count: number) => {
+      counted += count;
+      this.#report.progress(count);
+    };
+    try {
+      const size = this.#options.isDryRun
+        ? source.size
+        : await this.#sides.send(source, target, onBytes);
+      if (size === undefined) return this.#skip(name, "it was deleted meanwhile", false);
+      this.#report.add(size);
+      this.#options.onChange?.({ kind: "sent", name: this.#shown(name), size });
+    } catch (error) {
+      this.#report.progress(-counted);
+      throw error;
+    }
+  }
+
+  async #makeFolder(name: string): Promise<void> {
+    await this.#guard(name, async () => {
+      if (!this.#options.isDryRun) await this.#sides.makeFolder(name);
+      this.#report.addFolder();
+      this.#options.onChange?.({ kind: "created", name: this.#shown(name) });
+    });
+  }
+
+  /** Reports the failure of one name. One that is blocked is tried again if something is to be deleted. */
+  async #guard(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (isFatal(error)) throw error;
+      if (error instanceof Blocked && this.#options.deletes) await this.#blocked.add(name);
+      else this.#fail(name, error);
+    }
+  }
+
+  #reasonToKeep(): string | undefined {
+    if (this.#extra.count === 0) return undefined;
+    if (this.#report.failed.length > 0) {
+      return "Nothing was deleted, as not everything could be read and transferred: see above";
+    }
+    if (this.#files > 0 || this.#options.allowsEmpty) return undefined;
+    return "Nothing was deleted, as the source has no files: --yes deletes all files of the target";
+  }
+
+  async #deleteExtra(): Promise<void> {
+    for await (const names of batchesOf(this.#extra.names(), DELETE_BATCH)) {
+      const failed = this.#options.isDryRun
+        ? new Map<string, string>()
+        : await this.#sides.remove(names);
+      for (const name of names) {
+        const reason = failed.get(name);
+        if (reason !== undefined) {
+          this.#fail(name, reason);
+          continue;
+        }
+        if (!name.endsWith("/")) this.#deleted++;
+        this.#options.onChange?.({ kind: "deleted", name: this.#shown(name) });
+      }
+    }
+  }
+
+  /** Transfers what was blocked by something that has been deleted since. */
+  async #unblock(): Promise<void> {
+    if (this.#blocked.count === 0) return;
+    const names = new Set<string>();
+    for await (const name of this.#blocked.names()) names.add(name);
+    for await (const entry of this.#sides.source()) {
+      if (entry.kind === "problem" || !names.has(entry.name)) continue;
+      try {
+        if (entry.kind === "file") await this.#send(entry, undefined);
+        else await this.#makeFolder(entry.name);
+      } catch (error) {
+        if (isFatal(error)) throw error;
+        this.#fail(entry.name, error);
+      }
+    }
+  }
+
+  #skip(name: string, reason: string, isIncomplete: boolean): void {
+    const { drive } = this.#sides.place;
+    this.#report.skip(drive, this.#shown(name), reason);
+    if (isIncomplete) this.#report.unsuitable++;
+  }
+
+  #fail(name: string, error: unknown): void {
+    this.#report.fail(this.#sides.place.drive, this.#shown(name), error);
+  }
+
+  #shown(name: string): string {
+    return this.#sides.place.prefix + name;
+  }
+}

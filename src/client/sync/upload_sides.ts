@@ -1,0 +1,169 @@
+import { join } from "@std/path";
+import { Semaphore } from "../../rules/concurrency.ts";
+import { contentTypeOf } from "../../rules/content_type.ts";
+import type { NameFilter } from "../../rules/globs.ts";
+import {
+  byteLength,
+  fileNameProblem,
+  folderNameProblem,
+  MAX_FILE_NAME,
+} from "../../rules/names.ts";
+import { sha256OfStream } from "../drives.ts";
+import { ClientError } from "../errors.ts";
+import { fileSource, isNotFound, isSameTime, kindOf, readFile } from "../local_files.ts";
+import type { RemoteChanges } from "../remote_changes.ts";
+import type { RemoteDrives } from "../remote_drives.ts";
+import { TRANSFERS } from "../transfers.ts";
+import { upload } from "../upload.ts";
+import type { UploadStates } from "../upload_states.ts";
+import { localTree } from "./local_tree.ts";
+import { remoteTree } from "./remote_tree.ts";
+import type { SyncSides } from "./sync.ts";
+import type { FileEntry, TreeEntry } from "./tree.ts";
+
+/** A folder of a drive: its name ends with a slash, or is empty for the whole drive. */
+export interface RemoteFolder {
+  drive: string;
+  prefix: string;
+}
+
+/** A server, and how its drives are changed. */
+export interface SyncServer {
+  drives: RemoteDrives;
+  changes: RemoteChanges;
+}
+
+export interface UploadSidesOptions {
+  filter: NameFilter;
+  states: UploadStates;
+}
+
+/** Makes a folder of a drive like a folder of this machine. */
+export class UploadSides implements SyncSides {
+  readonly place: RemoteFolder;
+  readonly #root: string;
+  readonly #server: SyncServer;
+  readonly #options: UploadSidesOptions;
+  /** Limits the parts in memory; small files hold as little as they have. */
+  readonly #slots = new Semaphore(TRANSFERS);
+
+  private constructor(
+    root: string,
+    place: RemoteFolder,
+    server: SyncServer,
+    options: UploadSidesOptions,
+  ) {
+    this.#root = root;
+    this.place = place;
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** @throws {ClientError} if there is no such folder. */
+  static async open(
+    folder: string,
+    place: RemoteFolder,
+    server: SyncServer,
+    options: UploadSidesOptions,
+  ): Promise<UploadSides> {
+    return new UploadSides(await realFolder(folder), place, server, options);
+  }
+
+  async *source(): AsyncGenerator<TreeEntry> {
+    for await (const entry of localTree(this.#root, this.#options)) {
+      const { name } = entry;
+      const reason = entry.kind === "problem" ? undefined : this.#problemOf(name);
+      if (reason === undefined) yield entry;
+      else yield { kind: "problem", name, reason, effect: "unsuitable" };
+    }
+  }
+
+  target(): AsyncIterable<TreeEntry> {
+    return remoteTree(this.#server.drives, this.place, this.#options);
+  }
+
+  hasSameTime(source: FileEntry, target: FileEntry): boolean {
+    return source.time !== undefined && target.time !== undefined &&
+      isSameTime(source.time, target.time);
+  }
+
+  async hasSameBytes(source: FileEntry, target: FileEntry): Promise<boolean | undefined> {
+    const { drive, prefix } = this.place;
+    const { sha256 } = await this.#server.drives.stat(drive, prefix + target.name) ?? {};
+    if (sha256 === undefined) return undefined;
+    return await sha256OfStream(readFile(join(this.#root, source.name))) === sha256;
+  }
+
+  async send(
+    { name: own }: FileEntry,
+    _target: FileEntry | undefined,
+    onBytes: (count: number) => void,
+  ): Promise<number | undefined> {
+    const { drive, prefix } = this.place;
+    const path = join(this.#root, own);
+    const name = prefix + own;
+    try {
+      const source = await fileSource(path, { follows: false });
+      const options = { type: contentTypeOf(name), mtime: source.modified, isNew: false };
+      const target = { drives: this.#server.drives, drive, name };
+      const { states } = this.#options;
+      const sent = await upload(target, source, {
+        ...options,
+        slots: this.#slots,
+        states,
+        onBytes,
+      });
+      return sent.size;
+    } catch (error) {
+      const isGone = error instanceof ClientError && isNotFound(error.cause);
+      if (isGone && await kindOf(path) === undefined) return undefined;
+      throw error;
+    }
+  }
+
+  async makeFolder(name: string): Promise<void> {
+    await this.#server.drives.createFolder(this.place.drive, this.place.prefix + name);
+  }
+
+  async remove(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { drive, prefix } = this.place;
+    const failed = new Map<string, string>();
+    const files: string[] = [];
+    for (const name of names) {
+      // It may have been created since the folders were read.
+      if (await kindOf(join(this.#root, name)) !== undefined) {
+        failed.set(name, "it was created meanwhile");
+      } else if (name.endsWith("/")) {
+        await this.#server.changes.deleteFolder(drive, prefix + name);
+      } else files.push(prefix + name);
+    }
+    if (files.length === 0) return failed;
+    for (const name of await this.#server.drives.remove(drive, files)) {
+      failed.set(name.slice(prefix.length), "The server could not delete it");
+    }
+    return failed;
+  }
+
+  #problemOf(own: string): string | undefined {
+    const name = this.place.prefix + own;
+    const isFolder = name.endsWith("/");
+    const problem = isFolder ? folderNameProblem(name) : fileNameProblem(name);
+    if (problem === undefined) return undefined;
+    const bytes = byteLength(name);
+    return bytes > MAX_FILE_NAME
+      ? `its name in the drive would have ${bytes} bytes, and ${MAX_FILE_NAME} are allowed`
+      : `the ${isFolder ? "folder" : "file"} name ${problem}`;
+  }
+}
+
+/** Returns the absolute path of a folder, without links. @throws {ClientError} if there is none. */
+async function realFolder(folder: string): Promise<string> {
+  try {
+    const path = await Deno.realPath(folder);
+    if ((await Deno.stat(path)).isDirectory) return path;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new ClientError(`There is no folder ${folder}`);
+  }
+  throw new ClientError(`${folder} is no folder: put and cp transfer single files`);
+}
