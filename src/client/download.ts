@@ -77,9 +77,13 @@ export async function download(
     await Deno.utime(part, time, time);
     await Deno.rename(part, target);
   } catch (error) {
-    if (error instanceof FileChanged) await removeIfExists(part);
+    if (error instanceof FileChanged || await isEmpty(part)) await removeIfExists(part);
     throw fileError("write", target, error);
   }
+}
+
+async function isEmpty(path: string): Promise<boolean> {
+  return (await Deno.lstat(path).catch(() => undefined))?.size === 0;
 }
 
 /** Completes a partial download. */

@@ -1,10 +1,11 @@
 import { resolve } from "@std/path";
 import { Connection, type RequestReport } from "../../client/connection.ts";
 import { Retrier } from "../../client/retrier.ts";
+import { RateLimiter } from "../../rules/rate_limiter.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
-import { DURATION_OR_ZERO } from "../options/value_types.ts";
+import { BANDWIDTH, DURATION_OR_ZERO } from "../options/value_types.ts";
 import { chooseServer, noSecret, ownSecret, type ServerChoice } from "../profiles/server_choice.ts";
 import { type Environment, printError, UsageError } from "../terminal/output.ts";
 import { styleFor } from "../terminal/style.ts";
@@ -70,12 +71,18 @@ export async function connectTo(
     project,
     retrier: new Retrier({ retryFor, onWait: printNotice }),
     authorities: cacert === undefined ? undefined : await readAuthorities(cacert),
+    limiter: limiterOf(args.get("bandwidth")),
     onRequest: args.has("verbose") ? (one) => printLine(`${dim(requestLine(one))}\n`) : undefined,
   });
   if (connection.isExposed) {
     printNotice(`Warning: the key is sent to ${connection.origin} unencrypted. Use https://`);
   }
   return connection;
+}
+
+function limiterOf(text: string | undefined): RateLimiter | undefined {
+  if (text === undefined) return undefined;
+  return new RateLimiter(parseValue({ text, source: "--bandwidth" }, BANDWIDTH));
 }
 
 /** "GET /v1/album/photos/files?limit=10 200 12 ms" */

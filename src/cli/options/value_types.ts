@@ -68,6 +68,15 @@ export const SIZE: ValueType<number> = {
   expected: "a size like 65536, 500kB, 64MiB or 1GB",
 };
 
+/** The lowest bandwidth, in bytes a second: servers end slower transfers. */
+const MIN_BANDWIDTH = 1024;
+
+/** Bytes a second. */
+export const BANDWIDTH: ValueType<number> = {
+  parse: (text) => parseByteSize(text, MIN_BANDWIDTH),
+  expected: "a size a second of at least 1KiB, like 500kB or 10MB",
+};
+
 /** Bytes. */
 export const MEMORY: ValueType<number> = {
   parse: (text) => parseByteSize(text, MIN_MEMORY_BUDGET),

@@ -13,7 +13,6 @@ import { ClientError } from "../errors.ts";
 import { fileSource, isNotFound, isSameTime, kindOf, readFile } from "../local_files.ts";
 import type { RemoteChanges } from "../remote_changes.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
-import { TRANSFERS } from "../transfers.ts";
 import { upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";
 import { localTree } from "./local_tree.ts";
@@ -34,6 +33,8 @@ export interface SyncServer {
 }
 
 export interface UploadSidesOptions {
+  /** Files and parts in memory at once. */
+  concurrency: number;
   filter: NameFilter;
   states: UploadStates;
 }
@@ -44,8 +45,7 @@ export class UploadSides implements SyncSides {
   readonly #root: string;
   readonly #server: SyncServer;
   readonly #options: UploadSidesOptions;
-  /** Limits the parts in memory; small files hold as little as they have. */
-  readonly #slots = new Semaphore(TRANSFERS);
+  readonly #slots: Semaphore;
 
   private constructor(
     root: string,
@@ -57,6 +57,7 @@ export class UploadSides implements SyncSides {
     this.place = place;
     this.#server = server;
     this.#options = options;
+    this.#slots = new Semaphore(options.concurrency);
   }
 
   /** @throws {ClientError} if there is no such folder. */

@@ -1,6 +1,7 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
 import { clientCommand, DRIVE_OPTION, YES } from "../client_command.ts";
+import { TRANSFER_OPTIONS } from "./options.ts";
 
 const EXPORT_OPTIONS: readonly OptionSpec[] = [
   { name: "data", value: "DIR", help: "open the store in this folder instead of asking a server" },
@@ -71,6 +72,25 @@ export const fileCommands: readonly Command[] = [
     summary: "show the metadata of a file",
     examples: [["kvdrive stat photos:cat.jpg", "Show size, type, times and digest"]],
     load: async () => (await import("./files.ts")).showFile,
+  }),
+  clientCommand({
+    name: "sync",
+    operands: ["SOURCE", "TARGET"],
+    options: [
+      { name: "delete", help: "delete files of the target that the source does not have" },
+      { name: "checksum", help: "compare files of the same size by their SHA-256, not their time" },
+      { name: "watch", help: "keep running, and transfer changes as they are made" },
+      { name: "yes", short: "y", help: "let --delete empty the target if the source is empty" },
+      ...TRANSFER_OPTIONS,
+    ],
+    summary: "make a folder like another one, of which one is in a drive",
+    examples: [
+      ["kvdrive sync pictures photos:2021/", "Send what is new or changed"],
+      ["kvdrive sync photos:2021/ pictures --delete", "Fetch it, and delete what is gone there"],
+      ["kvdrive sync photos: backup:photos/ --dry-run", "Print what would be copied"],
+      ["kvdrive sync site web: --delete --watch", "Send every change as it is made"],
+    ],
+    load: async () => (await import("./sync.ts")).syncFolders,
   }),
   clientCommand({
     name: "export",
