@@ -2,7 +2,12 @@ import { resolve } from "@std/path";
 import { ClientError } from "../../../client/errors.ts";
 import { CopySides } from "../../../client/sync/copy_sides.ts";
 import { DownloadSides } from "../../../client/sync/download_sides.ts";
-import { type Change, type SyncResult, synchronize, type SyncSides } from "../../../client/sync/sync.ts";
+import {
+  type Change,
+  synchronize,
+  type SyncResult,
+  type SyncSides,
+} from "../../../client/sync/sync.ts";
 import { type RemoteFolder, UploadSides } from "../../../client/sync/upload_sides.ts";
 import { watch } from "../../../client/sync/watch.ts";
 import { TransferReport } from "../../../client/transfers.ts";
@@ -121,7 +126,10 @@ class SyncRun {
     const verb = { sent: "transfer", created: "create", deleted: "delete" }[kind];
     const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
     const line = `Would ${verb} ${drive}:${name}${bytes}`;
-    this.#transfer.print({ drive, name, change: kind, ...(size === undefined ? {} : { size }) }, line);
+    this.#transfer.print(
+      { drive, name, change: kind, ...(size === undefined ? {} : { size }) },
+      line,
+    );
   }
 
   #summaryOf(report: TransferReport, { deleted }: SyncResult): string {
