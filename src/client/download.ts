@@ -21,6 +21,8 @@ export interface DownloadSource {
   drives: Drives;
   drive: string;
   file: FileInfo;
+  /** Where to end, on a server; at the end of the file unless given. */
+  end?: number;
 }
 
 /**
@@ -31,24 +33,24 @@ export interface DownloadSource {
  * @throws {FileChanged} if the version no longer exists.
  */
 export async function copyVersion(
-  { drives, drive, file }: DownloadSource,
+  { drives, drive, file, end = file.size }: DownloadSource,
   from: number,
   take: (bytes: Uint8Array) => Promise<void> | void,
 ): Promise<string | undefined> {
   let at = from;
   let sha256 = file.sha256;
-  if (at === file.size && at > 0) return sha256;
+  if (at === end && at > 0) return sha256;
   await drives.retrier.run(async (onProgress) => {
-    if (at === file.size && at > 0) return;
-    const content = await drives.read(drive, file, at);
+    if (at === end && at > 0) return;
+    const content = await drives.read(drive, file, at, end);
     sha256 = content.sha256 ?? sha256;
     for await (const bytes of content.bytes) {
       await take(bytes);
       at += bytes.byteLength;
       onProgress();
     }
-    if (at < file.size) throw new TemporaryFailure("The download ended early");
-    if (at > file.size) throw new FileChanged("The file is longer than the server said");
+    if (at < end) throw new TemporaryFailure("The download ended early");
+    if (at > end) throw new FileChanged("The file is longer than the server said");
   });
   return sha256;
 }

@@ -20,8 +20,13 @@ export interface Drives {
   createFolder(drive: string, name: string): Promise<void>;
   /** Returns a file's metadata; `undefined` if it does not exist. */
   stat(drive: string, name: string): Promise<FileInfo | undefined>;
-  /** Reads a version of a file from a byte offset. @throws {FileChanged} if the version no longer exists. */
-  read(drive: string, file: FileInfo, from: number): Promise<FileContent>;
+  /**
+   * Reads a version of a file from a byte offset.
+   *
+   * @param end Where the caller stops to read; the bytes may go on behind it.
+   * @throws {FileChanged} if the version no longer exists.
+   */
+  read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent>;
   /** Writes a file of at most 10 MB. @throws {FileExists} with `isNew`, if the file exists. */
   putFile(drive: string, name: string, bytes: Uint8Array, options: WriteOptions): Promise<void>;
   /** Starts a multipart upload and returns its id. */

@@ -52,7 +52,7 @@ export class RemoteChanges {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status === 404) return false;
-      throw error.status === 409 && /exists/.test(error.message) ? new FileExists() : error;
+      throw error.status === 409 && /already/.test(error.message) ? new FileExists() : error;
     }
   }
 

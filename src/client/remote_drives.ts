@@ -126,11 +126,11 @@ export class RemoteDrives implements Drives {
     }
   }
 
-  async read(drive: string, file: FileInfo, from: number): Promise<FileContent> {
+  async read(drive: string, file: FileInfo, from: number, end: number): Promise<FileContent> {
     // "If-Match" makes all pieces come from one version.
     const headers = {
       "If-Match": `"${file.etag}"`,
-      ...(from === 0 ? {} : { Range: `bytes=${from}-` }),
+      ...rangeOf(file, from, end),
     };
     try {
       const request = { method: "GET", path: downloadPath(drive, file.name), headers };
@@ -318,6 +318,11 @@ function uploadPath(drive: string, name: string, id: string, more = ""): string 
 function queryOf(name: string, mtime: number | undefined): URLSearchParams {
   const time = mtime === undefined ? undefined : utcTime(mtime);
   return new URLSearchParams({ name, ...(time === undefined ? {} : { mtime: time }) });
+}
+
+function rangeOf({ size }: FileInfo, from: number, end: number): Record<string, string> {
+  if (end < size) return { Range: `bytes=${from}-${end - 1}` };
+  return from === 0 ? {} : { Range: `bytes=${from}-` };
 }
 
 function requireDetails({ names, files }: ListAnswer): ListedFile[] {

@@ -107,6 +107,9 @@ export function optionsOf(
   return [...options, ...commonOptions, ...furtherOptions];
 }
 
+/** Characters of a usage line in which all options are named. */
+const MAX_USAGE = 96;
+
 /** Returns the usage line of a command: `kvdrive project create [NAME] [--id ID]`. */
 export function usageOf({ name, usage, operands = [], options = [] }: Command): string {
   if (usage !== undefined) return ["kvdrive", name, usage].join(" ").trimEnd();
@@ -114,7 +117,8 @@ export function usageOf({ name, usage, operands = [], options = [] }: Command): 
     const flag = value === undefined ? `--${name}` : `--${name} ${value}`;
     return isRequired ? flag : `[${flag}]`;
   });
-  return ["kvdrive", name, ...operands, ...flags].join(" ");
+  const line = ["kvdrive", name, ...operands, ...flags].join(" ");
+  return line.length <= MAX_USAGE ? line : ["kvdrive", name, ...operands, "[OPTIONS]"].join(" ");
 }
 
 /** The least and the greatest number of operands. */

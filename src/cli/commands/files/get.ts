@@ -3,32 +3,62 @@ import { copyVersion, download, MAX_READ_TRIES } from "../../../client/download.
 import { copyTime, type FileInfo, sha256OfStream } from "../../../client/drives.ts";
 import { ClientError, FileChanged, fileError, isFatal } from "../../../client/errors.ts";
 import { isSameTime, readFile, statIfExists, writeAll } from "../../../client/local_files.ts";
+import { forEachConcurrent } from "../../../client/transfers.ts";
 import { LOCAL_FILE_SYSTEM, LocalPaths, safeSegment } from "../../../rules/archive/local_paths.ts";
-import type { RemoteDrives } from "../../../client/remote_drives.ts";
-import { forEachConcurrent, TransferReport, TRANSFERS } from "../../../client/transfers.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { CommandError, outputFailure, UsageError } from "../../terminal/output.ts";
-import { TransferProgress } from "../../terminal/task_progress.ts";
+import { outputFailure, UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
-import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
+import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
+import { PIPE } from "./local_source.ts";
+import type { Existing } from "./put.ts";
+import { RemoteSource } from "./remote_source.ts";
+import { TransferCall } from "./transfer_call.ts";
 
-/** The operand that stands for standard output. */
-const PIPE = "-";
+/** Files to fetch. */
+export interface FetchJob {
+  sources: readonly Selection[];
+  /** A file or a folder of this machine; this folder unless given. */
+  path: string | undefined;
+  existing: Existing;
+  /** Whether files are deleted from the drive once they are here. */
+  isMove: boolean;
+}
 
+/** What was done with a file. */
+type Outcome = "new" | "same" | "skipped";
+
+/** `kvdrive get`. */
 export async function getFiles(call: ClientCall): Promise<void> {
-  const place = parseDrivePath(call.operand(0), call.get("drive"));
-  const path = call.operands[1];
-  if (path === PIPE && isFolder(place)) {
+  await fetchFiles(call, {
+    sources: [parseSelection(call.operand(0), call.get("drive"))],
+    path: call.operands[1],
+    existing: call.has("force") ? "replace" : "fail",
+    isMove: false,
+  });
+}
+
+/** Fetches files and folders of drives. */
+export async function fetchFiles(call: ClientCall, job: FetchJob): Promise<void> {
+  const { sources: selections, path } = job;
+  if (path === PIPE && (selections.length > 1 || !selections.every(isFileName) || job.isMove)) {
     throw new UsageError("Only a single file can be written to standard output: give DRIVE:NAME");
   }
-  using view = new TransferProgress(call.env);
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
-  const run = new GetRun(call, view, drives, place.drive);
-  if (isFolder(place)) await run.folder(place, path ?? ".");
-  else if (path === PIPE) await run.toPipe(place.name);
-  else await run.file(place.name, await targetOf(place.name, path));
+  using transfer = await TransferCall.open(call);
+  const sources: RemoteSource[] = [];
+  for (const selection of selections) {
+    sources.push(await RemoteSource.require(transfer.drives, selection));
+  }
+  const run = new GetRun(transfer, job);
+  const [first] = sources;
+  const file = sources.length === 1 ? first?.single : undefined;
+  if (first === undefined || file === undefined) return await run.folder(sources, path ?? ".");
+  if (path === PIPE) await run.toPipe(first.drive, file);
+  else await run.file(first.drive, file, await targetOf(file.name, path));
+}
+
+function isFileName({ glob: { literal } }: Selection): boolean {
+  return literal !== undefined && !isFolder({ drive: "", name: literal });
 }
 
 /** Returns the path for a single file: its name in a folder, or the path that was given. */
@@ -41,146 +71,179 @@ async function targetOf(name: string, path: string | undefined): Promise<string>
 
 /** One run of the command. */
 class GetRun {
-  readonly #call: ClientCall;
-  readonly #view: TransferProgress;
-  readonly #drives: RemoteDrives;
-  readonly #drive: string;
-  readonly #report: TransferReport;
+  readonly #transfer: TransferCall;
+  readonly #job: FetchJob;
 
-  constructor(call: ClientCall, view: TransferProgress, drives: RemoteDrives, drive: string) {
-    this.#call = call;
-    this.#view = view;
-    this.#drives = drives;
-    this.#drive = drive;
-    this.#report = new TransferReport(view.events);
+  constructor(transfer: TransferCall, job: FetchJob) {
+    this.#transfer = transfer;
+    this.#job = job;
   }
 
-  async file(name: string, target: string): Promise<void> {
-    const file = await this.#stat(name);
-    this.#view.setTotal(file.size);
-    this.#report.begin(this.#drive, name);
-    const done = await this.#fetch(file, target);
-    this.#print(file, target, done);
-    this.#view.bar.clear();
+  async file(drive: string, file: FileInfo, target: string): Promise<void> {
+    const { view, report, isDryRun } = this.#transfer;
+    view.setTotal(file.size);
+    report.begin(drive, file.name);
+    await makeFolder(dirname(target), isDryRun);
+    const done = await this.#fetch(drive, file, target);
+    this.#print(drive, file, target, done);
+    if (done === "skipped") return this.#transfer.skip(drive, file.name, `${target} exists`);
     const what = done === "same" ? "is up to date" : `(${formatBytes(file.size)})`;
-    if (!this.#call.has("json")) this.#call.print(this.#view, {}, `${target} ${what}`);
+    if (!isDryRun || done === "same") this.#transfer.printSummary(`${target} ${what}`);
   }
 
-  async folder({ drive, name: prefix }: DrivePath, folder: string): Promise<void> {
-    if (this.#view.bar.isDrawn) this.#view.setTotal(await this.#sizeOf(prefix));
+  async folder(sources: readonly RemoteSource[], folder: string): Promise<void> {
+    const { view, report, filter, isDryRun, concurrency } = this.#transfer;
+    if ((await statIfExists(folder))?.isFile) {
+      throw new UsageError(`Several files need a folder as the target, and ${folder} is a file`);
+    }
+    if (view.bar.isDrawn) view.setTotal(await this.#sizeOf(sources));
     const paths = new LocalPaths(LOCAL_FILE_SYSTEM);
-    await forEachConcurrent(this.#drives.listFiles(drive, prefix), TRANSFERS, async (file) => {
-      const own = file.name.slice(prefix.length);
-      const path = paths.pathFor(own);
-      if (path !== own) {
-        this.#view.printNotice(
-          `${drive}:${file.name} is written to ${path}, as its name is not possible here`,
-        );
-      }
-      await this.#fetchOneOf(file, join(folder, path));
-    });
-    this.#view.bar.clear();
-    const { done, bytes, unchanged, failed } = this.#report;
-    if (done + unchanged + failed.length === 0) {
-      throw new CommandError(`There are no files in ${drive}:${prefix}`);
-    }
-    if (!this.#call.has("json")) {
-      const there = unchanged === 0 ? "" : `; ${plural(unchanged, "file")} up to date`;
-      const line = `Fetched ${plural(done, "file")} (${formatBytes(bytes)})${there}`;
-      this.#call.print(this.#view, {}, line);
-    }
-    if (failed.length > 0) {
-      throw new CommandError(`Cannot fetch ${plural(failed.length, "file")}: see above`);
-    }
-  }
-
-  async toPipe(name: string): Promise<void> {
-    const file = await this.#stat(name);
-    this.#view.setTotal(file.size);
-    this.#report.begin(this.#drive, name);
-    await copyVersion({ drives: this.#drives, drive: this.#drive, file }, 0, async (bytes) => {
-      await writeOut(bytes);
-      this.#report.progress(bytes.byteLength);
-    });
-  }
-
-  async #fetchOneOf(file: FileInfo, target: string): Promise<void> {
-    this.#report.begin(this.#drive, file.name);
-    try {
-      await Deno.mkdir(dirname(target), { recursive: true }).catch((error) => {
-        throw fileError("create the folder of", target, error);
+    for (const source of sources) {
+      const { drive } = source;
+      await forEachConcurrent(source.entries(filter), concurrency, async (entry) => {
+        if (entry.kind === "folder") {
+          await makeFolder(join(folder, paths.folderFor(entry.below)), isDryRun);
+          return report.addFolder();
+        }
+        const path = paths.pathFor(entry.below);
+        if (path !== entry.below) {
+          view.printNotice(
+            `${drive}:${entry.file.name} is written to ${path}, as its name is not possible here`,
+          );
+        }
+        await this.#fetchOneOf(drive, entry.file, join(folder, path));
       });
-      const done = await this.#fetch(file, target);
-      if (done === "same") this.#report.same(0);
-      else this.#report.add(file.size);
-      this.#print(file, target, done);
+      if (this.#job.isMove && !isDryRun) await this.#removeFolders(source);
+    }
+    this.#printCount();
+    this.#transfer.requireSuccess(this.#job.isMove ? "move" : "fetch");
+  }
+
+  async toPipe(drive: string, file: FileInfo): Promise<void> {
+    const { view, report, drives } = this.#transfer;
+    view.setTotal(file.size);
+    report.begin(drive, file.name);
+    await copyVersion({ drives, drive, file }, 0, async (bytes) => {
+      await writeOut(bytes);
+      report.progress(bytes.byteLength);
+    });
+  }
+
+  #printCount(): void {
+    const { report, isDryRun } = this.#transfer;
+    const [done, planned] = this.#job.isMove ? ["Moved", "Would move"] : ["Fetched", "Would fetch"];
+    const { unchanged } = report;
+    const there = unchanged === 0 ? "" : `; ${plural(unchanged, "file")} up to date`;
+    const count = `${plural(report.done, "file")} (${formatBytes(report.bytes)})`;
+    this.#transfer.printSummary(`${isDryRun ? planned : done} ${count}${there}`);
+  }
+
+  async #fetchOneOf(drive: string, file: FileInfo, target: string): Promise<void> {
+    const { report, isDryRun } = this.#transfer;
+    report.begin(drive, file.name);
+    try {
+      await makeFolder(dirname(target), isDryRun);
+      const done = await this.#fetch(drive, file, target);
+      if (done === "skipped") return this.#transfer.skip(drive, file.name, `${target} exists`);
+      if (done === "same") report.same(0);
+      else report.add(file.size);
+      this.#print(drive, file, target, done);
     } catch (error) {
       if (isFatal(error)) throw error;
-      this.#report.fail(this.#drive, file.name, error);
-      const failed = error instanceof Error ? error.message : String(error);
-      if (this.#call.has("json")) {
-        this.#call.print(this.#view, { drive: this.#drive, name: file.name, failed });
-      }
+      this.#transfer.fail(drive, file.name, error);
     }
   }
 
-  /** Fetches the listed version, or a later one. */
-  async #fetch(file: FileInfo, target: string): Promise<"new" | "same"> {
-    const source = { drives: this.#drives, drive: this.#drive, file };
+  /** Fetches the listed version, or a later one, and deletes it in the drive if it is moved. */
+  async #fetch(drive: string, file: FileInfo, target: string): Promise<Outcome> {
+    const { drives, report, isDryRun } = this.#transfer;
+    const source = { drives, drive, file };
     for (let tries = 1;; tries++) {
-      if (await this.#isUpToDate(source.file, target)) {
-        this.#report.progress(source.file.size);
-        return "same";
-      }
+      const state = await this.#stateOf(source.file, target);
+      if (state === "same") report.progress(source.file.size);
+      if (state === "skipped" || isDryRun) return state;
       let counted = 0;
       try {
-        await download(source, target, {
-          onBytes: (count) => {
-            counted += count;
-            this.#report.progress(count);
-          },
-        });
-        return "new";
+        if (state === "new") {
+          await download(source, target, {
+            onBytes: (count) => {
+              counted += count;
+              report.progress(count);
+            },
+          });
+        }
+        if (this.#job.isMove) await this.#removeSource(drive, source.file);
+        return state;
       } catch (error) {
-        this.#report.progress(-counted);
+        report.progress(-counted);
         if (!(error instanceof FileChanged) || tries >= MAX_READ_TRIES) throw error;
-        source.file = await this.#stat(file.name);
+        const later = await drives.stat(drive, file.name);
+        if (later === undefined) throw new ClientError(`There is no file ${drive}:${file.name}`);
+        source.file = later;
       }
     }
   }
 
-  /** Reports whether the file is up to date. @throws {ClientError} if another file must not be replaced. */
-  async #isUpToDate(file: FileInfo, target: string): Promise<boolean> {
+  /** Returns what is to be done with a file. @throws {ClientError} if another file must not be replaced. */
+  async #stateOf(file: FileInfo, target: string): Promise<Outcome> {
     const existing = await statIfExists(target);
-    if (existing === undefined) return false;
-    if (existing.isFile && await isSame(file, target, existing)) return true;
-    if (existing.isFile && this.#call.has("force")) return false;
+    if (existing === undefined) return "new";
+    if (existing.isFile && await isSame(file, target, existing)) return "same";
+    if (existing.isFile && this.#job.existing === "replace") return "new";
+    if (existing.isFile && this.#job.existing === "skip") return "skipped";
     const [what, advice] = existing.isFile
       ? ["Another file", "--force replaces it"]
       : ["A folder", "give another path"];
     throw new ClientError(`${what} ${basename(target)} exists: ${advice}`);
   }
 
-  #print(file: FileInfo, path: string, done: "new" | "same"): void {
-    if (!this.#call.has("json")) return;
+  /** Deletes a file that is here now. @throws {FileChanged} if it was replaced in the drive meanwhile. */
+  async #removeSource(drive: string, { name, etag }: FileInfo): Promise<void> {
+    const { drives } = this.#transfer;
+    const there = await drives.stat(drive, name);
+    if (there === undefined) return;
+    if (there.etag !== etag) throw new FileChanged("The file was replaced during the download");
+    const failed = await drives.remove(drive, [name]);
+    if (failed.length > 0) throw new ClientError("It is here, but the server could not delete it");
+  }
+
+  /** Stops keeping the folders from which all files were moved. */
+  async #removeFolders({ drive, folder }: RemoteSource): Promise<void> {
+    const { drives, changes, report } = this.#transfer;
+    if (folder === undefined || report.failed.length + report.skipped.length > 0) return;
+    for await (const name of drives.listFolders(drive, folder)) {
+      await changes.deleteFolder(drive, name);
+    }
+  }
+
+  #print(drive: string, file: FileInfo, path: string, done: Outcome): void {
+    if (done === "skipped") return;
     const { name, size, type, etag } = file;
-    const drive = this.#drive;
     const unchanged = done === "same" ? { unchanged: true } : {};
-    const answer = { drive, name, path, size, content_type: type, etag, ...unchanged };
-    this.#call.print(this.#view, answer);
+    const json = { drive, name, path, size, content_type: type, etag, ...unchanged };
+    if (!this.#transfer.isDryRun || this.#transfer.call.has("json")) {
+      return this.#transfer.print(json, "");
+    }
+    if (done === "same") return;
+    this.#transfer.print(json, `Would fetch ${drive}:${name} to ${path} (${formatBytes(size)})`);
   }
 
-  async #stat(name: string): Promise<FileInfo> {
-    const file = await this.#drives.stat(this.#drive, name);
-    if (file !== undefined) return file;
-    throw new ClientError(`There is no file ${this.#drive}:${name}`);
-  }
-
-  async #sizeOf(prefix: string): Promise<number> {
+  async #sizeOf(sources: readonly RemoteSource[]): Promise<number> {
     let bytes = 0;
-    for await (const { size } of this.#drives.listFiles(this.#drive, prefix)) bytes += size;
+    for (const source of sources) {
+      for await (const entry of source.entries(this.#transfer.filter)) {
+        if (entry.kind === "file") bytes += entry.file.size;
+      }
+    }
     return bytes;
   }
+}
+
+async function makeFolder(path: string, isDryRun: boolean): Promise<void> {
+  if (isDryRun) return;
+  await Deno.mkdir(path, { recursive: true }).catch((error) => {
+    throw fileError("create the folder", path, error);
+  });
 }
 
 /** Compares by the SHA-256 if the server knows it, else by size and modification time. */
@@ -190,7 +253,8 @@ async function isSame(file: FileInfo, target: string, there: Deno.FileInfo): Pro
   return isSameTime(there.mtime?.getTime() ?? 0, copyTime(file));
 }
 
-async function writeOut(bytes: Uint8Array): Promise<void> {
+/** Writes bytes to standard output. @throws {OutputClosed} if its reader has gone. */
+export async function writeOut(bytes: Uint8Array): Promise<void> {
   try {
     await writeAll(Deno.stdout, bytes);
   } catch (error) {

@@ -1,64 +1,70 @@
-import { basename, resolve } from "@std/path";
-import { walk } from "../../../client/archive/folder.ts";
-import { fileError, isFatal } from "../../../client/errors.ts";
+import { dirname, join } from "@std/path";
+import { ClientError, FileExists, isFatal } from "../../../client/errors.ts";
 import { fileSource, pipeSource, type Source } from "../../../client/local_files.ts";
-import type { RemoteDrives } from "../../../client/remote_drives.ts";
-import { forEachConcurrent, TransferReport, TRANSFERS } from "../../../client/transfers.ts";
+import { forEachConcurrent } from "../../../client/transfers.ts";
 import { upload } from "../../../client/upload.ts";
 import type { UploadStates } from "../../../client/upload_states.ts";
 import { Semaphore } from "../../../rules/concurrency.ts";
 import { contentTypeOf, contentTypeProblem } from "../../../rules/content_type.ts";
-import { fileNameProblem } from "../../../rules/names.ts";
 import { formatBytes } from "../../../rules/units.ts";
-import { CommandError, UsageError } from "../../terminal/output.ts";
-import { TransferProgress } from "../../terminal/task_progress.ts";
+import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";
 import type { ClientCall } from "../client_call.ts";
-import { type DrivePath, isFolder, parseDrivePath } from "../drive_path.ts";
+import { type DrivePath, isFolder, parseTarget } from "../drive_path.ts";
+import { type Candidate, localCandidates, namesContents, PIPE } from "./local_source.ts";
+import { TransferCall } from "./transfer_call.ts";
 
-/** The operand that stands for standard input. */
-const PIPE = "-";
+/** What happens to a file that has the name of one that is transferred. */
+export type Existing = "replace" | "fail" | "skip";
 
-/** A file to send, or the reason why it is not sent. */
-interface Candidate {
-  /** The local path. */
-  path: string;
-  name: string;
-  problem?: string;
-  /** Whether the problem counts as a failure; else the file is skipped. */
-  hasFailed?: true;
+/** Files to send. */
+export interface SendJob {
+  sources: readonly string[];
+  target: DrivePath;
+  existing: Existing;
+  /** Whether files are deleted here once they are in the drive. */
+  isMove: boolean;
 }
 
+/** `kvdrive put`. */
 export async function putFiles(call: ClientCall): Promise<void> {
-  const sources = call.operands.slice(0, -1);
-  const target = parseDrivePath(call.operands.at(-1) ?? "", call.get("drive"));
-  checkTarget(sources, target);
+  await sendFiles(call, {
+    sources: call.operands.slice(0, -1),
+    target: parseTarget(call.operands.at(-1) ?? "", call.get("drive")),
+    existing: call.has("new") ? "fail" : "replace",
+    isMove: false,
+  });
+}
+
+/** Sends files and folders of this machine, or standard input, to a drive. */
+export async function sendFiles(call: ClientCall, job: SendJob): Promise<void> {
+  checkJob(job);
   const problem = contentTypeProblem(call.get("type") ?? "");
   if (problem !== undefined) throw new UsageError(`The content type of --type ${problem}`);
-  using view = new TransferProgress(call.env);
-  const { connection, drives } = await call.connect(view);
-  using _connection = connection;
-  const report = new TransferReport(view.events);
-  if (view.bar.isDrawn && !sources.includes(PIPE)) view.setTotal(await sizeOf(sources, target));
-  const run = new PutRun(call, view, report, drives, await call.states());
-  await forEachConcurrent(
-    candidates(sources, target),
-    TRANSFERS,
-    (one) => run.put(target.drive, one),
-  );
-  view.bar.clear();
-  if (!call.has("json")) {
-    call.print(view, {}, `Sent ${plural(report.done, "file")} (${formatBytes(report.bytes)})`);
+  using transfer = await TransferCall.open(call);
+  const { sources, target, isMove } = job;
+  const { view, report, filter, concurrency } = transfer;
+  if (view.bar.isDrawn && !sources.includes(PIPE)) {
+    view.setTotal(await sizeOf(localCandidates(sources, target, filter)));
   }
-  if (report.failed.length > 0) {
-    throw new CommandError(`Cannot send ${plural(report.failed.length, "file")}: see above`);
-  }
+  const run = new SendRun(transfer, job, await call.states());
+  const candidates = localCandidates(sources, target, filter);
+  await forEachConcurrent(candidates, concurrency, (one) => run.send(one));
+  if (isMove && !transfer.isDryRun) await run.removeFolders();
+  const [done, planned, verb] = isMove
+    ? ["Moved", "Would move", "move"]
+    : ["Sent", "Would send", "send"];
+  const count = `${plural(report.done, "file")} (${formatBytes(report.bytes)})`;
+  transfer.printSummary(`${transfer.isDryRun ? planned : done} ${count}`);
+  transfer.requireSuccess(verb);
 }
 
 /** @throws {UsageError} if several files would get one name, or standard input none. */
-function checkTarget(sources: readonly string[], target: DrivePath): void {
+function checkJob({ sources, target, isMove }: SendJob): void {
+  const hasPipe = sources.includes(PIPE);
+  if (hasPipe && isMove) throw new UsageError("Standard input cannot be moved: use put or cp");
   if (isFolder(target)) {
-    if (!sources.includes(PIPE)) return;
+    if (!hasPipe) return;
     throw new UsageError("Standard input needs a file name: end the command with DRIVE:NAME");
   }
   if (sources.length === 1) return;
@@ -68,128 +74,125 @@ function checkTarget(sources: readonly string[], target: DrivePath): void {
 }
 
 /** One run of the command. */
-class PutRun {
-  readonly #call: ClientCall;
-  readonly #view: TransferProgress;
-  readonly #report: TransferReport;
-  readonly #drives: RemoteDrives;
+class SendRun {
+  readonly #transfer: TransferCall;
+  readonly #job: SendJob;
   readonly #states: UploadStates;
-  readonly #slots = new Semaphore(TRANSFERS);
+  readonly #slots: Semaphore;
+  /** Folders whose files were moved away. */
+  readonly #folders = new Set<string>();
 
-  constructor(
-    call: ClientCall,
-    view: TransferProgress,
-    report: TransferReport,
-    drives: RemoteDrives,
-    states: UploadStates,
-  ) {
-    this.#call = call;
-    this.#view = view;
-    this.#report = report;
-    this.#drives = drives;
+  constructor(transfer: TransferCall, job: SendJob, states: UploadStates) {
+    this.#transfer = transfer;
+    this.#job = job;
     this.#states = states;
+    this.#slots = new Semaphore(transfer.concurrency);
   }
 
-  async put(drive: string, { path, name, problem, hasFailed }: Candidate): Promise<void> {
-    this.#report.begin(drive, name);
+  async send(candidate: Candidate): Promise<void> {
+    const { name, problem, hasFailed = false } = candidate;
+    const { drive } = this.#job.target;
+    const { report } = this.#transfer;
+    report.begin(drive, name);
     let counted = 0;
     try {
-      const reason = problem ?? badName(name);
-      if (reason !== undefined && !hasFailed) return this.#skip(drive, name, reason);
-      if (reason !== undefined) return this.#fail(drive, name, reason);
-      const source: Source = path === PIPE
-        ? pipeSource(Deno.stdin.readable)
-        : await fileSource(path);
-      if (path === PIPE) this.#view.setTotal(undefined);
-      const { size, resumed } = await upload({ drives: this.#drives, drive, name }, source, {
-        type: this.#call.get("type") ?? contentTypeOf(name),
-        mtime: source.modified,
-        isNew: this.#call.has("new"),
-        slots: this.#slots,
-        states: this.#states,
-        onBytes: (count) => {
-          counted += count;
-          this.#report.progress(count);
-        },
+      if (problem !== undefined && !hasFailed) return this.#transfer.skip(drive, name, problem);
+      if (problem !== undefined) return this.#transfer.fail(drive, name, problem);
+      if (candidate.kind === "folder") return await this.#makeFolder(candidate);
+      await this.#sendFile(candidate, (count) => {
+        counted += count;
+        report.progress(count);
       });
-      this.#report.add(size);
-      if (this.#call.has("json")) {
-        this.#call.print(this.#view, { source: path, drive, name, size, resumed });
-      }
     } catch (error) {
       if (isFatal(error)) throw error;
-      this.#report.progress(-counted);
-      this.#fail(drive, name, error);
+      report.progress(-counted);
+      const isSkipped = error instanceof FileExists && this.#job.existing === "skip";
+      if (isSkipped) this.#transfer.skip(drive, name, "it exists");
+      else this.#transfer.fail(drive, name, error);
     }
   }
 
-  #skip(drive: string, name: string, reason: string): void {
-    this.#report.skip(drive, name, reason);
-    if (this.#call.has("json")) this.#call.print(this.#view, { drive, name, skipped: reason });
-  }
-
-  #fail(drive: string, name: string, error: unknown): void {
-    this.#report.fail(drive, name, error);
-    const failed = error instanceof Error ? error.message : String(error);
-    if (this.#call.has("json")) this.#call.print(this.#view, { drive, name, failed });
-  }
-}
-
-function badName(name: string): string | undefined {
-  const problem = fileNameProblem(name);
-  return problem && `The file name ${problem}`;
-}
-
-/** Lists the files with their names in the drive. A folder keeps its name, unless its path ends with "/" or ".". */
-async function* candidates(
-  sources: readonly string[],
-  target: DrivePath,
-): AsyncIterable<Candidate> {
-  for (const path of sources) {
-    if (path === PIPE) {
-      yield { path, name: target.name };
-      continue;
-    }
-    const own = basename(resolve(path));
-    const kind = await kindOf(path);
-    if (typeof kind === "object") {
-      yield { path, name: isFolder(target) ? target.name + own : target.name, ...kind };
-    } else if (kind === "file") {
-      yield { path, name: isFolder(target) ? target.name + own : target.name };
-    } else if (!isFolder(target)) {
-      throw new UsageError(
-        "A folder needs a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
-      );
-    } else {
-      const prefix = /(^|[\\/])\.?$/.test(path) ? target.name : `${target.name}${own}/`;
-      yield* filesBelow(path, prefix);
+  /** Removes the folders that moving has left empty. */
+  async removeFolders(): Promise<void> {
+    const deepestFirst = [...this.#folders].sort((a, b) => b.length - a.length);
+    for (const folder of deepestFirst) {
+      // One with files that were not moved stays.
+      await Deno.remove(folder).catch(() => {});
     }
   }
-}
 
-async function* filesBelow(folder: string, prefix: string): AsyncIterable<Candidate> {
-  for await (const found of walk(folder, "")) {
-    if ("isEmpty" in found) continue;
-    yield { ...found, path: `${folder}/${found.path}`, name: prefix + found.path };
+  async #sendFile(candidate: Candidate, onBytes: (count: number) => void): Promise<void> {
+    const { path, name } = candidate;
+    const { call, view, drives, report, isDryRun } = this.#transfer;
+    const { target: { drive }, existing, isMove } = this.#job;
+    const source: Source = path === PIPE ? pipeSource(Deno.stdin.readable) : await fileSource(path);
+    if (isDryRun) return await this.#plan(path, name, source.size);
+    if (path === PIPE) view.setTotal(undefined);
+    const { size, resumed } = await upload({ drives, drive, name }, source, {
+      type: call.get("type") ?? contentTypeOf(name),
+      mtime: source.modified,
+      isNew: existing !== "replace",
+      slots: this.#slots,
+      states: this.#states,
+      onBytes,
+    });
+    if (isMove) await this.#removeSource(candidate, source);
+    report.add(size);
+    if (call.has("json")) call.print(view, { source: path, drive, name, size, resumed });
   }
-}
 
-async function kindOf(
-  path: string,
-): Promise<"file" | "folder" | { problem: string; hasFailed: true }> {
-  try {
-    const { isDirectory } = await Deno.stat(path);
-    return isDirectory ? "folder" : "file";
-  } catch (error) {
-    return { problem: fileError("read", path, error).message, hasFailed: true };
+  async #plan(path: string, name: string, size: number | undefined): Promise<void> {
+    const { drives, report } = this.#transfer;
+    const { target: { drive }, existing } = this.#job;
+    if (existing !== "replace" && await drives.stat(drive, name) !== undefined) {
+      throw new FileExists();
+    }
+    report.add(size ?? 0);
+    const bytes = size === undefined ? "" : ` (${formatBytes(size)})`;
+    const json = { source: path, drive, name, ...(size === undefined ? {} : { size }) };
+    this.#transfer.print(json, `Would send ${path} to ${drive}:${name}${bytes}`);
+  }
+
+  async #makeFolder(candidate: Candidate): Promise<void> {
+    const { path, name } = candidate;
+    const { drives, report, isDryRun } = this.#transfer;
+    const { target: { drive }, isMove } = this.#job;
+    if (!isDryRun) await drives.createFolder(drive, name);
+    report.addFolder();
+    if (isMove) this.#addFoldersOf({ ...candidate, path: join(path, "-") });
+    if (isDryRun) this.#transfer.print({ drive, name }, `Would create ${drive}:${name}`);
+  }
+
+  /** Deletes a file that is in the drive now. One that has changed since stays. */
+  async #removeSource(candidate: Candidate, source: Source): Promise<void> {
+    const { path } = candidate;
+    await source.verify();
+    try {
+      await Deno.remove(path);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ClientError(`It is in the drive, but cannot be deleted here: ${reason}`);
+    }
+    this.#addFoldersOf(candidate);
+  }
+
+  /** Remembers the folders of a file that was moved, up to the one that was given, which stays if it has a slash. */
+  #addFoldersOf({ path, root }: Candidate): void {
+    if (root === undefined) return;
+    const top = join(root);
+    for (let folder = dirname(path); folder !== top; folder = dirname(folder)) {
+      this.#folders.add(folder);
+    }
+    if (!namesContents(root)) this.#folders.add(top);
   }
 }
 
 /** Returns the bytes of all files. */
-async function sizeOf(sources: readonly string[], target: DrivePath): Promise<number> {
+async function sizeOf(candidates: AsyncIterable<Candidate>): Promise<number> {
   let bytes = 0;
-  for await (const { path, problem } of candidates(sources, target)) {
-    if (problem === undefined) bytes += (await Deno.stat(path).catch(() => undefined))?.size ?? 0;
+  for await (const { kind, path, problem } of candidates) {
+    if (kind === "folder" || problem !== undefined) continue;
+    bytes += (await Deno.stat(path).catch(() => undefined))?.size ?? 0;
   }
   return bytes;
 }

@@ -1,13 +1,24 @@
 import type { OptionSpec } from "../../options/arguments.ts";
 import type { Command } from "../../options/command.ts";
 import { clientCommand, DRIVE_OPTION, YES } from "../client_command.ts";
-import { TRANSFER_OPTIONS } from "./options.ts";
+import { DRY_RUN, FILTER_OPTIONS, NO_CLOBBER, TRANSFER_OPTIONS } from "./options.ts";
 
 const EXPORT_OPTIONS: readonly OptionSpec[] = [
   { name: "data", value: "DIR", help: "open the store in this folder instead of asking a server" },
   { name: "drive", value: "DRIVE", help: "only this drive", unset: "all drives" },
   { name: "force", help: "replace other files of the same names" },
 ];
+
+const RECURSIVE_BY_HABIT: OptionSpec = {
+  name: "recursive",
+  short: "r",
+  help: "has no effect: folders are transferred with all in them",
+};
+
+const DIGEST: OptionSpec = {
+  name: "digest",
+  help: "also show the SHA-256 of files, which takes a request each",
+};
 
 export const fileCommands: readonly Command[] = [
   clientCommand({
@@ -17,6 +28,7 @@ export const fileCommands: readonly Command[] = [
       { name: "type", value: "TYPE", help: "content type of the files", unset: "by the file name" },
       { name: "new", help: "do not replace existing files" },
       DRIVE_OPTION,
+      ...TRANSFER_OPTIONS,
     ],
     summary: "send files, folders or standard input (-) to a drive",
     examples: [
@@ -29,26 +41,112 @@ export const fileCommands: readonly Command[] = [
   clientCommand({
     name: "get",
     operands: ["DRIVE:[NAME|FOLDER/]", "[PATH]"],
-    options: [{ name: "force", help: "replace existing files" }, DRIVE_OPTION],
+    options: [
+      { name: "force", help: "replace existing files" },
+      DRIVE_OPTION,
+      ...TRANSFER_OPTIONS,
+    ],
     summary: "fetch a file, a folder or a drive; - writes to standard output",
     examples: [
       ["kvdrive get photos:cat.jpg", "Fetch a file into this folder"],
       ["kvdrive get photos:2021/ pictures", "Fetch everything below 2021/ into pictures"],
+      ["kvdrive get 'photos:*.gif' pictures", "Fetch the files that match a pattern"],
       ["kvdrive get backup:src.tar.gz - | tar tz", "Write a file to standard output"],
     ],
     load: async () => (await import("./get.ts")).getFiles,
   }),
   clientCommand({
+    name: "cp",
+    operands: ["SOURCE...", "TARGET"],
+    options: [NO_CLOBBER, RECURSIVE_BY_HABIT, ...TRANSFER_OPTIONS],
+    summary: "copy files within drives, or between a drive and this machine",
+    examples: [
+      ["kvdrive cp photos:cat.jpg photos:pets/", "Copy a file; the server does it at once"],
+      ["kvdrive cp photos:2021/ backup:photos/2021/", "Copy what is in a folder"],
+      ["kvdrive cp 'photos:*.gif' pictures", "Fetch the files that match a pattern"],
+      ["kvdrive cp cat.jpg dog.jpg photos:pets/", "Send files"],
+    ],
+    load: async () => (await import("./copy.ts")).copyFiles,
+  }),
+  clientCommand({
+    name: "mv",
+    operands: ["SOURCE...", "TARGET"],
+    options: [NO_CLOBBER, RECURSIVE_BY_HABIT, ...TRANSFER_OPTIONS],
+    summary: "move or rename files, or move them between a drive and this machine",
+    examples: [
+      ["kvdrive mv photos:cat.jpg photos:tom.jpg", "Rename a file"],
+      ["kvdrive mv photos:2021/ archive:photos/2021/", "Move what is in a folder"],
+      ["kvdrive mv film.mkv videos:", "Send a file, and delete it here"],
+    ],
+    load: async () => (await import("./copy.ts")).moveFiles,
+  }),
+  clientCommand({
     name: "ls",
     operands: ["[DRIVE[:PREFIX]]"],
-    options: [{ name: "recursive", short: "r", help: "also list files in folders" }, DRIVE_OPTION],
+    options: [
+      { name: "recursive", short: "r", help: "also list files in folders" },
+      DIGEST,
+      DRIVE_OPTION,
+    ],
     summary: "list the drives, or the files of a drive",
     examples: [
       ["kvdrive ls", "List the drives"],
       ["kvdrive ls photos", "List the top folder of a drive"],
+      ["kvdrive ls 'photos:*.gif'", "List the files that match a pattern"],
       ["kvdrive ls photos:2021/ --recursive --json", "List a folder as JSON, with all below it"],
     ],
-    load: async () => (await import("./files.ts")).list,
+    load: async () => (await import("./list.ts")).list,
+  }),
+  clientCommand({
+    name: "find",
+    operands: ["DRIVE[:PREFIX]"],
+    options: [
+      { name: "name", value: "GLOB", help: "only names that match" },
+      { name: "size", value: "SIZE", help: "only files larger (+1MB) or smaller (-1MB)" },
+      { name: "newer", value: "TIME", help: "only files modified in the last 7d, 24h, …" },
+      DIGEST,
+      DRIVE_OPTION,
+    ],
+    summary: "find files by name, size and age",
+    examples: [
+      ["kvdrive find photos: --name '*.tmp'", "Print the files of that name, in any folder"],
+      ["kvdrive find photos:2021/ --size +10MB --newer 7d", "Print large and recent files"],
+    ],
+    load: async () => (await import("./list.ts")).findFiles,
+  }),
+  clientCommand({
+    name: "du",
+    operands: ["[DRIVE[:PREFIX]]"],
+    options: [DRIVE_OPTION],
+    summary: "show how many files and bytes are in folders",
+    examples: [
+      ["kvdrive du photos", "Show the folders of a drive, and their sum"],
+      ["kvdrive du photos:2021/", "Show the folders in a folder"],
+    ],
+    load: async () => (await import("./list.ts")).showUsage,
+  }),
+  clientCommand({
+    name: "stat",
+    operands: ["DRIVE:NAME..."],
+    options: [DRIVE_OPTION],
+    summary: "show the metadata of files",
+    examples: [["kvdrive stat photos:cat.jpg", "Show size, type, times and digest"]],
+    load: async () => (await import("./list.ts")).showFiles,
+  }),
+  clientCommand({
+    name: "cat",
+    operands: ["DRIVE:NAME..."],
+    options: [
+      { name: "range", value: "FIRST-LAST", help: "only these bytes, counted from 0" },
+      DRIVE_OPTION,
+    ],
+    summary: "write files to standard output",
+    examples: [
+      ["kvdrive cat notes:todo.txt", "Print a file"],
+      ["kvdrive cat logs:today --range -1000", "Print the last 1000 bytes"],
+      ["kvdrive cat films:a.mkv --range 0-99", "Print the first 100 bytes"],
+    ],
+    load: async () => (await import("./cat.ts")).printFiles,
   }),
   clientCommand({
     name: "rm",
@@ -56,22 +154,17 @@ export const fileCommands: readonly Command[] = [
     options: [
       { name: "recursive", short: "r", help: "delete all files of a folder or a drive" },
       YES,
+      ...FILTER_OPTIONS,
+      DRY_RUN,
       DRIVE_OPTION,
     ],
     summary: "delete files",
     examples: [
       ["kvdrive rm photos:cat.jpg", "Delete a file, after a question"],
+      ["kvdrive rm 'photos:*.tmp' --dry-run", "Print which files match a pattern"],
       ["kvdrive rm photos:2021/ --recursive --yes", "Delete a folder without a question"],
     ],
-    load: async () => (await import("./files.ts")).removeFiles,
-  }),
-  clientCommand({
-    name: "stat",
-    operands: ["DRIVE:NAME"],
-    options: [DRIVE_OPTION],
-    summary: "show the metadata of a file",
-    examples: [["kvdrive stat photos:cat.jpg", "Show size, type, times and digest"]],
-    load: async () => (await import("./files.ts")).showFile,
+    load: async () => (await import("./remove.ts")).removeFiles,
   }),
   clientCommand({
     name: "sync",

@@ -1,0 +1,211 @@
+import { ClientError, FileExists } from "../../../client/errors.ts";
+import type { FileInfo } from "../../../client/drives.ts";
+import type { NamePair, Relocated, Relocation } from "../../../client/remote_changes.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { UsageError } from "../../terminal/output.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { type DrivePath, isFolder, isRemote, parseSelection, parseTarget } from "../drive_path.ts";
+import { fetchFiles } from "./get.ts";
+import { sendFiles } from "./put.ts";
+import { RemoteSource } from "./remote_source.ts";
+import { TransferCall } from "./transfer_call.ts";
+
+/** `kvdrive cp`. */
+export async function copyFiles(call: ClientCall): Promise<void> {
+  await relocate(call, "copy");
+}
+
+/** `kvdrive mv`. */
+export async function moveFiles(call: ClientCall): Promise<void> {
+  await relocate(call, "move");
+}
+
+async function relocate(call: ClientCall, kind: "copy" | "move"): Promise<void> {
+  const sources = call.operands.slice(0, -1);
+  const target = call.operands.at(-1) ?? "";
+  const isFromDrive = isRemote(sources[0] ?? "");
+  if (sources.some((source) => isRemote(source) !== isFromDrive)) {
+    throw new UsageError("All sources must be in drives (DRIVE:NAME), or none");
+  }
+  const existing = call.has("no-clobber") ? "skip" : "replace";
+  const isMove = kind === "move";
+  if (!isFromDrive && !isRemote(target)) {
+    throw new UsageError(
+      "Source and target are both on this machine: write one of them as DRIVE:NAME",
+    );
+  }
+  if (!isFromDrive) {
+    const place = parseTarget(target, undefined);
+    return await sendFiles(call, { sources, target: place, existing, isMove });
+  }
+  const selections = sources.map((source) => parseSelection(source, undefined));
+  if (!isRemote(target)) {
+    return await fetchFiles(call, { sources: selections, path: target, existing, isMove });
+  }
+  const place = parseTarget(target, undefined);
+  using transfer = await TransferCall.open(call);
+  const run = new CopyRun(transfer, kind, place);
+  for (const selection of selections) {
+    run.add(await RemoteSource.require(transfer.drives, selection));
+  }
+  await run.run();
+}
+
+/** A file, and the name that it gets. */
+interface Planned extends NamePair {
+  file: FileInfo;
+}
+
+/** Copies or moves files between drives: the server does it, and no bytes are sent. */
+class CopyRun {
+  readonly #transfer: TransferCall;
+  readonly #kind: "copy" | "move";
+  readonly #target: DrivePath;
+  readonly #sources: RemoteSource[] = [];
+  /** The names that were given, of several sources: two of one name would replace each other. */
+  readonly #given = new Set<string>();
+
+  constructor(transfer: TransferCall, kind: "copy" | "move", target: DrivePath) {
+    this.#transfer = transfer;
+    this.#kind = kind;
+    this.#target = target;
+  }
+
+  /** @throws {ClientError} if a folder would be copied into itself. */
+  add(source: RemoteSource): void {
+    const { drive, name } = this.#target;
+    const { folder } = source;
+    if (folder !== undefined && source.drive === drive && name.startsWith(folder)) {
+      throw new ClientError(`Cannot ${this.#kind} ${drive}:${folder} into itself`);
+    }
+    this.#sources.push(source);
+  }
+
+  async run(): Promise<void> {
+    const [first] = this.#sources;
+    const isSingle = this.#sources.length === 1 && first?.single !== undefined;
+    if (!isSingle && !isFolder(this.#target)) {
+      throw new UsageError(
+        "Several files need a folder as the target: end the command with DRIVE:FOLDER/ or DRIVE:",
+      );
+    }
+    for (const source of this.#sources) await this.#runOne(source, isSingle);
+    const { report, isDryRun } = this.#transfer;
+    const verb = isDryRun ? `Would ${this.#kind}` : this.#kind === "copy" ? "Copied" : "Moved";
+    const count = `${plural(report.done, "file")} (${formatBytes(report.bytes)})`;
+    this.#transfer.printSummary(`${verb} ${count}`);
+    this.#transfer.requireSuccess(this.#kind);
+  }
+
+  async #runOne(source: RemoteSource, isSingle: boolean): Promise<void> {
+    const { drives, changes, isDryRun, report } = this.#transfer;
+    const relocation: Relocation = {
+      kind: this.#kind,
+      drive: source.drive,
+      toDrive: this.#target.drive,
+      overwrite: !this.#transfer.call.has("no-clobber"),
+    };
+    const folders: NamePair[] = [];
+    let planned: AsyncIterable<Planned> = this.#plan(source, folders);
+    // A new name may be one that would be listed later.
+    if (this.#overlaps(source)) planned = fromArray(await Array.fromAsync(planned));
+    if (isDryRun) { for await (const one of planned) this.#done(source, one); }
+    else if (isSingle) await this.#single(source, relocation, planned);
+    else {
+      const files = new Map<string, Planned>();
+      for await (const one of changes.relocateAll(relocation, remembering(planned, files))) {
+        const file = files.get(one.from);
+        files.delete(one.from);
+        if (file !== undefined) await this.#finish(source, file, one);
+      }
+    }
+    for (const { from, to } of folders) {
+      report.addFolder();
+      if (isDryRun) continue;
+      await drives.createFolder(this.#target.drive, to);
+      if (this.#kind === "move") await changes.deleteFolder(source.drive, from);
+    }
+    const isMoved = this.#kind === "move" && source.folder && !isDryRun;
+    if (isMoved && report.failed.length === 0) {
+      await changes.deleteFolder(source.drive, source.folder ?? "");
+    }
+  }
+
+  async *#plan(source: RemoteSource, folders: NamePair[]): AsyncGenerator<Planned> {
+    const { name: target } = this.#target;
+    for await (const entry of source.entries(this.#transfer.filter)) {
+      if (entry.kind === "folder") {
+        const to = target + entry.below;
+        if (to !== "") folders.push({ from: entry.name, to });
+        continue;
+      }
+      const { file } = entry;
+      const to = isFolder(this.#target) ? target + entry.below : target;
+      if (this.#given.has(to)) {
+        this.#transfer.fail(source.drive, file.name, `Another source becomes ${to}`);
+        continue;
+      }
+      if (this.#sources.length > 1) this.#given.add(to);
+      yield { from: file.name, to, file };
+    }
+  }
+
+  async #single(
+    source: RemoteSource,
+    relocation: Relocation,
+    planned: AsyncIterable<Planned>,
+  ): Promise<void> {
+    for await (const one of planned) {
+      try {
+        const isThere = await this.#transfer.changes.relocate(relocation, one);
+        const error = isThere ? {} : { error: `There is no file ${source.drive}:${one.from}` };
+        await this.#finish(source, one, { ...one, ...error });
+      } catch (error) {
+        if (!(error instanceof FileExists)) throw error;
+        this.#transfer.skip(this.#target.drive, one.to, "it exists");
+      }
+    }
+  }
+
+  /** Reports what became of a file. */
+  async #finish(source: RemoteSource, planned: Planned, { error }: Relocated): Promise<void> {
+    if (error === undefined || await this.#wasMoved(planned)) return this.#done(source, planned);
+    const isSkipped = this.#transfer.call.has("no-clobber") && /already/.test(error);
+    if (isSkipped) this.#transfer.skip(this.#target.drive, planned.to, "it exists");
+    else this.#transfer.fail(source.drive, planned.from, error);
+  }
+
+  /** Reports whether a move of which the answer was lost was done: a file that is moved keeps its version. */
+  async #wasMoved({ to, file }: Planned): Promise<boolean> {
+    if (this.#kind === "copy") return false;
+    return (await this.#transfer.drives.stat(this.#target.drive, to))?.etag === file.etag;
+  }
+
+  #done({ drive }: RemoteSource, { from, to, file }: Planned): void {
+    const { report, isDryRun } = this.#transfer;
+    report.add(file.size);
+    const json = { drive, name: from, to_drive: this.#target.drive, to, size: file.size };
+    const line = `Would ${this.#kind} ${drive}:${from} to ${this.#target.drive}:${to}`;
+    if (isDryRun || this.#transfer.call.has("json")) this.#transfer.print(json, line);
+  }
+
+  #overlaps({ drive, prefix }: RemoteSource): boolean {
+    const { drive: toDrive, name } = this.#target;
+    return drive === toDrive && (name.startsWith(prefix) || prefix.startsWith(name));
+  }
+}
+
+async function* remembering(
+  planned: AsyncIterable<Planned>,
+  files: Map<string, Planned>,
+): AsyncGenerator<NamePair> {
+  for await (const one of planned) {
+    files.set(one.from, one);
+    yield { from: one.from, to: one.to };
+  }
+}
+
+async function* fromArray<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

@@ -1,0 +1,221 @@
+import { copyTime, type FileInfo } from "../../../client/drives.ts";
+import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
+import { escapeGlob, Glob } from "../../../rules/globs.ts";
+import { DAY, parseByteSize, parseDuration } from "../../../rules/units.ts";
+import { parseValue } from "../../options/arguments.ts";
+import type { ValueType } from "../../options/value_types.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { TransferProgress } from "../../terminal/task_progress.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { parseSelection, requireDriveName, type Selection } from "../drive_path.ts";
+import { jsonOf, lineOf, sizeColumn, withDigests } from "./listing.ts";
+import { RemoteSource } from "./remote_source.ts";
+
+/** `kvdrive ls`: the drives, or the files and folders of a drive. */
+export async function list(call: ClientCall): Promise<void> {
+  using view = new TransferProgress(call.env);
+  const [word] = call.operands;
+  if (word === undefined && call.get("drive") === undefined) return await listDrives(call, view);
+  const place = parsePlace(word ?? "", call.get("drive"));
+  const { connection, drives } = await call.connect(view);
+  using _connection = connection;
+  const hasDigests = call.has("digest");
+  const found = matchesOf(drives, place, call.has("recursive"));
+  let count = 0;
+  for await (const entry of hasDigests ? withDigests(drives, place.drive, found) : found) {
+    count++;
+    const json = { drive: place.drive, ...jsonOf(entry) };
+    call.print(view, json, lineOf(entry, entry.name, hasDigests));
+  }
+  if (count > 0) return;
+  if (place.glob.literal === undefined) throw new CommandError(`No file matches ${place.text}`);
+  if (place.glob.prefix !== "") {
+    const prefix = `${place.drive}:${place.glob.prefix}`;
+    throw new CommandError(`There are no files with the prefix ${prefix}`);
+  }
+  // Drives come into being with their first file, so an unknown one counts as empty.
+  view.printNotice(`There are no files in the drive ${place.drive}`);
+}
+
+/** Parses `DRIVE[:PREFIX]`, where the prefix may have wildcards; a whole drive needs no colon. */
+function parsePlace(word: string, drive: string | undefined): Selection {
+  const at = drive === undefined ? word.indexOf(":") : -1;
+  const [name, prefix] = drive !== undefined
+    ? [drive, word]
+    : at === -1
+    ? [word, ""]
+    : [word.slice(0, at), word.slice(at + 1)];
+  requireDriveName(name);
+  return { drive: name, glob: new Glob(prefix), text: word };
+}
+
+/** Lists the names with a prefix, or those that match a pattern: also folders, if it has no `**`. */
+async function* matchesOf(
+  drives: RemoteDrives,
+  { drive, glob }: Selection,
+  isRecursive: boolean,
+): AsyncGenerator<Entry> {
+  const isDeep = isRecursive || (glob.literal === undefined && !glob.isFlat);
+  for await (const entry of drives.entries(drive, glob.prefix, isDeep)) {
+    if (glob.literal !== undefined || glob.matches(entry.name.replace(/\/$/, ""))) yield entry;
+  }
+}
+
+async function listDrives(call: ClientCall, view: TransferProgress): Promise<void> {
+  const { connection, drives } = await call.connect(view);
+  using _connection = connection;
+  for (const { name, files, bytes } of await drives.listDrives()) {
+    const count = files === null ? "" : `${plural(files, "file")}  `;
+    const line = `${sizeColumn(bytes ?? undefined)}  ${count}${name}`;
+    call.print(view, { drive: name, files, bytes }, line);
+  }
+}
+
+/** Tells which sizes are searched: `+1MB` larger ones, `-1MB` smaller ones, `1MB` exactly these. */
+const SIZES: ValueType<(size: number) => boolean> = {
+  parse(text) {
+    const bytes = parseByteSize(text.replace(/^[+-]/, ""), 0);
+    if (bytes === undefined) return undefined;
+    if (text.startsWith("+")) return (size) => size > bytes;
+    return text.startsWith("-") ? (size) => size < bytes : (size) => size === bytes;
+  },
+  expected: "a size like 1MB, with + for larger and - for smaller files",
+};
+
+/** The longest age to search for, in milliseconds: a hundred years. */
+const MAX_AGE = 36_525 * DAY;
+
+const AGE: ValueType<number> = {
+  parse: (text) => parseDuration(text, MAX_AGE),
+  expected: "a time like 30m, 24h or 7d",
+};
+
+/** `kvdrive find`: prints the files of a drive that have some properties, as operands of other commands. */
+export async function findFiles(call: ClientCall): Promise<void> {
+  const place = parsePlace(call.operand(0), call.get("drive"));
+  const isWanted = wantedBy(call);
+  using view = new TransferProgress(call.env);
+  const { connection, drives } = await call.connect(view);
+  using _connection = connection;
+  const found = filesIn(drives, place, isWanted);
+  const { drive } = place;
+  for await (const file of call.has("digest") ? withDigests(drives, drive, found) : found) {
+    call.print(view, { drive, ...jsonOf(file) }, `${drive}:${escapeGlob(file.name)}`);
+  }
+}
+
+async function* filesIn(
+  drives: RemoteDrives,
+  { drive, glob }: Selection,
+  isWanted: (file: FileInfo) => boolean,
+): AsyncGenerator<FileInfo> {
+  for await (const file of drives.listFiles(drive, glob.prefix)) {
+    const isInside = glob.literal !== undefined || glob.matches(file.name);
+    if (isInside && isWanted(file)) yield file;
+  }
+}
+
+/** Returns the condition of `--name`, `--size` and `--newer`. */
+function wantedBy(call: ClientCall): (file: FileInfo) => boolean {
+  const conditions: ((file: FileInfo) => boolean)[] = [];
+  const name = call.get("name");
+  if (name !== undefined) {
+    // As with --exclude, a pattern without a slash is about the last segment.
+    const glob = new Glob(name.includes("/") ? name : `**/${name}`);
+    conditions.push((file) => glob.matches(file.name));
+  }
+  const size = call.get("size");
+  if (size !== undefined) {
+    const isOfSize = parseValue({ text: size, source: "--size" }, SIZES);
+    conditions.push((file) => isOfSize(file.size));
+  }
+  const newer = call.get("newer");
+  if (newer !== undefined) {
+    const from = Date.now() - parseValue({ text: newer, source: "--newer" }, AGE);
+    conditions.push((file) => copyTime(file) > from);
+  }
+  return (file) => conditions.every((holds) => holds(file));
+}
+
+interface Usage {
+  files: number;
+  bytes: number;
+}
+
+/** `kvdrive du`: the bytes in each folder of a drive, and in all of it. */
+export async function showUsage(call: ClientCall): Promise<void> {
+  using view = new TransferProgress(call.env);
+  const [word] = call.operands;
+  if (word === undefined && call.get("drive") === undefined) return await listDrives(call, view);
+  const { drive, glob } = parsePlace(word ?? "", call.get("drive"));
+  if (glob.literal === undefined) throw new UsageError("Give a folder, without wildcards");
+  const { connection, drives } = await call.connect(view);
+  using _connection = connection;
+  const prefix = glob.literal;
+  const total = { files: 0, bytes: 0 };
+  let folder: Usage & { name: string } | undefined;
+  const print = ({ files, bytes, name }: Usage & { name: string }) => {
+    const line = `${sizeColumn(bytes)}  ${plural(files, "file")}  ${drive}:${name}`;
+    call.print(view, { drive, name, files, bytes }, line);
+  };
+  for await (const { name, size } of drives.listFiles(drive, prefix)) {
+    count(total, size);
+    const slash = name.indexOf("/", prefix.length);
+    const own = slash === -1 ? undefined : name.slice(0, slash + 1);
+    // Listings are in order, so the files of a folder follow each other.
+    if (folder !== undefined && folder.name !== own) print(folder);
+    if (own === undefined) folder = undefined;
+    else if (folder?.name === own) count(folder, size);
+    else folder = { name: own, files: 1, bytes: size };
+  }
+  if (folder !== undefined) print(folder);
+  print({ ...total, name: prefix });
+}
+
+function count(usage: Usage, size: number): void {
+  usage.files++;
+  usage.bytes += size;
+}
+
+/** `kvdrive stat`: the metadata of files. */
+export async function showFiles(call: ClientCall): Promise<void> {
+  const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
+  const isFolder = ({ glob: { literal } }: Selection) =>
+    literal !== undefined && /(^|\/)$/.test(literal);
+  if (selections.some(isFolder)) {
+    throw new UsageError("A folder has no metadata: give a file as DRIVE:NAME");
+  }
+  using view = new TransferProgress(call.env);
+  const { connection, drives } = await call.connect(view);
+  using _connection = connection;
+  let printed = 0;
+  for (const selection of selections) {
+    const source = await RemoteSource.require(drives, selection);
+    if (source.folder !== undefined) {
+      throw new CommandError(`${source.drive}:${source.folder} is a folder, which has no metadata`);
+    }
+    for await (const file of filesOf(drives, source)) {
+      const facts = { drive: source.drive, ...jsonOf(file) };
+      if (call.has("json")) call.print(view, facts);
+      else {
+        if (printed++ > 0) call.print(view, {}, "");
+        for (const [fact, value] of Object.entries(facts)) {
+          call.print(view, {}, `${`${fact}:`.padEnd(14)}${value}`);
+        }
+      }
+    }
+  }
+}
+
+/** Lists the selected files with their digests. */
+async function* filesOf(drives: RemoteDrives, source: RemoteSource): AsyncGenerator<FileInfo> {
+  if (source.single !== undefined) return yield source.single;
+  const { NameFilter } = await import("../../../rules/globs.ts");
+  async function* files(): AsyncGenerator<FileInfo> {
+    for await (const entry of source.entries(new NameFilter({}))) {
+      if (entry.kind === "file") yield entry.file;
+    }
+  }
+  yield* withDigests(drives, source.drive, files());
+}

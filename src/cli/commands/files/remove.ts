@@ -1,0 +1,135 @@
+import type { RemoteChanges } from "../../../client/remote_changes.ts";
+import type { RemoteDrives } from "../../../client/remote_drives.ts";
+import { formatBytes } from "../../../rules/units.ts";
+import { CommandError, UsageError } from "../../terminal/output.ts";
+import { confirm, requireTerminal } from "../../terminal/prompt.ts";
+import { plural } from "../../terminal/text.ts";
+import type { ClientCall } from "../client_call.ts";
+import { isFolder, parseSelection, type Selection } from "../drive_path.ts";
+import { RemoteSource } from "./remote_source.ts";
+import { TransferCall } from "./transfer_call.ts";
+
+/** What is to be deleted, by drive. */
+interface Doomed {
+  /** The sizes of files by their names. */
+  files: Map<string, number>;
+  folders: Set<string>;
+}
+
+/** `kvdrive rm`. */
+export async function removeFiles(call: ClientCall): Promise<void> {
+  const selections = call.operands.map((word) => parseSelection(word, call.get("drive")));
+  const isRecursive = call.has("recursive");
+  if (selections.some(isWholeFolder) && !isRecursive) {
+    throw new UsageError("Deleting a folder or a whole drive needs --recursive");
+  }
+  const isAsked = !call.has("yes") && !call.has("dry-run");
+  if (isAsked) requireTerminal(`${call.usage} --yes`);
+  using transfer = await TransferCall.open(call);
+  const run = new RemoveRun(transfer);
+  for (const selection of selections) await run.find(selection, isRecursive);
+  if (isAsked) run.confirm();
+  await run.remove();
+}
+
+function isWholeFolder({ glob: { literal } }: Selection): boolean {
+  return literal !== undefined && isFolder({ drive: "", name: literal });
+}
+
+class RemoveRun {
+  readonly #transfer: TransferCall;
+  readonly #doomed = new Map<string, Doomed>();
+  /** Operands that select nothing. */
+  #missing = 0;
+  #failures = 0;
+
+  constructor(transfer: TransferCall) {
+    this.#transfer = transfer;
+  }
+
+  /** Lists what an operand selects. If that is nothing, the others are deleted all the same. */
+  async find(selection: Selection, isRecursive: boolean): Promise<void> {
+    const { drives, filter } = this.#transfer;
+    const source = await RemoteSource.find(drives, selection);
+    if (source === undefined) {
+      return this.#miss(`There is no file ${selection.drive}:${selection.glob.literal}`);
+    }
+    const { drive, folder } = source;
+    if (folder !== undefined && !isRecursive) {
+      throw new CommandError(`${drive}:${folder} is a folder: --recursive deletes all in it`);
+    }
+    const doomed = this.#doomed.get(drive) ?? { files: new Map(), folders: new Set() };
+    this.#doomed.set(drive, doomed);
+    const missing = await source.findAll(filter, (entry) => {
+      if (entry.kind === "folder") doomed.folders.add(entry.name);
+      else doomed.files.set(entry.file.name, entry.file.size);
+    });
+    if (missing !== undefined) this.#miss(missing);
+  }
+
+  /** Asks whether all of it is to be deleted. */
+  confirm(): void {
+    const sizes = [...this.#doomed.values()].flatMap(({ files }) => [...files.values()]);
+    const folders = [...this.#doomed.values()].reduce((sum, one) => sum + one.folders.size, 0);
+    if (sizes.length + folders === 0) return;
+    const bytes = formatBytes(sizes.reduce((sum, size) => sum + size, 0));
+    const [[drive, { files }] = ["", { files: new Map<string, number>() }]] = this.#doomed;
+    const [name] = files.keys();
+    const what = sizes.length === 1 && folders === 0 && name !== undefined
+      ? `${drive}:${name}`
+      : sizes.length === 0
+      ? plural(folders, "empty folder")
+      : plural(sizes.length, "file");
+    confirm(`Delete ${what} (${bytes})?`);
+  }
+
+  /** @throws {CommandError} if something could not be deleted. */
+  async remove(): Promise<void> {
+    let count = 0;
+    for (const [drive, { files, folders }] of this.#doomed) {
+      const failed = await this.#removeFiles(drive, [...files.keys()]);
+      await this.#removeFolders(drive, folders);
+      this.#failures += failed;
+      count += files.size - failed + (files.size === 0 ? folders.size : 0);
+    }
+    const { isDryRun } = this.#transfer;
+    if (count > 0) {
+      const verb = isDryRun ? "Would delete" : "Deleted";
+      this.#transfer.printSummary(`${verb} ${plural(count, "file")}`);
+    }
+    const failures = this.#failures + this.#missing;
+    if (failures === 0) return;
+    throw new CommandError(`Cannot delete ${plural(failures, "file")}: see above`);
+  }
+
+  async #removeFiles(drive: string, names: readonly string[]): Promise<number> {
+    const { view, call, drives, isDryRun } = this.#transfer;
+    const failed = isDryRun ? new Set() : new Set(await removeAll(drives, drive, names));
+    for (const name of names) {
+      if (failed.has(name)) view.printNotice(`The server could not delete ${drive}:${name}`);
+      else if (isDryRun || call.has("json")) {
+        this.#transfer.print({ drive, name, deleted: !isDryRun }, `Would delete ${drive}:${name}`);
+      }
+    }
+    return failed.size;
+  }
+
+  async #removeFolders(drive: string, folders: ReadonlySet<string>): Promise<void> {
+    const changes: RemoteChanges = this.#transfer.changes;
+    if (this.#transfer.isDryRun) return;
+    for (const name of folders) await changes.deleteFolder(drive, name);
+  }
+
+  #miss(sentence: string): void {
+    this.#missing++;
+    this.#transfer.view.printNotice(sentence);
+  }
+}
+
+async function removeAll(
+  drives: RemoteDrives,
+  drive: string,
+  names: readonly string[],
+): Promise<string[]> {
+  return names.length === 0 ? [] : await drives.remove(drive, names);
+}
