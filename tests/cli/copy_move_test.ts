@@ -100,7 +100,6 @@ Deno.test("cp and mv go between this machine and a drive, with empty folders.", 
   await desk.text("cp", "d:src/", "out");
   assertEquals(await localNames(desk, "out"), ["a", "b/c"]);
   assert((await Deno.stat(desk.folder.at("out/empty"))).isDirectory);
-  await desk.text("cp", "d:src", "out", "d:src/a", "-r").catch(() => {});
   await desk.text("cp", "d:src", "d:src/a", "more/");
   assertEquals(await localNames(desk, "more"), ["a", "src/a", "src/b/c"]);
   assertEquals(
@@ -164,7 +163,7 @@ Deno.test("A move of which an answer is lost is reported as done.", async () => 
   const run = await desk.run(["mv", "d:in/", "d:out/"], { url: proxy.origin });
   assertEquals([run.code, run.stdout, run.stderr.includes("failed")], [
     0,
-    "Moved 2 files (2 B)\n",
+    "Moved 2 files (8 B)\n",
     false,
   ]);
   assertEquals(await namesIn(desk, "d"), ["out/a", "out/b"]);

@@ -179,7 +179,8 @@ class SendRun {
   /** Remembers the folders of a file that was moved, up to the one that was given, which stays if it has a slash. */
   #addFoldersOf({ path, root }: Candidate): void {
     if (root === undefined) return;
-    const top = join(root);
+    // Without a slash at its end.
+    const top = dirname(join(root, "-"));
     for (let folder = dirname(path); folder !== top; folder = dirname(folder)) {
       this.#folders.add(folder);
     }
