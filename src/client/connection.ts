@@ -1,4 +1,4 @@
-import type { RateLimiter } from "../rules/rate_limiter.ts";
+import type { RateLimiter } from "../rules/transfer/rate_limiter.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { credentialHeaders, type Credentials } from "./credentials.ts";
 import { ClientError, Refused, TemporaryFailure, Unreachable } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "@std/path";
 import { Connection, type RequestReport } from "../../client/connection.ts";
 import { Retrier } from "../../client/retrier.ts";
-import { RateLimiter } from "../../rules/rate_limiter.ts";
+import { RateLimiter } from "../../rules/transfer/rate_limiter.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { parseValue } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";

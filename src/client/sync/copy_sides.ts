@@ -1,5 +1,5 @@
-import type { NameFilter } from "../../rules/globs.ts";
-import { requireApart } from "../remote_changes.ts";
+import type { NameFilter } from "../../rules/transfer/globs.ts";
+import { requireApart } from "./remote_changes.ts";
 import { remoteTree } from "./remote_tree.ts";
 import type { SyncSides } from "./sync.ts";
 import type { FileEntry, TreeEntry } from "./tree.ts";

@@ -1,7 +1,7 @@
 import { dirname, join } from "@std/path";
 import { localNameProblem } from "../../rules/archive/local_names.ts";
 import type { FileSystem } from "../../rules/archive/local_paths.ts";
-import type { NameFilter } from "../../rules/globs.ts";
+import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { download, isPartName, MAX_READ_TRIES } from "../download.ts";
 import { type FileInfo, sha256OfStream } from "../drives.ts";
 import { ClientError, FileChanged, fileError } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { join } from "@std/path";
-import type { NameFilter } from "../../rules/globs.ts";
+import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { compareNames } from "../../rules/names.ts";
 import { isPartName } from "../download.ts";
 import { ClientError, fileError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import type { NameFilter } from "../../rules/globs.ts";
+import type { NameFilter } from "../../rules/transfer/globs.ts";
 import { compareNames } from "../../rules/names.ts";
 import { copyTime, type FileInfo } from "../drives.ts";
 import type { RemoteDrives } from "../remote_drives.ts";

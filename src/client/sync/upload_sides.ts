@@ -1,7 +1,7 @@
 import { join } from "@std/path";
 import { Semaphore } from "../../rules/concurrency.ts";
 import { contentTypeOf } from "../../rules/content_type.ts";
-import type { NameFilter } from "../../rules/globs.ts";
+import type { NameFilter } from "../../rules/transfer/globs.ts";
 import {
   byteLength,
   fileNameProblem,
@@ -11,7 +11,7 @@ import {
 import { sha256OfStream } from "../drives.ts";
 import { ClientError } from "../errors.ts";
 import { fileSource, isNotFound, isSameTime, kindOf, readFile } from "../local_files.ts";
-import type { RemoteChanges } from "../remote_changes.ts";
+import type { RemoteChanges } from "./remote_changes.ts";
 import type { RemoteDrives } from "../remote_drives.ts";
 import { upload } from "../upload.ts";
 import type { UploadStates } from "../upload_states.ts";

@@ -1,7 +1,7 @@
 import { copyVersion } from "../../../client/download.ts";
 import type { FileInfo } from "../../../client/drives.ts";
 import { type ByteRange, parseRange } from "../../../rules/byte_range.ts";
-import { NameFilter } from "../../../rules/globs.ts";
+import { NameFilter } from "../../../rules/transfer/globs.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";
 import { TransferProgress } from "../../terminal/task_progress.ts";
 import type { ClientCall } from "../client_call.ts";

@@ -1,6 +1,6 @@
 import { ClientError, FileExists } from "../../../client/errors.ts";
 import type { FileInfo } from "../../../client/drives.ts";
-import type { NamePair, Relocated, Relocation } from "../../../client/remote_changes.ts";
+import type { NamePair, Relocated, Relocation } from "../../../client/sync/remote_changes.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { plural } from "../../terminal/text.ts";

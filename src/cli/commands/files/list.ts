@@ -1,6 +1,6 @@
 import { copyTime, type FileInfo } from "../../../client/drives.ts";
 import type { Entry, RemoteDrives } from "../../../client/remote_drives.ts";
-import { escapeGlob, Glob } from "../../../rules/globs.ts";
+import { escapeGlob, Glob } from "../../../rules/transfer/globs.ts";
 import { DAY, parseByteSize, parseDuration } from "../../../rules/units.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
@@ -211,7 +211,7 @@ export async function showFiles(call: ClientCall): Promise<void> {
 /** Lists the selected files with their digests. */
 async function* filesOf(drives: RemoteDrives, source: RemoteSource): AsyncGenerator<FileInfo> {
   if (source.single !== undefined) return yield source.single;
-  const { NameFilter } = await import("../../../rules/globs.ts");
+  const { NameFilter } = await import("../../../rules/transfer/globs.ts");
   async function* files(): AsyncGenerator<FileInfo> {
     for await (const entry of source.entries(new NameFilter({}))) {
       if (entry.kind === "file") yield entry.file;

@@ -1,7 +1,7 @@
 import { basename, join, resolve } from "@std/path";
 import { ClientError, fileError } from "../../../client/errors.ts";
 import { localTree } from "../../../client/sync/local_tree.ts";
-import type { NameFilter } from "../../../rules/globs.ts";
+import type { NameFilter } from "../../../rules/transfer/globs.ts";
 import { fileNameProblem, folderNameProblem } from "../../../rules/names.ts";
 import { UsageError } from "../../terminal/output.ts";
 import { type DrivePath, isFolder } from "../drive_path.ts";

@@ -2,7 +2,7 @@ import type { FileInfo } from "../../../client/drives.ts";
 import { ClientError, Refused } from "../../../client/errors.ts";
 import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { remoteTree } from "../../../client/sync/remote_tree.ts";
-import type { Glob, NameFilter } from "../../../rules/globs.ts";
+import type { Glob, NameFilter } from "../../../rules/transfer/globs.ts";
 import { isFolder, type Selection } from "../drive_path.ts";
 
 /** A file, or a folder that is kept although it may be empty, that an operand selects. */

@@ -1,4 +1,4 @@
-import type { RemoteChanges } from "../../../client/remote_changes.ts";
+import type { RemoteChanges } from "../../../client/sync/remote_changes.ts";
 import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { formatBytes } from "../../../rules/units.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";

@@ -1,7 +1,7 @@
-import { RemoteChanges } from "../../../client/remote_changes.ts";
+import { RemoteChanges } from "../../../client/sync/remote_changes.ts";
 import type { RemoteDrives } from "../../../client/remote_drives.ts";
 import { TransferReport } from "../../../client/transfers.ts";
-import { NameFilter } from "../../../rules/globs.ts";
+import { NameFilter } from "../../../rules/transfer/globs.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { ValueType } from "../../options/value_types.ts";
 import { CommandError, UsageError } from "../../terminal/output.ts";

@@ -1,6 +1,6 @@
-import { type Connection, SENT_ANSWER_TIME } from "./connection.ts";
-import { ClientError, FileExists, Refused } from "./errors.ts";
-import { drivePath } from "./remote_drives.ts";
+import { type Connection, SENT_ANSWER_TIME } from "../connection.ts";
+import { ClientError, FileExists, Refused } from "../errors.ts";
+import { drivePath } from "../remote_drives.ts";
 
 /** Files that are copied or moved by one request: the server works on them one after another. */
 const BATCH = 200;
