@@ -6,9 +6,6 @@ import { ClientError, fileError } from "../errors.ts";
 import { isNotFound } from "../local_files.ts";
 import type { FileEntry, ProblemEntry, TreeEntry } from "./tree.ts";
 
-/** Files whose metadata is read at once. */
-const STATS = 32;
-
 /** The runtime puts this character in place of bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";
 
@@ -41,15 +38,13 @@ async function* below(
   options: LocalTreeOptions,
 ): AsyncGenerator<TreeEntry> {
   const { filter } = options;
-  for (let at = 0; at < names.length; at += STATS) {
-    const some = names.slice(at, at + STATS).map((own) => folder + own)
-      .filter((name) => name.endsWith("/") ? !filter.prunes(name) : filter.passes(name));
-    const facts = await Promise.all(
-      some.map((name) => name.endsWith("/") ? name : factsOf(root, name)),
-    );
-    for (const fact of facts) {
-      if (typeof fact === "string") yield* inFolder(root, fact, options);
-      else if (fact !== undefined) yield fact;
+  for (const own of names) {
+    const name = folder + own;
+    if (name.endsWith("/")) {
+      if (!filter.prunes(name)) yield* inFolder(root, name, options);
+    } else if (filter.passes(name)) {
+      const fact = factsOf(root, name);
+      if (fact !== undefined) yield fact;
     }
   }
 }
@@ -87,10 +82,13 @@ async function namesIn(
   return names.sort(compareNames);
 }
 
-/** Returns what is at a path that is no folder; `undefined` if it was deleted since its name was read. */
-async function factsOf(root: string, name: string): Promise<FileEntry | ProblemEntry | undefined> {
+/**
+ * Returns what is at a path that is no folder; `undefined` if it was deleted since its name was read. (An asynchronous call
+ * takes 16 times as long: a minute for a million files.)
+ */
+function factsOf(root: string, name: string): FileEntry | ProblemEntry | undefined {
   try {
-    const { isFile, isSymlink, size, mtime } = await Deno.lstat(join(root, name));
+    const { isFile, isSymlink, size, mtime } = Deno.lstatSync(join(root, name));
     if (isFile) return { kind: "file", name, size, time: mtime?.getTime() };
     const reason = isSymlink ? "it is a symbolic link" : "it is not a regular file";
     return { kind: "problem", name, reason, effect: "ignored" };
