@@ -281,6 +281,8 @@ Deno.test("The command line is checked, and changes are printed as JSON.", async
   const file = await desk.run(["sync", "here/a", "d:"]);
   assertEquals(file.code, 1);
   assertMatch(file.stderr, /here\/a is no folder/);
+  const none = await desk.run(["sync", "d:none", "there"]);
+  assertEquals([none.code, none.stderr], [0, "kvdrive: There are no files in d:none/\n"]);
   const planned = await desk.json("sync", "here", "d:", "--dry-run");
   assertEquals(planned, [{ drive: "d", name: "a", change: "sent", size: 1, dry_run: true }]);
   const done = await desk.json("sync", "here", "d:");

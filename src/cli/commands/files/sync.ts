@@ -73,6 +73,12 @@ class SyncRun {
     const { report } = this.#transfer;
     const result = await this.#synchronize(report);
     this.#transfer.printSummary(this.#summaryOf(report, result));
+    const { source } = this.#ends;
+    const found = report.done + report.unchanged + report.skipped.length + report.failed.length;
+    if (typeof source !== "string" && found === 0) {
+      // A drive or folder that does not exist is one without files.
+      this.#transfer.view.printNotice(`There are no files in ${source.drive}:${source.prefix}`);
+    }
     const problem = problemOf(report, result);
     if (problem !== undefined) throw new CommandError(problem);
   }
