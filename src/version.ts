@@ -30,11 +30,16 @@ export function buildKind(env: Record<string, string | undefined>): Build["kind"
   return (env["KVDRIVE_PACKED"] ?? "") === "" ? "from source" : "packed";
 }
 
-/** Returns the build of this process. */
+/**
+ * Returns the build of this process. The launcher of the npm package, which has the sources inside, sets
+ * `KVDRIVE_LAUNCHER` to its path.
+ */
 export function currentBuild(env: Record<string, string | undefined>): Build {
   const kind = buildKind(env);
   if (kind === "compiled") return { kind, command: [Deno.execPath()] };
   if (kind === "packed") return { kind, command: [resolve(env["KVDRIVE_PACKED"] ?? "")] };
+  const launcher = env["KVDRIVE_LAUNCHER"] ?? "";
+  if (launcher !== "") return { kind, command: [resolve(launcher)] };
   const main = fromFileUrl(Deno.mainModule);
   return { kind, command: [Deno.execPath(), "run", ...RUNTIME_OPTIONS, main] };
 }

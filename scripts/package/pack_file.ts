@@ -48,25 +48,31 @@ async function headFor(
     bytes: number;
   },
 ): Promise<string> {
-  const template = await Deno.readTextFile(HEAD);
-  const values: Record<string, string | number> = {
+  return await fillTemplate(HEAD, {
     VERSION: version,
     SHA256: sha256,
     SUMS_SHA256: sumsSha256,
-    FIRST_LINE: template.split("\n").length,
+    FIRST_LINE: (await Deno.readTextFile(HEAD)).split("\n").length,
     MEGABYTES: Math.ceil(bytes / 1e6),
     SYSTEM: Deno.build.target,
     OPTIONS: [...RUNTIME_OPTIONS, "--deny-import"].join(" "),
-  };
-  return template.replaceAll(/@([A-Z0-9_]+)@/g, (_, name) => {
+  });
+}
+
+/** Reads a script of a shell, and puts values in the place of their names: `@VERSION@`. */
+export async function fillTemplate(
+  file: URL,
+  values: Record<string, string | number>,
+): Promise<string> {
+  return (await Deno.readTextFile(file)).replaceAll(/@([A-Z0-9_]+)@/g, (_, name) => {
     const value = values[name];
-    if (value === undefined) throw new TypeError(`The head asks for ${name}`);
+    if (value === undefined) throw new TypeError(`The script asks for ${name}`);
     return String(value);
   });
 }
 
 /** Files in the order of their names, so that the same files make the same archive wherever that can be had. */
-async function writeArchive(folder: string, archive: string): Promise<void> {
+export async function writeArchive(folder: string, archive: string): Promise<void> {
   const paths = (await filesBelow(folder, ".")).map((path) => path.slice("./".length));
   const command = new Deno.Command("tar", {
     args: ["-cf", "-", "-C", folder, "-T", "-"],

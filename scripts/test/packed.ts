@@ -5,8 +5,8 @@
  */
 
 import { join } from "@std/path";
-import { pack } from "./pack.ts";
-import { runBlackBox } from "./test/black_box.ts";
+import { pack } from "../pack.ts";
+import { runBlackBox } from "./black_box.ts";
 
 if (import.meta.main) Deno.exit(await main(Deno.args));
 

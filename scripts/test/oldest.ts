@@ -6,8 +6,8 @@
  */
 
 import { join } from "@std/path";
-import { MAIN, ROOT } from "./package/parts.ts";
-import { runBlackBox } from "./test/black_box.ts";
+import { MAIN, ROOT } from "../package/parts.ts";
+import { runBlackBox } from "./black_box.ts";
 
 /** What Deno Deploy runs. */
 const OLDEST = "deno@2.5.0";

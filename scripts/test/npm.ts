@@ -1,0 +1,23 @@
+/**
+ * Makes the npm package, installs it into an empty folder as `npm install --global` does, and lets the black-box suite drive
+ * it: `deno task test:npm [OPTIONS OF deno test]`. It needs npm, whose registry has the package of the runtime.
+ *
+ * @module
+ */
+
+import { join } from "@std/path";
+import { makePackage } from "../npm.ts";
+import { installGlobally } from "../package/npm_prefix.ts";
+import { runBlackBox } from "./black_box.ts";
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
+
+async function main(args: string[]): Promise<number> {
+  const folder = await Deno.makeTempDir({ prefix: "kvdrive-npm-" });
+  try {
+    const program = await installGlobally(await makePackage(folder), join(folder, "a prefix"));
+    return await runBlackBox(program, {}, args);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
