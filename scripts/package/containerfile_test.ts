@@ -56,3 +56,20 @@ Deno.test("The image runs as an unprivileged user, stops on SIGTERM and keeps it
     assert(last("ENV")?.split(" ").includes(setting), setting);
   }
 });
+
+Deno.test("The Compose file runs the image as that user, with its volume and its health check", async () => {
+  const text = await Deno.readTextFile(join(ROOT, "compose.yaml"));
+  const all = await instructions();
+  const last = (wanted: string) => all.findLast(([name]) => name === wanted)?.[1].join(" ") ?? "";
+  const check = JSON.stringify(["CMD", ...JSON.parse(last("HEALTHCHECK").split("CMD ")[1] ?? "")]);
+  for (
+    const line of [
+      "dockerfile: Containerfile",
+      "restart: unless-stopped",
+      `user: "${last("USER")}"`,
+      `- data:${JSON.parse(last("VOLUME"))[0]}`,
+      `test: ${check.replaceAll(",", ", ")}`,
+      ...last("EXPOSE").split(" ").map((port) => `- "127.0.0.1:${port}:${port}"`),
+    ]
+  ) assert(text.split("\n").some((one) => one.trim() === line), line);
+});

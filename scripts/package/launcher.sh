@@ -40,7 +40,8 @@ find_self
 app=${folder%/*}
 # The runtime itself is in a package that "deno" depends on, one for each system.
 find_package "$app" deno || fail "The npm package \"deno\" is missing: install kvdrive again"
-runtime=$(CDPATH='' cd -P -- "$found" && pwd)
+runtime=$found
+[ ! -L "$found" ] || runtime=$(CDPATH='' cd -P -- "$found" && pwd)
 find_package "$runtime" '@deno/*/deno' ||
   fail "The npm package \"deno\" has no runtime for this system ($(uname -sm)), or was installed without optional dependencies"
 

@@ -28,17 +28,45 @@ export async function install({ options }: Arguments, env: Environment): Promise
   const settings = unitSettings(options, currentBuild(env));
   const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
+  const [program, runtime] = cachedFiles(settings.build, env);
+  if (program !== undefined) printError(cacheWarning(program, "kvdrive"));
   if (path === "-") {
     print(systemdUnit(settings));
     if (secrets.size > 0) printError(notInUnit(secrets, settings.envFile));
     return;
   }
+  if (runtime !== undefined) printError(cacheWarning(runtime, "Deno"));
   const isForced = options.has("force");
   if (secrets.size > 0) await writeSecrets(settings.envFile, secrets, isForced);
   await writeUnit(path, systemdUnit(settings), isForced);
   const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
   const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
   printError(`The unit was written to ${printable(path)}.\n${kept}\n${advice}`);
+}
+
+/** Folders that programs keep caches in: npx and pnpm dlx among others, on Linux and on macOS. */
+const CACHE_FOLDERS = /\/(_npx|\.npm|\.cache|Library\/Caches)\//;
+/** Variables that name such folders. */
+const CACHE_VARIABLES = ["XDG_CACHE_HOME", "npm_config_cache", "DENO_DIR"];
+
+/** Returns the program and the runtime that a unit would start, each only if it is in a cache. */
+export function cachedFiles(
+  { command }: Build,
+  env: Environment,
+): [program: string | undefined, runtime: string | undefined] {
+  const folders = CACHE_VARIABLES.flatMap((name) => env[name] || []);
+  const ifCached = (path: string | undefined) => {
+    const isCached = path !== undefined &&
+      (CACHE_FOLDERS.test(path) || folders.some((folder) => path.startsWith(`${folder}/`)));
+    return isCached ? path : undefined;
+  };
+  const runtime = command.length > 1 ? command[0] : undefined;
+  return [ifCached(command.at(-1)), ifCached(runtime)];
+}
+
+function cacheWarning(path: string, program: string): string {
+  return `Warning: ${printable(path)} is in a cache, which may be emptied. ` +
+    `Install ${program} in another folder, and repeat the command with it.\n`;
 }
 
 /** Returns the secrets among the options, by their variables. They must not be in a unit, which every user can read. */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import config from "../../../../deno.json" with { type: "json" };
 import { type Build, currentBuild, RUNTIME_OPTIONS } from "../../../version.ts";
 import { UsageError } from "../../terminal/output.ts";
-import { systemdUnit, unitAdvice, unitSettings } from "./install.ts";
+import { cachedFiles, systemdUnit, unitAdvice, unitSettings } from "./install.ts";
 
 const COMPILED: Build = { kind: "compiled", command: ["/usr/local/bin/kvdrive"] };
 const PACKED: Build = { kind: "packed", command: ["/opt/my files/kvdrive-packed"] };
@@ -23,6 +23,7 @@ Deno.test("A build is recognized from source, or as a packed file", () => {
   assertEquals(currentBuild({ KVDRIVE_PACKED: "" }).kind, "from source");
   const packed: Build = { kind: "packed", command: ["/bin/k"] };
   assertEquals(currentBuild({ KVDRIVE_PACKED: "/bin/k" }), packed);
+  assertEquals(currentBuild({ KVDRIVE_LAUNCHER: "/bin/k" }), { ...packed, kind: "from source" });
 });
 
 Deno.test("A unit starts the server with the given options, and absolute paths", () => {
@@ -34,6 +35,24 @@ Deno.test("A unit starts the server with the given options, and absolute paths",
   );
   assertStringIncludes(text, "User=files\nGroup=files\n");
   assert(!text.includes("CacheDirectory"), text);
+});
+
+Deno.test("A program in a cache is found, and one elsewhere is not", () => {
+  const none: [undefined, undefined] = [undefined, undefined];
+  const npx = "/root/.npm/_npx/0a/node_modules/kvdrive/bin/kvdrive";
+  const cases: [Build["command"], Record<string, string>, ReturnType<typeof cachedFiles>][] = [
+    [["/usr/local/bin/kvdrive"], {}, none],
+    [["/usr/local/bin/kvdrive"], { XDG_CACHE_HOME: "", DENO_DIR: "/usr/local/b" }, none],
+    [["/home/me/cache/kvdrive"], {}, none],
+    [[npx], {}, [npx, undefined]],
+    [["/home/me/.cache/kvdrive"], {}, ["/home/me/.cache/kvdrive", undefined]],
+    [["/big/c/kvdrive"], { XDG_CACHE_HOME: "/big/c" }, ["/big/c/kvdrive", undefined]],
+    [["/root/.npm/deno", "run", "/srv/main.ts"], {}, [undefined, "/root/.npm/deno"]],
+    [["/usr/bin/deno", "run", "/a/.cache/main.ts"], {}, ["/a/.cache/main.ts", undefined]],
+  ];
+  for (const [command, env, found] of cases) {
+    assertEquals(cachedFiles({ kind: "from source", command }, env), found, command.join(" "));
+  }
 });
 
 Deno.test("Characters that systemd interprets are escaped in paths", () => {
