@@ -119,6 +119,11 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     unset: "text on a terminal, else json",
   },
   {
+    name: "json",
+    help: "print addresses and new secrets as one line of JSON, and the log as JSON",
+    unset: "off",
+  },
+  {
     name: "metrics-token",
     value: "TOKEN",
     isSecret: true,

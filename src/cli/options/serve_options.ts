@@ -80,6 +80,8 @@ export interface ServeOptions {
   shutdownTimeout: number;
   /** The format of the request log; `undefined` for text on a terminal, else JSON. */
   log: LogFormat | "off" | undefined;
+  /** Whether the start is announced as JSON. */
+  json: boolean;
   /** A token for the metrics. */
   metricsToken: string | undefined;
   /** Scheduled backups: their folder, the interval in milliseconds, and how many are kept. */
@@ -124,6 +126,7 @@ export function readServeOptions(
     diskReserve: values.parsed("disk-reserve", SIZE),
     shutdownTimeout: values.parsed("shutdown-timeout", DURATION),
     log: values.optional("log", LOG),
+    json: values.optional("json", SWITCH) ?? false,
     metricsToken: metricsTokenOf(values),
     backups: backupsOf(values),
     scrubEvery: values.optional("scrub-every", SCRUB_INTERVAL),

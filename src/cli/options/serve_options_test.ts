@@ -43,6 +43,7 @@ const DEFAULTS: ServeOptions = {
   diskReserve: 67_108_864,
   shutdownTimeout: 10_000,
   log: undefined,
+  json: false,
   metricsToken: undefined,
   backups: undefined,
   scrubEvery: undefined,

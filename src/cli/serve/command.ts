@@ -1,4 +1,3 @@
-import { buildKind } from "../../version.ts";
 import { variableOf } from "../options/arguments.ts";
 import type { Arguments } from "../options/command.ts";
 import { SERVE_OPTIONS } from "../options/configuration.ts";
@@ -11,7 +10,7 @@ import { serve } from "./serve.ts";
 export async function runServe({ options }: Arguments, env: Environment): Promise<void> {
   const settings = readServeOptions(options, env);
   warnOfSecrets(options);
-  await serve(settings, readCredentials(env), buildKind(env));
+  await serve(settings, readCredentials(env), env);
 }
 
 /** Warns about secrets on the command line, which every user of the machine can read while the server runs. */

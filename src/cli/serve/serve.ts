@@ -19,11 +19,11 @@ import { Compactor } from "../../store/maintenance/compactor.ts";
 import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
-import type { Build } from "../../version.ts";
+import { buildKind } from "../../version.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
-import { announce, printError, StartError } from "../terminal/output.ts";
+import { type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
-import { applyCredentials, type ConfiguredCredentials, startMessage } from "./credentials.ts";
+import { applyCredentials, type ConfiguredCredentials } from "./credentials.ts";
 import { listen, openGate, urlOf } from "./listen.ts";
 import {
   createMemoryBudget,
@@ -33,9 +33,11 @@ import {
   WANTED_DESCRIPTORS,
   WANTED_TLS_DESCRIPTORS,
 } from "./machine.ts";
+import { NpxParent } from "./npx_parent.ts";
 import { Observation } from "./observation.ts";
 import { loadDashboard } from "./dashboard.ts";
 import { certificateProblem, certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
+import { announceStart } from "./welcome.ts";
 
 /** The exit status if a second signal ends the process: 128 + the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -93,7 +95,7 @@ export function ignoreTimeout(error: unknown): void {
 export async function serve(
   options: ServeOptions,
   credentials: ConfiguredCredentials,
-  build: Build["kind"],
+  env: Environment,
 ): Promise<void> {
   keepFreedMemory();
   const tls = await readTls(options);
@@ -101,19 +103,20 @@ export async function serve(
   if (warning !== undefined) printError(`${warning}.\n`);
   const dashboard = await loadDashboard();
   const data = options.kv === undefined ? options.data : undefined;
-  const observation = new Observation({ log: options.log, data, build });
+  const observation = new Observation({
+    log: options.log ?? (options.json ? "json" : undefined),
+    data,
+    build: buildKind(env),
+  });
   const backups = await openBackups(options, observation);
   const { store, keeper } = await openStore(options, observation);
-  const parts = { dashboard, store, observation, backups };
+  const parts = { dashboard, store, observation, backups, env };
   try {
     await run(options, tls, parts, async (address, appsAddress) => {
       // Last, so that no failure can keep new secrets from being shown.
       const created = await applyCredentials(store, credentials);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
-      announce(startMessage(created, address, curlFlags));
-      if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
-      announce(`The dashboard is at ${address}/\n`);
-      announce(`kvdrive listening on ${address}\n`);
+      await announceStart({ address, appsAddress, created, curlFlags }, store, options, env);
       observation.begin();
       keeper?.start();
     });
@@ -164,6 +167,7 @@ interface Parts {
   store: Store;
   observation: Observation;
   backups: BackupSchedule | undefined;
+  env: Environment;
 }
 
 async function openBackups(
@@ -188,7 +192,7 @@ async function openBackups(
 async function run(
   options: ServeOptions,
   tls: TlsFiles | undefined,
-  { dashboard, store, observation, backups }: Parts,
+  { dashboard, store, observation, backups, env }: Parts,
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
@@ -231,7 +235,8 @@ async function run(
   store.sweeper.start();
   store.scrub.start();
   backups?.start();
-  await signal.first;
+  using npx = new NpxParent(env);
+  await Promise.race([signal.first, npx.gone]);
   draining = true;
   const drained = Promise.all([server.drain(), gate?.drain(), backups?.stop()]);
   await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);

@@ -1,0 +1,104 @@
+import { signInUrl } from "../../api/sessions/sign_in_codes.ts";
+import { MINUTE } from "../../rules/units.ts";
+import { SIGN_IN_CODE_TIME } from "../../store/sessions/sign_ins.ts";
+import type { Store } from "../../store/store.ts";
+import { VERSION } from "../../version.ts";
+import type { ServeOptions } from "../options/serve_options.ts";
+import { announce, type Environment, logFailure } from "../terminal/output.ts";
+import { type Style, styleFor } from "../terminal/style.ts";
+import { printableJson } from "../terminal/text.ts";
+import { type NewCredentials, startMessage } from "./credentials.ts";
+
+/** What the start of a server is announced with. */
+export interface Start {
+  /** The URL that the server listens on. */
+  address: string;
+  /** The URL of the gate; `undefined` if it is off. */
+  appsAddress: string | undefined;
+  /** Secrets that this start created, to be shown once. */
+  created: NewCredentials;
+  /** What `curl` needs to trust the server. */
+  curlFlags: string;
+}
+
+/**
+ * Announces a server that is ready. The last line is always `kvdrive listening on <address>`. Before it come the secrets that
+ * were created: in a welcome on a terminal, as JSON with `--json`, else as plain lines.
+ */
+export async function announceStart(
+  start: Start,
+  store: Pick<Store, "signIns">,
+  options: Pick<ServeOptions, "json" | "publicUrl">,
+  env: Environment,
+): Promise<void> {
+  const { address, appsAddress, created, curlFlags } = start;
+  const isFirst = created.projectKey !== undefined || created.adminToken !== undefined;
+  if (options.json) announce(`${jsonLine(start)}\n`);
+  else if (isFirst && Deno.stdout.isTerminal()) {
+    const code = await createSignInCode(store);
+    announce(welcomeText({ ...start, code }, options, styleFor(Deno.stdout, env)));
+  } else {
+    announce(startMessage(created, address, curlFlags));
+    if (appsAddress !== undefined) announce(`Applications are at ${appsAddress}\n`);
+    announce(`The dashboard is at ${address}/\n`);
+  }
+  announce(`kvdrive listening on ${address}\n`);
+}
+
+/** Returns a code that signs the administrator in once. Without one, the welcome still has to show the secrets. */
+async function createSignInCode({ signIns }: Pick<Store, "signIns">): Promise<string | undefined> {
+  try {
+    return (await signIns.createCode("administrator"))?.code;
+  } catch (error) {
+    logFailure(error);
+    return undefined;
+  }
+}
+
+function jsonLine({ address, appsAddress, created: { projectKey, adminToken } }: Start): string {
+  return printableJson({
+    address,
+    apps_address: appsAddress ?? null,
+    project_id: projectKey?.project ?? null,
+    project_key: projectKey?.text ?? null,
+    admin_token: adminToken ?? null,
+  });
+}
+
+/** Returns the welcome of the first start. @param code Signs in to the dashboard. */
+export function welcomeText(
+  { address, appsAddress, created, curlFlags, code }: Start & { code: string | undefined },
+  { publicUrl }: Pick<ServeOptions, "publicUrl">,
+  { bold, dim }: Style,
+): string {
+  const origin = publicUrl ?? reachable(address);
+  const minutes = SIGN_IN_CODE_TIME / MINUTE;
+  const dashboard = code === undefined
+    ? [`  ${origin}/`, dim("  Sign in with the administrator's token.")]
+    : [
+      `  ${signInUrl(origin, code)}`,
+      dim(`  This link signs one browser in, once, within ${minutes} minutes.`),
+    ];
+  const lines = [
+    bold(`Welcome to kvdrive ${VERSION}`),
+    "",
+    bold("Open the dashboard"),
+    ...dashboard,
+    "",
+    startMessage(created, origin, curlFlags).trimEnd(),
+    "",
+    bold("What next"),
+    "  kvdrive help            commands for files, projects, keys and backups",
+    "  kvdrive help serve      every option of the server",
+    "  kvdrive install         run the server as a service",
+    dim("  Ctrl-C stops the server. The next start finds the same data."),
+    "",
+    ...(appsAddress === undefined ? [] : [`Applications are at ${appsAddress}`]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Returns an address that a browser on this machine can open, also if the server listens on all interfaces. */
+function reachable(address: string): string {
+  return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
