@@ -225,6 +225,7 @@ async function run(
     isDraining: () => draining,
   }));
   using signal = new ShutdownSignal(() => observation.end());
+  using npx = new NpxParent(env);
   const server = listen(options, tls, { app, connections, observation });
   for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
   await onReady(
@@ -235,7 +236,6 @@ async function run(
   store.sweeper.start();
   store.scrub.start();
   backups?.start();
-  using npx = new NpxParent(env);
   await Promise.race([signal.first, npx.gone]);
   draining = true;
   const drained = Promise.all([server.drain(), gate?.drain(), backups?.stop()]);
