@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { assertRefused, Folder, runCommand } from "../support/command.ts";
+import { assertRefused, EXECUTABLE, Folder, runCommand } from "../support/command.ts";
 
 /** The exposure from 0.0 to 10.0 that systemd counts, 0 is none; the server's own ports are part of it. */
 const MAX_EXPOSURE = 2;
@@ -64,6 +64,20 @@ Deno.test("A secret goes into a file that only its owner reads, and not into the
   assertMatch(printed.stderr, /Add KVDRIVE_METRICS_TOKEN to \S+etc\/env, .*mode 600/);
   for (const text of [stderr, unit, printed.stdout, printed.stderr]) {
     assert(!text.includes("0123456789abcdef"), text);
+  }
+});
+
+Deno.test("A program in a cache is warned of, as its service would end with the cache.", async () => {
+  await using folder = await Folder.make();
+  const program = folder.at(".cache/npx/kvdrive");
+  const env = { KVDRIVE_LAUNCHER: program, KVDRIVE_PACKED: "" };
+  for (const more of [[], ["--path", folder.at("kvdrive.service")]]) {
+    const { code, stderr } = await runCommand(["install", ...more], env);
+    assertEquals(code, 0, stderr);
+    // An executable says itself where it is.
+    if (EXECUTABLE === undefined) {
+      assert(stderr.includes(`Warning: ${program} is in a cache`), stderr);
+    }
   }
 });
 

@@ -29,19 +29,22 @@ export async function install({ options }: Arguments, env: Environment): Promise
   const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
   const [program, runtime] = cachedFiles(settings.build, env);
-  if (program !== undefined) printError(cacheWarning(program, "kvdrive"));
+  const warning = program === undefined ? "" : cacheWarning(program, "kvdrive");
   if (path === "-") {
     print(systemdUnit(settings));
+    printError(warning);
     if (secrets.size > 0) printError(notInUnit(secrets, settings.envFile));
     return;
   }
-  if (runtime !== undefined) printError(cacheWarning(runtime, "Deno"));
   const isForced = options.has("force");
   if (secrets.size > 0) await writeSecrets(settings.envFile, secrets, isForced);
   await writeUnit(path, systemdUnit(settings), isForced);
   const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
   const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
-  printError(`The unit was written to ${printable(path)}.\n${kept}\n${advice}`);
+  const further = runtime === undefined ? "" : cacheWarning(runtime, "Deno");
+  printError(
+    `The unit was written to ${printable(path)}.\n${warning}${further}${kept}\n${advice}`,
+  );
 }
 
 /** Folders that programs keep caches in: npx and pnpm dlx among others, on Linux and on macOS. */
