@@ -3,13 +3,15 @@ import { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost } from "./connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "./connection_table.ts";
 import { TlsAcceptor, type TlsTransport } from "./tls.ts";
+import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
 
 /** Where to listen. */
 export interface ListenAddress {
   hostname: string;
   /** 0 selects a free port. */
   port: number;
-  tls: { cert: string; key: string } | undefined;
+  /** The certificate of all connections, or what selects one for each; `undefined` for plain connections. */
+  tls: TlsCertificate | CertificateSource | undefined;
 }
 
 export interface ListenerOptions {
@@ -83,7 +85,7 @@ export class Listener {
   async #acceptAll(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        await this.#open(await this.#listener.accept());
+        this.#open(await this.#listener.accept());
       } catch (error) {
         if (!this.#isClosed) await this.#recover(error);
       }
@@ -102,37 +104,28 @@ export class Listener {
     await delay(this.#options.connections.evict() ? EVICTION_PAUSE : ACCEPT_PAUSE);
   }
 
-  /** Starts to serve a connection. The next accept waits for the TLS relay, which needs descriptors too. */
-  async #open(plain: Deno.TcpConn): Promise<void> {
+  /** Starts to serve a connection. */
+  #open(plain: Deno.TcpConn): void {
     configure(plain);
     const { remoteAddr } = plain;
-    const transport = this.#tls === undefined ? plain : await this.#secureWith(this.#tls, plain);
+    const transport = this.#tls === undefined ? plain : this.#secureWith(this.#tls, plain);
     this.#serve(transport, remoteAddr).catch(this.#options.onError);
   }
 
-  async #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): Promise<TlsTransport> {
+  #secureWith(tls: TlsAcceptor, plain: Deno.TcpConn): TlsTransport {
     const { connections } = this.#options;
     // The relay uses two more descriptors.
     connections.addSocket();
     connections.addSocket();
-    const release = () => {
+    const secure = tls.secure(plain);
+    this.#secure.add(secure);
+    secure.onClose = () => {
       connections.removeSocket();
       connections.removeSocket();
+      this.#secure.delete(secure);
+      if (this.#secure.size === 0) this.#onFlushed?.();
     };
-    try {
-      const secure = await tls.secure(plain);
-      this.#secure.add(secure);
-      secure.onClose = () => {
-        release();
-        this.#secure.delete(secure);
-        if (this.#secure.size === 0) this.#onFlushed?.();
-      };
-      return secure;
-    } catch (error) {
-      release();
-      plain.close();
-      throw error;
-    }
+    return secure;
   }
 
   async #serve(transport: Deno.TcpConn | TlsTransport, address: Deno.NetAddr): Promise<void> {
@@ -151,10 +144,14 @@ export class Listener {
     }
   }
 
-  /** Completes the TLS handshake. A failure is the client's, and the following read reports it. */
+  /** Completes the TLS handshake. A failure is usually the client's, and the following read reports it. */
   async #shakeHands(client: ClientConnection, transport: TlsTransport): Promise<void> {
     this.#handshakes.add(client);
-    await transport.handshake().catch(() => {});
+    try {
+      await transport.handshake();
+    } catch (error) {
+      if (isOutOfDescriptors(error)) await this.#recover(error);
+    }
     this.#handshakes.delete(client);
     // It was accepted just before the listener was closed.
     if (this.#isClosed) client.close();

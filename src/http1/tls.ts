@@ -1,105 +1,91 @@
-import { delay } from "@std/async/delay";
-import { closeQuietly, type Transport } from "./connection.ts";
+import { type ClientHello, MAX_CLIENT_HELLO, parseClientHello } from "./client_hello.ts";
+import { closeQuietly, ConnectionLost, type Transport } from "./connection.ts";
+import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
+import { type Relay, TlsEnd } from "./tls_end.ts";
 
 /** Sizes of a relay's buffers, in bytes: small while little is transferred, as every connection holds two of them. */
 const MIN_BUFFER = 2048;
 const MAX_BUFFER = 65_536;
 
-/** Time for the two ends of a relay to be matched, in milliseconds. Both are on this machine. */
-const PAIRING_TIMEOUT = 5000;
-
 /** How long pending bytes may make no progress after their connection was closed, in milliseconds. */
 const FLUSH_TIMEOUT = 10_000;
 
-/** The pause after a failed accept, in milliseconds. */
-const ACCEPT_PAUSE = 20;
+/** Certificates that are ready for handshakes. Each takes a descriptor; the least recently used one is closed. */
+const MAX_ENDS = 32;
 
-const LOOPBACK = "127.0.0.1";
+/** A fatal alert: "no server with that name" (RFC 8446, 6: unrecognized_name). */
+const UNRECOGNIZED_NAME = Uint8Array.of(21, 3, 3, 0, 2, 2, 112);
 
 /**
  * Adds TLS to accepted connections. Deno cannot close a TLS socket whose client stalls during the handshake or a write,
- * and offers server-side TLS only through its own listener. Each connection is therefore relayed to such a listener on
- * the loopback interface: the client's side is a plain socket, which can always be closed.
+ * and selects no certificate by the client's first message. Each connection is therefore relayed to the `TlsEnd` of
+ * its certificate: the client's side is a plain socket, which can be read first, and closed at any time.
  */
 export class TlsAcceptor {
-  readonly #listener: Deno.TlsListener;
-  /** Pending relays, and accepted ends without a relay yet, by the port of the relay's near end. */
-  readonly #waiting = new Map<number, (connection: Deno.TlsConn) => void>();
-  readonly #arrived = new Map<number, Deno.TlsConn>();
+  readonly #source: CertificateSource;
+  /** Least recently used first. */
+  readonly #ends = new Map<TlsCertificate, TlsEnd>();
   #isClosed = false;
 
-  /** @throws if the certificate or its key is invalid. */
-  constructor(files: { cert: string; key: string }) {
-    const address = { hostname: LOOPBACK, port: 0 };
-    this.#listener = Deno.listenTls({ ...address, ...files, alpnProtocols: ["http/1.1"] });
-    this.#acceptAll();
-  }
-
-  /** Returns the encrypted transport of a client before its handshake. @throws if no descriptors are left. */
-  async secure(client: Deno.TcpConn): Promise<TlsTransport> {
-    const { port } = this.#listener.addr as Deno.NetAddr;
-    const relay = await Deno.connect({ hostname: LOOPBACK, port });
-    try {
-      relay.setNoDelay(true);
-      const inner = await this.#otherEnd(relay.localAddr.port);
-      return new TlsTransport(client, relay, inner);
-    } catch (error) {
-      closeQuietly(relay);
-      throw error;
+  /** @throws if a fixed certificate or its key is invalid. */
+  constructor(tls: TlsCertificate | CertificateSource) {
+    if ("select" in tls) {
+      this.#source = tls;
+    } else {
+      this.#source = { select: () => tls, isCurrent: () => true };
+      this.#endOf(tls);
     }
   }
 
+  /** Returns the encrypted transport of a client before its handshake. */
+  secure(client: Deno.TcpConn): TlsTransport {
+    return new TlsTransport(client, (hello) => this.#open(hello));
+  }
+
+  /** Accepts no further handshakes. */
   close(): void {
     this.#isClosed = true;
-    this.#listener.close();
+    for (const end of this.#ends.values()) end.close();
   }
 
-  async #otherEnd(port: number): Promise<Deno.TlsConn> {
-    const arrived = this.#arrived.get(port);
-    this.#arrived.delete(port);
-    if (arrived !== undefined) return arrived;
-    const { promise, resolve, reject } = Promise.withResolvers<Deno.TlsConn>();
-    this.#waiting.set(port, resolve);
-    // `deadline` of `@std/async` would keep a timer for 5 s after every new connection.
-    const timer = setTimeout(() => reject(new Error("The TLS relay timed out")), PAIRING_TIMEOUT);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(port);
+  async #open(hello: ClientHello): Promise<OpenRelay | undefined> {
+    const certificate = await this.#source.select(hello);
+    if (certificate === undefined || this.#isClosed) return undefined;
+    const { isForHandshakeOnly = false } = certificate;
+    return { ...await this.#endOf(certificate).connect(), isForHandshakeOnly };
+  }
+
+  #endOf(certificate: TlsCertificate): TlsEnd {
+    const known = this.#ends.get(certificate);
+    const end = known ?? new TlsEnd(certificate);
+    this.#ends.delete(certificate);
+    if (known === undefined) this.#closeOthers();
+    this.#ends.set(certificate, end);
+    return end;
+  }
+
+  /** Makes room for another end: closes those of replaced certificates, else the least recently used one. */
+  #closeOthers(): void {
+    for (const [certificate, end] of this.#ends) {
+      if (this.#source.isCurrent(certificate) && this.#ends.size < MAX_ENDS) continue;
+      this.#ends.delete(certificate);
+      end.close();
     }
-  }
-
-  async #acceptAll(): Promise<void> {
-    while (!this.#isClosed) {
-      try {
-        this.#pair(await this.#listener.accept());
-      } catch {
-        // No descriptors are left, or the listener was closed.
-        if (!this.#isClosed) await delay(ACCEPT_PAUSE);
-      }
-    }
-  }
-
-  #pair(connection: Deno.TlsConn): void {
-    const { port } = connection.remoteAddr as Deno.NetAddr;
-    const claim = this.#waiting.get(port);
-    if (claim !== undefined) return claim(connection);
-    this.#arrived.set(port, connection);
-    // Another program on this machine may have connected: its connection is never claimed.
-    setTimeout(() => {
-      if (this.#arrived.get(port) !== connection) return;
-      this.#arrived.delete(port);
-      closeQuietly(connection);
-    }, PAIRING_TIMEOUT);
   }
 }
+
+interface OpenRelay extends Relay {
+  isForHandshakeOnly: boolean;
+}
+
+/** Opens the relay of a client; `undefined` if there is no certificate for it. @throws if no descriptors are left. */
+type OpenRelayFor = (hello: ClientHello) => Promise<OpenRelay | undefined>;
 
 /** A client's TLS connection. `read` and `write` transfer plain text. */
 export class TlsTransport implements Transport {
   readonly #client: Deno.TcpConn;
-  readonly #relay: Deno.TcpConn;
-  readonly #inner: Deno.TlsConn;
+  readonly #opening: Promise<OpenRelay>;
+  #relay: OpenRelay | undefined;
   #onClose: () => void = () => {};
   #isClosing = false;
   #isClosed = false;
@@ -109,12 +95,11 @@ export class TlsTransport implements Transport {
   /** Counts writes to either side. */
   #progress = 0;
 
-  constructor(client: Deno.TcpConn, relay: Deno.TcpConn, inner: Deno.TlsConn) {
+  constructor(client: Deno.TcpConn, open: OpenRelayFor) {
     this.#client = client;
-    this.#relay = relay;
-    this.#inner = inner;
-    this.#pump(client, relay).catch(() => this.abort());
-    this.#pump(relay, client).then(() => this.#endFlush(), () => this.abort());
+    this.#opening = this.#open(open);
+    // Reported by the handshake, or by the first read or write.
+    this.#opening.catch(() => {});
   }
 
   /** Called once, when all three sockets are closed. */
@@ -122,29 +107,33 @@ export class TlsTransport implements Transport {
     this.#onClose = listener;
   }
 
+  /** Completes the handshake. @throws if the client ends it, if it has no certificate, or if no descriptors are left. */
   async handshake(): Promise<void> {
-    await this.#inner.handshake();
+    const { inner, isForHandshakeOnly } = await this.#opening;
+    await inner.handshake();
+    if (isForHandshakeOnly) this.close();
   }
 
   read(into: Uint8Array): Promise<number | null> {
-    return this.#inner.read(into);
+    return this.#relay === undefined ? this.#readLater(into) : this.#relay.inner.read(into);
   }
 
   write(bytes: Uint8Array): Promise<number> {
-    return this.#inner.write(bytes);
+    return this.#relay === undefined ? this.#writeLater(bytes) : this.#relay.inner.write(bytes);
   }
 
   /** Closes the sending direction, and waits until all written bytes were passed to the client's socket. */
   async closeWrite(): Promise<void> {
-    await this.#inner.closeWrite();
+    const { inner } = await this.#opening;
+    await inner.closeWrite();
     await this.#flushed.promise;
   }
 
   /** Closes the connection after the written bytes were flushed, or made no progress for `FLUSH_TIMEOUT`. */
   close(): void {
     this.#isClosing = true;
-    closeQuietly(this.#inner);
-    if (this.#isFlushed) return this.abort();
+    if (this.#relay !== undefined) closeQuietly(this.#relay.inner);
+    if (this.#isFlushed || this.#relay === undefined) return this.abort();
     const check = (seen: number) => {
       if (this.#isClosed) return;
       if (this.#progress === seen) return this.abort();
@@ -157,9 +146,67 @@ export class TlsTransport implements Transport {
   abort(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const connection of [this.#client, this.#relay, this.#inner]) closeQuietly(connection);
+    closeQuietly(this.#client);
+    if (this.#relay !== undefined) closeRelay(this.#relay);
     this.#flushed.resolve();
     this.#onClose();
+  }
+
+  async #readLater(into: Uint8Array): Promise<number | null> {
+    const { inner } = await this.#opening;
+    return await inner.read(into);
+  }
+
+  async #writeLater(bytes: Uint8Array): Promise<number> {
+    const { inner } = await this.#opening;
+    return await inner.write(bytes);
+  }
+
+  /** Reads the client's first message, opens the relay for it, and begins to transfer bytes. */
+  async #open(open: OpenRelayFor): Promise<OpenRelay> {
+    try {
+      const { hello, bytes } = await this.#readHello();
+      const relay = await open(hello);
+      if (relay === undefined) {
+        await this.#client.write(UNRECOGNIZED_NAME);
+        throw new ConnectionLost("There is no certificate for the client");
+      }
+      if (this.#isClosed) {
+        closeRelay(relay);
+        throw new ConnectionLost("The connection was closed");
+      }
+      this.#relay = relay;
+      this.#transfer(bytes, relay.near);
+      return relay;
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+  }
+
+  async #readHello(): Promise<{ hello: ClientHello; bytes: Uint8Array }> {
+    let buffer = new Uint8Array(MIN_BUFFER);
+    for (let length = 0; length < MAX_CLIENT_HELLO;) {
+      const count = await this.#client.read(buffer.subarray(length));
+      if (count === null) throw new ConnectionLost("The client left before the handshake");
+      length += count;
+      const bytes = buffer.subarray(0, length);
+      const hello = parseClientHello(bytes);
+      // The TLS implementation answers what is no ClientHello with the alert that it deserves.
+      if (hello === "malformed") return { hello: { serverName: undefined, protocols: [] }, bytes };
+      if (hello !== undefined) return { hello, bytes };
+      if (length === buffer.length) {
+        buffer = new Uint8Array(2 * length);
+        buffer.set(bytes);
+      }
+    }
+    throw new ConnectionLost("The first message of the client is too long");
+  }
+
+  #transfer(first: Uint8Array, near: Deno.TcpConn): void {
+    const client = this.#client;
+    this.#pump(client, near, first).catch(() => this.abort());
+    this.#pump(near, client).then(() => this.#endFlush(), () => this.abort());
   }
 
   #endFlush(): void {
@@ -168,19 +215,29 @@ export class TlsTransport implements Transport {
     if (this.#isClosing) this.abort();
   }
 
-  async #pump(from: Deno.TcpConn, to: Deno.TcpConn): Promise<void> {
+  async #pump(from: Deno.TcpConn, to: Deno.TcpConn, first?: Uint8Array): Promise<void> {
+    if (first !== undefined) await this.#writeAll(to, first);
     let buffer: Uint8Array = new Uint8Array(MIN_BUFFER);
     for (;;) {
       const count = await from.read(buffer);
       if (count === null) break;
-      for (let sent = 0; sent < count;) {
-        sent += await to.write(buffer.subarray(sent, count));
-        this.#progress++;
-      }
+      await this.#writeAll(to, buffer.subarray(0, count));
       buffer = resized(buffer, count);
     }
     await to.closeWrite();
   }
+
+  async #writeAll(to: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await to.write(sent === 0 ? bytes : bytes.subarray(sent));
+      this.#progress++;
+    }
+  }
+}
+
+function closeRelay({ near, inner }: Relay): void {
+  closeQuietly(near);
+  closeQuietly(inner);
 }
 
 /** Returns the buffer for the next read, given the size of the last one. */

@@ -1,0 +1,105 @@
+import { delay } from "@std/async/delay";
+import { closeQuietly } from "./connection.ts";
+import type { TlsCertificate } from "./tls_certificates.ts";
+
+/** Time for the two ends of a relay to be matched, in milliseconds. Both are on this machine. */
+const PAIRING_TIMEOUT = 5000;
+
+/** The pause after a failed accept, in milliseconds. */
+const ACCEPT_PAUSE = 20;
+
+const LOOPBACK = "127.0.0.1";
+
+/** The two sockets of a relay: its near end takes encrypted bytes, the inner end has the plain ones. */
+export interface Relay {
+  near: Deno.TcpConn;
+  inner: Deno.TlsConn;
+}
+
+/**
+ * Encrypts connections with one certificate. Deno offers server-side TLS only through its own listener, so each
+ * connection leads to such a listener on the loopback interface.
+ */
+export class TlsEnd {
+  readonly #listener: Deno.TlsListener;
+  /** Relays that wait for their inner end, and inner ends that nothing waits for yet, by the port of the near end. */
+  readonly #waiting = new Map<number, (connection: Deno.TlsConn) => void>();
+  readonly #arrived = new Map<number, Deno.TlsConn>();
+  #connecting = 0;
+  #isClosing = false;
+  #isClosed = false;
+
+  /** @throws if the certificate or its key is invalid. */
+  constructor({ cert, key, protocol = "http/1.1" }: TlsCertificate) {
+    const address = { hostname: LOOPBACK, port: 0 };
+    this.#listener = Deno.listenTls({ ...address, cert, key, alpnProtocols: [protocol] });
+    this.#acceptAll();
+  }
+
+  /** Opens a relay. @throws if no descriptors are left. */
+  async connect(): Promise<Relay> {
+    this.#connecting++;
+    try {
+      const { port } = this.#listener.addr as Deno.NetAddr;
+      const near = await Deno.connect({ hostname: LOOPBACK, port });
+      try {
+        near.setNoDelay(true);
+        return { near, inner: await this.#innerEnd(near.localAddr.port) };
+      } catch (error) {
+        closeQuietly(near);
+        throw error;
+      }
+    } finally {
+      this.#connecting--;
+      if (this.#isClosing) this.close();
+    }
+  }
+
+  /** Stops listening once the relays that are being opened are complete. Complete ones stay. */
+  close(): void {
+    this.#isClosing = true;
+    if (this.#isClosed || this.#connecting > 0) return;
+    this.#isClosed = true;
+    this.#listener.close();
+  }
+
+  async #innerEnd(port: number): Promise<Deno.TlsConn> {
+    const arrived = this.#arrived.get(port);
+    this.#arrived.delete(port);
+    if (arrived !== undefined) return arrived;
+    const { promise, resolve, reject } = Promise.withResolvers<Deno.TlsConn>();
+    this.#waiting.set(port, resolve);
+    // `deadline` of `@std/async` would keep a timer for 5 s after every new connection.
+    const timer = setTimeout(() => reject(new Error("The TLS relay timed out")), PAIRING_TIMEOUT);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(port);
+    }
+  }
+
+  async #acceptAll(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        this.#pair(await this.#listener.accept());
+      } catch {
+        // No descriptors are left, or the listener was closed.
+        if (!this.#isClosed) await delay(ACCEPT_PAUSE);
+      }
+    }
+  }
+
+  #pair(connection: Deno.TlsConn): void {
+    const { port } = connection.remoteAddr as Deno.NetAddr;
+    const claim = this.#waiting.get(port);
+    if (claim !== undefined) return claim(connection);
+    this.#arrived.set(port, connection);
+    // Another program on this machine may have connected: its connection is never claimed.
+    setTimeout(() => {
+      if (this.#arrived.get(port) !== connection) return;
+      this.#arrived.delete(port);
+      closeQuietly(connection);
+    }, PAIRING_TIMEOUT);
+  }
+}
