@@ -108,18 +108,21 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   store: ["store", "rules"],
   "store/testing": ["store", "rules"],
 
+  acme: ["http1", "store/disk", "rules"],
+
   "http/network": ["rules"],
   http: ["http/network", "store", "rules"],
-  "http/metrics": ["http", "store", "rules"],
+  "http/metrics": ["http", "acme", "store", "rules"],
   gate: ["http", "http1", "store", "rules"],
   openapi: ["rules"],
   api: ["openapi", "http", "store", "rules"],
   "api/server": ["api", "openapi", "gate", "http", "http1", "store", "rules"],
 
   src: ["api", "openapi", "gate", "http", "http1", "store", "rules"],
-  "cli/terminal": ["client", "http", "store", "rules"],
-  "cli/options": ["cli/terminal", "http", "store", "rules"],
+  "cli/terminal": ["client", "http", "acme", "store", "rules"],
+  "cli/options": ["cli/terminal", "http", "acme", "store", "rules"],
   "cli/serve": [
+    "acme",
     "cli/options",
     "cli/terminal",
     "src",
@@ -132,6 +135,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "cli/commands": [
     "cli/profiles",
+    "acme",
     "cli/options",
     "cli/terminal",
     "src",
@@ -150,7 +154,19 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "cli/profiles": ["cli/options", "cli/terminal", "client", "rules"],
   "cli/completion": ["cli/options", "cli/terminal", "client", "rules"],
-  cli: ["cli", "src", "client", "api", "openapi", "gate", "http", "http1", "store", "rules"],
+  cli: [
+    "cli",
+    "acme",
+    "src",
+    "client",
+    "api",
+    "openapi",
+    "gate",
+    "http",
+    "http1",
+    "store",
+    "rules",
+  ],
 };
 
 /** Names of the key-value store's interface: `Deno.openKv`, `Deno.Kv`, `Deno.KvEntry`, … */
@@ -243,7 +259,7 @@ const platformAccess: Deno.lint.Rule = {
       Identifier(node) {
         if (!HTTP_NAMES.has(node.name) || isPlainName(node) || mayUseHttp(file)) return;
         const message =
-          `Only src/http/, src/http1/, src/gate/, src/api/, src/openapi/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
+          `Only src/http/, src/http1/, src/acme/, src/gate/, src/api/, src/openapi/, src/cli/, src/client/, src/dashboard/ and src/app.ts may use ${node.name}`;
         context.report({ node, message });
       },
     };
@@ -343,7 +359,7 @@ function mayUseStore(file: string): boolean {
 
 function mayUseHttp(file: string): boolean {
   if (!file.startsWith("src/") || file === "src/app.ts") return true;
-  const folders = ["http", "http1", "gate", "api", "openapi", "cli", "client", "dashboard"];
+  const folders = ["http", "http1", "acme", "gate", "api", "openapi", "cli", "client", "dashboard"];
   return folders.some((folder) => file.startsWith(`src/${folder}/`));
 }
 

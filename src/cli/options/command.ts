@@ -94,9 +94,9 @@ export class Arguments {
     return this.#options.has(name);
   }
 
-  /** The value of each option that is given, by its name. */
+  /** The value of each option that is given, by its name; several values are joined with commas. */
   get options(): ReadonlyMap<string, string> {
-    return new Map([...this.#options].map(([name, [first = ""]]) => [name, first]));
+    return new Map([...this.#options].map(([name, values]) => [name, values.join(",")]));
   }
 }
 

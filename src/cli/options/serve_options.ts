@@ -8,16 +8,17 @@ import type { ReadMode } from "../../store/reads/read_mode.ts";
 import { type Environment, UsageError } from "../terminal/output.ts";
 import { type OptionValue, OptionValues, variableOf } from "./arguments.ts";
 import { SERVE_OPTIONS } from "./configuration.ts";
+import { httpsOrigin, type ListenOptions, listenOptions } from "./https_options.ts";
 import {
   APPS_HOSTS,
   APPS_PORT,
   BACKUP_INTERVAL,
   COUNT,
+  DOMAINS,
   DURATION,
   LOG,
   MEMORY,
   ORIGINS,
-  PORT,
   PROXIES,
   PUBLIC_URL,
   READS,
@@ -38,10 +39,7 @@ export const DEFAULT_DISK_RESERVE = 64 * 2 ** 20;
 export const DEFAULT_BACKUP_EVERY = 24 * 60 * 60_000;
 
 /** The configuration of `kvdrive serve`. */
-export interface ServeOptions {
-  hostname: string;
-  /** 0 picks a free one. */
-  port: number;
+export interface ServeOptions extends ListenOptions {
   /** The port of the gate; 0 picks a free one, `undefined` means `DEFAULT_APPS_PORT` if it is free. */
   appsPort: number | "off" | undefined;
   /** Host names of the gate, in lower case. */
@@ -57,8 +55,6 @@ export interface ServeOptions {
   data: string;
   /** The URL of a shared store, in place of the folder. */
   kv: string | undefined;
-  tlsCert: string | undefined;
-  tlsKey: string | undefined;
   corsOrigins: CorsOrigins;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: TrustedProxies | undefined;
@@ -103,17 +99,16 @@ export function readServeOptions(
   env: Environment,
 ): ServeOptions {
   const values = new OptionValues(SERVE_OPTIONS, given, env);
+  const listening = listenOptions(values);
   return {
-    hostname: values.text("hostname") ?? "",
-    port: values.parsed("port", PORT),
+    ...listening,
     appsPort: values.optional("apps-port", APPS_PORT),
     appsHosts: values.optional("apps-host", APPS_HOSTS) ?? [],
     allowedUpstreams: values.optional("allow-upstream", UPSTREAMS) ?? AllowedUpstreams.none,
     appsTimeout: values.parsed("apps-timeout", DURATION),
-    ...ownAddresses(values),
+    ...ownAddresses(values, listening),
     data: values.text("data") ?? "",
     kv: kvOf(values),
-    ...tlsFiles(values),
     corsOrigins: values.parsed("cors-origin", ORIGINS),
     trustedProxies: values.optional("trusted-proxy", PROXIES),
     uploadTtl: values.parsed("upload-ttl", DURATION),
@@ -135,24 +130,20 @@ export function readServeOptions(
 }
 
 /** @throws {UsageError} if the address and the host name for links have the same name. */
-function ownAddresses(values: OptionValues): Pick<ServeOptions, "publicUrl" | "shareHost"> {
-  const publicUrl = values.optional("public-url", PUBLIC_URL);
+function ownAddresses(
+  values: OptionValues,
+  { acme, port }: ListenOptions,
+): Pick<ServeOptions, "publicUrl" | "shareHost"> {
   const shareHost = values.optional("share-host", SHARE_HOST);
+  const name = acme?.domains.find((domain) => domain !== shareHost);
+  const publicUrl = values.optional("public-url", PUBLIC_URL) ??
+    (name === undefined || port === 0 ? undefined : httpsOrigin(name, port));
   if (publicUrl === undefined || hostnameOf(new URL(publicUrl).host) !== shareHost) {
     return { publicUrl, shareHost };
   }
   throw new UsageError(
     "The options --public-url and --share-host have the same host name: links need one of their own",
   );
-}
-
-function tlsFiles(values: OptionValues): Pick<ServeOptions, "tlsCert" | "tlsKey"> {
-  const tlsCert = values.text("tls-cert");
-  const tlsKey = values.text("tls-key");
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError("The options --tls-cert and --tls-key go together: give both or none");
-  }
-  return { tlsCert, tlsKey };
 }
 
 function backupsOf(values: OptionValues): ServeOptions["backups"] {
@@ -215,14 +206,14 @@ const DEPLOY_ZONES = ["deno.net", "deno.dev"];
 
 /** Returns the server's own host names, which no application may have. */
 export function serverNames(
-  { publicUrl, shareHost, appsHosts, hostname }: Pick<
-    ServeOptions,
-    "publicUrl" | "shareHost" | "appsHosts" | "hostname"
-  >,
+  { publicUrl, shareHost, appsHosts, hostname, acme }:
+    & Pick<ServeOptions, "publicUrl" | "shareHost" | "appsHosts" | "hostname">
+    & { acme?: { domains: readonly string[] } | undefined },
   { isOnDeploy = false } = {},
 ): ServerNames {
   const own = publicUrl === undefined ? [] : [hostnameOf(new URL(publicUrl).host)];
   if (shareHost !== undefined) own.push(shareHost);
+  own.push(...acme?.domains ?? []);
   const listening = hostnameOf(hostname);
   // Usually an address, which is no name.
   if (hostProblem(listening) === undefined) own.push(listening);
@@ -241,5 +232,6 @@ export function serverNamesIn(env: Environment): ServerNames {
     shareHost: SHARE_HOST.parse(text("share-host")),
     appsHosts: APPS_HOSTS.parse(text("apps-host")) ?? [],
     hostname: text("hostname"),
+    acme: { domains: DOMAINS.parse(text("domain")) ?? [] },
   });
 }

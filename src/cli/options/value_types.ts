@@ -115,6 +115,29 @@ export const UPSTREAMS: ValueType<AllowedUpstreams> = {
   expected: "hosts or networks like 169.254.0.0/16, 127.0.0.1:8000, metadata.google.internal",
 };
 
+export const PORT_OR_OFF: ValueType<number | "off"> = {
+  parse: (text) => text === "off" ? "off" : parsePort(text),
+  expected: "off, or a whole number from 0 to 65535",
+};
+
+export const DOMAINS: ValueType<readonly string[]> = {
+  parse: (text) => {
+    const hosts = parseHosts(text);
+    return hosts && [...new Set(hosts)];
+  },
+  expected: "host names like files.example.com, without a port or *",
+};
+
+export const EMAIL: ValueType<string> = {
+  parse: (text) => /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(text) ? text : undefined,
+  expected: "an address like me@example.com",
+};
+
+export const ACME_DIRECTORY: ValueType<string> = {
+  parse: (text) => /^https:\/\/[^\s@]+$/i.test(text) && URL.canParse(text) ? text : undefined,
+  expected: "an address like https://acme-v02.api.letsencrypt.org/directory",
+};
+
 const LOG_FORMATS = ["text", "json", "off"] as const;
 
 export const LOG: ValueType<LogFormat | "off"> = {

@@ -1,3 +1,4 @@
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import type { Deps } from "../../api/endpoint.ts";
 import { Readiness } from "../../api/server/health.ts";
 import { UploadSlots } from "../../http/upload_slots.ts";
@@ -27,6 +28,8 @@ type PlatformDeps =
   & {
     /** What the operator should know about the files of this process. */
     warnings?: () => Promise<string[]>;
+    /** The certificates of https; absent without https, or where another server has them. */
+    certificates?: (() => CertificateStatus[]) | undefined;
   };
 
 /** Returns the dependencies of the API for the options. */
@@ -57,7 +60,7 @@ export function appDeps(
     uploadPace: rate === 0 ? undefined : { rate, grace: Math.max(UPLOAD_GRACE, idleTimeout) },
     trustedProxies,
     observer: observation.observer,
-    metrics: observation.metricsPage(own.store, own.backups),
+    metrics: observation.metricsPage(own),
     metricsToken: options.metricsToken && hashSecret(options.metricsToken),
     readiness: new Readiness((signal) => own.store.probe(signal)),
     onError: observation.onError,

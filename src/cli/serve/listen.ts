@@ -5,6 +5,7 @@ import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
+import type { CertificateSource, TlsCertificate } from "../../http1/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
 import type { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
@@ -13,17 +14,19 @@ import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.t
 import { printError, StartError } from "../terminal/output.ts";
 import { outOfDescriptorsText } from "./machine.ts";
 import type { Observation } from "./observation.ts";
-import type { TlsFiles } from "./tls_files.ts";
+
+/** What every port for requests needs. */
+export interface ListenParts {
+  app: Handler;
+  connections: ConnectionTable;
+  observation: Observation;
+}
 
 /** Listens for the API and the dashboard. @throws {StartError} if that fails. */
 export function listen(
-  { hostname, port, idleTimeout }: ServeOptions,
-  tls: TlsFiles | undefined,
-  { app, connections, observation: { observer, onError } }: {
-    app: Handler;
-    connections: ConnectionTable;
-    observation: Observation;
-  },
+  { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
+  tls: TlsCertificate | CertificateSource | undefined,
+  { app, connections, observation: { observer, onError } }: ListenParts,
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
     const context = observer.begin(crypto.randomUUID(), "");
@@ -57,7 +60,7 @@ export function listen(
  */
 export function openGate(
   options: ServeOptions,
-  tls: TlsFiles | undefined,
+  tls: TlsCertificate | CertificateSource | undefined,
   { store, wrongKeys, observation: { observer, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeyLimiter;

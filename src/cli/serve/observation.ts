@@ -1,3 +1,4 @@
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { HttpMetrics } from "../../http/metrics/http_metrics.ts";
 import { MetricsPage } from "../../http/metrics/metrics_page.ts";
 import { StoreMetrics } from "../../http/metrics/store_metrics.ts";
@@ -17,6 +18,13 @@ export interface ObservationOptions {
   /** The store's folder; `undefined` for a shared store. */
   data: string | undefined;
   build: Build["kind"];
+}
+
+/** The parts of a server with metrics of their own. */
+interface MeasuredParts {
+  store: Store;
+  backups?: (() => BackupStatus) | undefined;
+  certificates?: (() => CertificateStatus[]) | undefined;
 }
 
 /** The log and the metrics of a server. */
@@ -63,7 +71,7 @@ export class Observation {
   }
 
   /** Returns the metrics page, including the figures of a store. */
-  metricsPage(store: Store, backups?: () => BackupStatus): MetricsPage {
+  metricsPage({ store, backups, certificates }: MeasuredParts): MetricsPage {
     const folder = this.#folder;
     return new MetricsPage({
       http: this.#http,
@@ -74,6 +82,7 @@ export class Observation {
       storeSize: () => this.storeSize(),
       volume: folder === undefined ? unknownVolume : volumeOf(folder),
       backups,
+      certificates,
       droppedLines: () => this.#writer?.dropped ?? 0,
       version: VERSION,
     });

@@ -4,6 +4,7 @@ import { connectionNetwork } from "../../http/network/client_address.ts";
 import { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import type { StaticFiles } from "../../http/static_files.ts";
+import { withHsts } from "../../http/hsts.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
 import { HostRules } from "../../rules/hosts.ts";
@@ -24,6 +25,7 @@ import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, type ConfiguredCredentials } from "./credentials.ts";
+import { certificateWarnings, Https, listenPlain, prepareHttps, type PreparedHttps } from "./https.ts";
 import { listen, openGate, urlOf } from "./listen.ts";
 import {
   createMemoryBudget,
@@ -36,7 +38,13 @@ import {
 import { NpxParent } from "./npx_parent.ts";
 import { Observation } from "./observation.ts";
 import { loadDashboard } from "./dashboard.ts";
-import { certificateProblem, certificateWarning, readTls, type TlsFiles } from "./tls_files.ts";
+import {
+  certificateProblem,
+  certificateStatus,
+  readTls,
+  type TlsFiles,
+  warnOfCertificate,
+} from "./tls_files.ts";
 import { announceStart } from "./welcome.ts";
 
 /** The exit status if a second signal ends the process: 128 + the signal's number. */
@@ -99,8 +107,8 @@ export async function serve(
 ): Promise<void> {
   keepFreedMemory();
   const tls = await readTls(options);
-  const warning = tls && certificateWarning(tls.cert);
-  if (warning !== undefined) printError(`${warning}.\n`);
+  warnOfCertificate(tls);
+  const acme = await prepareHttps(options);
   const dashboard = await loadDashboard();
   const data = options.kv === undefined ? options.data : undefined;
   const observation = new Observation({
@@ -112,7 +120,7 @@ export async function serve(
   const { store, keeper } = await openStore(options, observation);
   const parts = { dashboard, store, observation, backups, env };
   try {
-    await run(options, tls, parts, async (address, appsAddress) => {
+    await run(acme?.options ?? options, { tls, acme }, parts, async (address, appsAddress) => {
       // Last, so that no failure can keep new secrets from being shown.
       const created = await applyCredentials(store, credentials);
       const curlFlags = tls === undefined ? "" : `--cacert '${options.tlsCert}' `;
@@ -188,17 +196,22 @@ async function openBackups(
   return new BackupSchedule({ source, folder, every, keep, reserve: diskReserve, onError });
 }
 
+/** Where the certificates come from: files, an authority, or neither. */
+interface TlsConfiguration {
+  tls: TlsFiles | undefined;
+  acme: PreparedHttps | undefined;
+}
+
 /** Serves until the first signal, then until running transfers have ended, at most for the shutdown timeout. */
 async function run(
   options: ServeOptions,
-  tls: TlsFiles | undefined,
+  { tls, acme }: TlsConfiguration,
   { dashboard, store, observation, backups, env }: Parts,
   onReady: (address: string, appsAddress: string | undefined) => Promise<void>,
 ): Promise<void> {
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeyLimiter();
-  const scheme = tls === undefined ? "http" : "https";
   const { trustedProxies, idleTimeout } = options;
   const clock = new Clock();
   const connections = new ConnectionTable({
@@ -210,13 +223,26 @@ async function run(
   const ownPorts = new Set<number>();
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
   const policy = { hosts, upstreamRules };
-  const gate = openGate(options, tls, { store, wrongKeys, observation, connections, policy });
+  const https = await Https.open(acme, { store, hosts, observation, connections });
+  const certificates = https?.keeper ?? tls;
+  const scheme = certificates === undefined ? "http" : "https";
+  const gate = openGate(options, certificates, {
+    store,
+    wrongKeys,
+    observation,
+    connections,
+    policy,
+  });
   const app = createApp(appDeps(options, observation, {
     store,
     dashboard,
     volume: options.kv === undefined ? volumeOf(options.data) : unknownVolume,
     backups: backups && (() => backups.status()),
-    warnings: () => fileWarnings(options, tls),
+    warnings: async () => [
+      ...await fileWarnings(options, tls),
+      ...certificateWarnings(https?.status() ?? []),
+    ],
+    certificates: https === undefined ? tls && (() => certificateStatus(tls)) : () => https.status(),
     gate: gate && { port: gate.address.port, scheme },
     hosts,
     upstreamRules,
@@ -226,21 +252,35 @@ async function run(
   }));
   using signal = new ShutdownSignal(() => observation.end());
   using npx = new NpxParent(env);
-  const server = listen(options, tls, { app, connections, observation });
-  for (const address of [server.address, gate?.address]) if (address) ownPorts.add(address.port);
+  const parts = { app: options.hsts ? withHsts(app) : app, connections, observation };
+  const server = listen(options, certificates, parts);
+  const plain = listenPlain(options, { app, connections, observation });
+  const ports = { server: server.address.port, gate: gate?.address.port };
+  for (const port of [ports.server, ports.gate, plain?.address.port, https?.port]) {
+    if (port !== undefined) ownPorts.add(port);
+  }
+  const urls = https?.start(ports);
   await onReady(
-    urlOf(server.address, scheme),
-    gate === undefined ? undefined : urlOf(gate.address, scheme),
+    urls?.server ?? urlOf(server.address, scheme),
+    gate === undefined ? undefined : urls?.gate ?? urlOf(gate.address, scheme),
   );
-  limitConnections(connections, tls === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS);
+  const wanted = certificates === undefined ? WANTED_DESCRIPTORS : WANTED_TLS_DESCRIPTORS;
+  limitConnections(connections, wanted);
   store.sweeper.start();
   store.scrub.start();
   backups?.start();
   await Promise.race([signal.first, npx.gone]);
   draining = true;
-  const drained = Promise.all([server.drain(), gate?.drain(), backups?.stop()]);
+  const drained = Promise.all([
+    server.drain(),
+    plain?.drain(),
+    gate?.drain(),
+    backups?.stop(),
+    https?.stop(),
+  ]);
   await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
   server.stop();
+  plain?.stop();
   gate?.stop();
   clock.stop();
 }

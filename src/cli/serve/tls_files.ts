@@ -1,9 +1,10 @@
 import { X509Certificate } from "node:crypto";
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { isoSeconds } from "../../rules/dates.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { DAY } from "../../rules/units.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
-import { UsageError } from "../terminal/output.ts";
+import { printError, UsageError } from "../terminal/output.ts";
 
 /** How long before its end a certificate should be renewed, in milliseconds. */
 const EXPIRES_SOON = 14 * DAY;
@@ -22,6 +23,12 @@ export async function readTls(
   const cert = await readPem("--tls-cert", tlsCert, "CERTIFICATE");
   const key = await readPem("--tls-key", tlsKey, "PRIVATE KEY");
   return { cert, key };
+}
+
+/** Warns about a certificate that is not valid now. */
+export function warnOfCertificate(tls: TlsFiles | undefined): void {
+  const warning = tls && certificateWarning(tls.cert);
+  if (warning !== undefined) printError(`${warning}.\n`);
 }
 
 /**
@@ -60,6 +67,12 @@ function invalidity(pem: string, now: number): string | undefined {
   return now < from ? `is not valid before ${isoSeconds(from)}; ${clock}` : undefined;
 }
 
+/** Returns the state of a certificate of --tls-cert. */
+export function certificateStatus({ cert }: TlsFiles): CertificateStatus[] {
+  const notAfter = validityOf(cert)?.[1];
+  return [{ name: "", notAfter, renewal: undefined, failures: 0, problem: undefined }];
+}
+
 /** Returns the validity period of a certificate in milliseconds; `undefined` if it cannot be read. */
 function validityOf(pem: string): [from: number, to: number] | undefined {
   try {
@@ -72,7 +85,7 @@ function validityOf(pem: string): [from: number, to: number] | undefined {
   }
 }
 
-async function readPem(option: string, path: string, label: string): Promise<string> {
+export async function readPem(option: string, path: string, label: string): Promise<string> {
   let text: string;
   try {
     text = await Deno.readTextFile(path);

@@ -1,3 +1,4 @@
+import { AcmeError } from "../../acme/acme_error.ts";
 import type { LogFormat } from "../../http/request_log.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
@@ -122,6 +123,6 @@ export function logFailure(error: unknown, requestId?: string): void {
 /** Returns the message of an expected error, and the stack of any other. */
 function describe(error: unknown): string {
   const expected = error instanceof StoreUnavailable || error instanceof StoreFull ||
-    error instanceof StoreDamaged || error instanceof CannotBackUp;
+    error instanceof StoreDamaged || error instanceof CannotBackUp || error instanceof AcmeError;
   return expected ? error.message : Deno.inspect(error, { colors: false });
 }

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { SECOND } from "../../rules/units.ts";
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import type { BackupStatus } from "../../store/backup/backup_health.ts";
 import type { VolumeQuery } from "../../store/disk/volume.ts";
 import type { MemoryUse } from "../../store/engine/memory_budget.ts";
@@ -30,6 +31,8 @@ export interface MetricsSources {
   volume: VolumeQuery;
   /** The state of the server's backups; absent if it makes none. */
   backups?: (() => BackupStatus) | undefined;
+  /** The certificates of https; absent without them. */
+  certificates?: (() => readonly CertificateStatus[]) | undefined;
   /** Log lines that were dropped because their reader was too slow. */
   droppedLines: () => number;
   version: string;
@@ -70,6 +73,7 @@ export class MetricsPage {
     to.gauge("kvdrive_disk_total_bytes", "Size of the store's disk.", known(disk?.total));
     writeMemory(to, this.#sources.memory());
     writeBackups(to, this.#sources.backups?.());
+    writeCertificates(to, this.#sources.certificates?.());
     this.#writeProcess(to);
     return to.toString();
   }
@@ -172,6 +176,34 @@ function writeBackups(to: Exposition, status: BackupStatus | undefined): void {
     "kvdrive_backup_failures_total",
     "Failed backups since the server was started.",
     only(failures),
+  );
+}
+
+/** Writes nothing without https. The name of a certificate from a file is empty. */
+function writeCertificates(
+  to: Exposition,
+  certificates: readonly CertificateStatus[] | undefined,
+): void {
+  if (certificates === undefined) return;
+  const times = (of: "notAfter" | "renewal"): Sample[] =>
+    certificates.flatMap((one) => {
+      const time = one[of];
+      return time === undefined ? [] : [[{ name: one.name }, time / SECOND]];
+    });
+  to.gauge(
+    "kvdrive_certificate_expiry_timestamp_seconds",
+    "End of the validity of a certificate.",
+    times("notAfter"),
+  );
+  to.gauge(
+    "kvdrive_certificate_renewal_timestamp_seconds",
+    "When a certificate is renewed.",
+    times("renewal"),
+  );
+  to.gauge(
+    "kvdrive_certificate_failed_attempts",
+    "Attempts to obtain a certificate that failed since the last one that succeeded.",
+    certificates.map((one) => [{ name: one.name }, one.failures]),
   );
 }
 

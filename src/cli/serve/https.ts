@@ -1,0 +1,213 @@
+import { Authority } from "../../acme/authority.ts";
+import type { CertificateStatus } from "../../acme/certificate_entry.ts";
+import { CertificateFolder } from "../../acme/certificate_folder.ts";
+import { CertificateKeeper } from "../../acme/certificate_keeper.ts";
+import { Challenges, type ChallengeType } from "../../acme/challenges.ts";
+import { httpsRedirect } from "../../http/https_redirect.ts";
+import type { ConnectionTable } from "../../http1/connection_table.ts";
+import type { HttpServer } from "../../http1/server.ts";
+import type { HostRules } from "../../rules/hosts.ts";
+import { failureReason } from "../../rules/system_error.ts";
+import type { Store } from "../../store/store.ts";
+import { VERSION } from "../../version.ts";
+import {
+  type AcmeOptions,
+  ALL_INTERFACES,
+  DEFAULT_HTTP_PORT,
+  httpsOrigin,
+} from "../options/https_options.ts";
+import type { ServeOptions } from "../options/serve_options.ts";
+import { printError, StartError } from "../terminal/output.ts";
+import { listen, type ListenParts } from "./listen.ts";
+import type { Observation } from "./observation.ts";
+import { readPem } from "./tls_files.ts";
+
+/** The ports that addresses on https name. */
+interface Ports {
+  server: number;
+  /** `undefined` if there is no gate. */
+  gate: number | undefined;
+}
+
+export interface HttpsParts {
+  store: Store;
+  hosts: HostRules;
+  observation: Observation;
+  connections: ConnectionTable;
+}
+
+/** Certificates from an authority, and the port for plain HTTP that they need. */
+export class Https {
+  readonly keeper: CertificateKeeper;
+  readonly #options: ServeOptions;
+  readonly #acme: AcmeOptions;
+  readonly #challenges: Challenges;
+  readonly #server: HttpServer | undefined;
+  #ports: Ports = { server: 0, gate: undefined };
+
+  private constructor(
+    { options, acme, authorities }: PreparedHttps,
+    { store, hosts, observation, connections }: HttpsParts,
+  ) {
+    this.#options = options;
+    this.#acme = acme;
+    this.#challenges = new Challenges();
+    this.#server = this.#listen({ connections, observation });
+    const { onNotice, onError } = observation;
+    const folder = new CertificateFolder(options.data);
+    this.keeper = new CertificateKeeper({
+      names: namesOf(options, acme),
+      isAppHost: async (name) =>
+        hosts.isClaimable(name) && await store.apps.findByHost(name) !== undefined,
+      authority: new Authority({
+        directory: acme.directory,
+        email: acme.email,
+        authorities,
+        userAgent: `kvdrive/${VERSION}`,
+        folder,
+        challenges: this.#challenges,
+      }),
+      folder,
+      challenges: this.#challenges,
+      types: this.#types(),
+      onNotice,
+      onError,
+    });
+  }
+
+  /**
+   * Opens the port for plain HTTP and reads the stored certificates; `undefined` without --domain.
+   *
+   * @throws {StartError} if the port or the folder of certificates cannot be used.
+   */
+  static async open(
+    prepared: PreparedHttps | undefined,
+    parts: HttpsParts,
+  ): Promise<Https | undefined> {
+    if (prepared === undefined) return undefined;
+    const https = new Https(prepared, parts);
+    try {
+      await https.keeper.load();
+    } catch (error) {
+      const { data } = prepared.options;
+      const message = `Cannot use the folder of certificates in ${data}: ${failureReason(error)}`;
+      throw new StartError(message, { cause: error });
+    }
+    return https;
+  }
+
+  /** The port for plain HTTP; `undefined` if it is off. */
+  get port(): number | undefined {
+    return this.#server?.address.port;
+  }
+
+  /** Begins to obtain certificates. @returns The addresses of the server and of the gate. */
+  start(ports: Ports): { server: string; gate: string | undefined } {
+    this.#ports = ports;
+    this.keeper.start();
+    const [name = ""] = this.#acme.domains;
+    const gateName = this.#options.appsHosts[0] ?? name;
+    return {
+      server: httpsOrigin(name, ports.server),
+      gate: ports.gate === undefined ? undefined : httpsOrigin(gateName, ports.gate),
+    };
+  }
+
+  status(): CertificateStatus[] {
+    return this.keeper.status();
+  }
+
+  async stop(): Promise<void> {
+    this.#server?.stop();
+    await this.keeper.stop();
+  }
+
+  /** TLS-ALPN-01 works where the server is reached on port 443, HTTP-01 where this port is reached on port 80. */
+  #types(): readonly [ChallengeType, ...ChallengeType[]] {
+    return this.#server === undefined ? ["tls-alpn-01"] : ["http-01", "tls-alpn-01"];
+  }
+
+  #listen(parts: Omit<ListenParts, "app">): HttpServer | undefined {
+    const { httpPort } = this.#acme;
+    if (httpPort === "off") return undefined;
+    const port = httpPort ?? DEFAULT_HTTP_PORT;
+    const app = httpsRedirect({
+      challengeText: (token) => this.#challenges.text(token),
+      originOf: (name) => this.#originOf(name),
+    });
+    const { hostname, idleTimeout } = this.#options;
+    try {
+      return listen({ hostname, port, idleTimeout }, undefined, { ...parts, app });
+    } catch (error) {
+      // The port was not chosen, and there is another way to prove control over a host name.
+      if (httpPort !== undefined || !(error instanceof StartError)) throw error;
+      printError(
+        `Warning: ${error.message}. Challenges are answered on the port of https only, and nothing is redirected: see --http-port.\n`,
+      );
+      return undefined;
+    }
+  }
+
+  async #originOf(name: string): Promise<string | undefined> {
+    if (!await this.keeper.knows(name)) return undefined;
+    const { server, gate } = this.#ports;
+    const { shareHost } = this.#options;
+    const isOwn = this.#acme.domains.includes(name) || name === shareHost;
+    const port = isOwn ? server : gate;
+    return port === undefined ? undefined : httpsOrigin(name, port);
+  }
+}
+
+/** The configuration of https, with its files read. */
+export interface PreparedHttps {
+  options: ServeOptions;
+  acme: AcmeOptions;
+  /** In PEM. */
+  authorities: string | undefined;
+}
+
+/** Reads the files of the configuration; `undefined` without --domain. @throws {UsageError} if one cannot be used. */
+export async function prepareHttps(options: ServeOptions): Promise<PreparedHttps | undefined> {
+  const { acme } = options;
+  if (acme === undefined) return undefined;
+  const { authorityFile } = acme;
+  const authorities = authorityFile === undefined
+    ? undefined
+    : await readPem("--acme-ca", authorityFile, "CERTIFICATE");
+  return { options: { ...options, hostname: interfaceOf(options.hostname) }, acme, authorities };
+}
+
+/** Listens for plain HTTP besides https, if --port is given. @throws {StartError} if that fails. */
+export function listenPlain(
+  { acme, idleTimeout }: ServeOptions,
+  parts: ListenParts,
+): HttpServer | undefined {
+  return acme?.plain && listen({ ...acme.plain, idleTimeout }, undefined, parts);
+}
+
+/** The names that the server answers for on its own ports. */
+function namesOf({ shareHost, appsHosts }: ServeOptions, { domains }: AcmeOptions): string[] {
+  return [...new Set([...domains, ...shareHost === undefined ? [] : [shareHost], ...appsHosts])];
+}
+
+/** Returns the address of all interfaces on this machine, which may have no IPv6. */
+function interfaceOf(hostname: string): string {
+  if (hostname !== ALL_INTERFACES) return hostname;
+  // Windows listens for IPv6 only on "::".
+  if (Deno.build.os === "windows") return "0.0.0.0";
+  try {
+    Deno.listen({ hostname, port: 0 }).close();
+    return hostname;
+  } catch {
+    return "0.0.0.0";
+  }
+}
+
+/** Returns what the operator should know about certificates of an authority, as sentences without a period. */
+export function certificateWarnings(certificates: readonly CertificateStatus[]): string[] {
+  return certificates.flatMap(({ name, notAfter, problem }) => {
+    if (problem === undefined) return [];
+    const verb = notAfter === undefined ? "obtained" : "renewed";
+    return [`The certificate of ${name} could not be ${verb}: ${problem}`];
+  });
+}
