@@ -145,6 +145,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "rules",
   ],
   "cli/commands/server": [
+    "acme",
     "cli/commands",
     "cli/serve",
     "cli/options",

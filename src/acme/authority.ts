@@ -4,6 +4,7 @@ import type { Authorization, Client, Order } from "acme-client";
 import { SECOND } from "../rules/units.ts";
 import { AcmeError, kindOf, type Problem, problemText } from "./acme_error.ts";
 import { AuthorityHttp } from "./authority_http.ts";
+import { ChallengeHandshake } from "./challenge_handshake.ts";
 import type { CertificateFolder } from "./certificate_folder.ts";
 import { type Challenges, type ChallengeType } from "./challenges.ts";
 import { describe, type StoredCertificate } from "./stored_certificate.ts";
@@ -129,8 +130,9 @@ export class Authority implements Disposable {
     if (known === undefined) await folder.saveAccount({ directory, key, email });
     const client = this.#connect(library, key, accountUrl);
     if (accountUrl === undefined) {
-      const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
-      await client.createAccount({ termsOfServiceAgreed: true, ...contact });
+      // The library updates an account that exists already, and an update without a contact is refused as empty.
+      const contact = email === undefined ? [] : [`mailto:${email}`];
+      await client.createAccount({ termsOfServiceAgreed: true, contact });
       await folder.saveAccount({ directory, key, email, url: client.getAccountUrl() });
     }
     return this.#client = client;
@@ -191,7 +193,7 @@ export class Authority implements Disposable {
     const text = await client.getChallengeKeyAuthorization(challenge);
     using _offer = type === "http-01"
       ? this.#options.challenges.offerText(challenge.token, text)
-      : await this.#offerCertificate(authorization, text);
+      : await this.#offerHandshake(authorization, text);
     await client.completeChallenge(challenge);
     const checked = await this.#until(
       async () =>
@@ -223,12 +225,12 @@ export class Authority implements Disposable {
     }
   }
 
-  async #offerCertificate(authorization: Authorization, text: string): Promise<Disposable> {
+  async #offerHandshake(authorization: Authorization, text: string): Promise<Disposable> {
     const { crypto } = await import("acme-client");
     const ownKey = await crypto.createPrivateEcdsaKey();
     const [key, cert] = await crypto.createAlpnCertificate(authorization, text, ownKey);
-    const files = { cert: String(cert), key: String(key) };
-    return this.#options.challenges.offerCertificate(authorization.identifier.value, files);
+    const handshake = new ChallengeHandshake({ cert: String(cert), key: String(key) });
+    return this.#options.challenges.offerHandshake(authorization.identifier.value, handshake);
   }
 }
 

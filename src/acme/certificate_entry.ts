@@ -1,5 +1,5 @@
 import type { ChallengeType } from "./challenges.ts";
-import { MAX_PAUSE, renewalTime, retryDelay } from "./schedule.ts";
+import { MAX_PAUSE, renewalTime, retryDelay, suggestedTime } from "./schedule.ts";
 import type { StoredCertificate } from "./stored_certificate.ts";
 
 /** The state of a host name's certificate, for the metrics and the administrator. */
@@ -40,8 +40,7 @@ export class CertificateEntry {
   /** When the certificate is renewed, in milliseconds since 1970: at once if there is none of this authority. */
   renewal(directory: string): number {
     if (this.certificate?.directory !== directory) return 0;
-    // A suggestion can only make it earlier.
-    return Math.min(renewalTime(this.certificate), this.suggestedRenewal ?? Infinity);
+    return suggestedTime(this.certificate, this.suggestedRenewal ?? Infinity);
   }
 
   /** Returns whether a certificate has to be obtained now. */

@@ -1,6 +1,6 @@
 import { delay } from "@std/async/delay";
 import type { ClientHello } from "../http1/client_hello.ts";
-import type { CertificateSource, TlsCertificate } from "../http1/tls_certificates.ts";
+import type { CertificateSource, Selection, TlsCertificate } from "../http1/tls_certificates.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { HOUR, MINUTE, SECOND } from "../rules/units.ts";
@@ -88,11 +88,9 @@ export class CertificateKeeper implements CertificateSource {
     await this.#running;
   }
 
-  select(
-    { serverName, protocols }: ClientHello,
-  ): TlsCertificate | undefined | Promise<TlsCertificate | undefined> {
+  select({ serverName, protocols }: ClientHello): Selection | Promise<Selection> {
     if (protocols.includes(CHALLENGE_PROTOCOL)) {
-      return this.#options.challenges.certificate(serverName ?? "");
+      return this.#options.challenges.handshake(serverName ?? "");
     }
     const entry = this.#entries.get(serverName ?? this.#options.names[0] ?? "");
     if (entry?.certificate !== undefined) return entry.certificate.tls;
@@ -102,8 +100,7 @@ export class CertificateKeeper implements CertificateSource {
   }
 
   isCurrent(certificate: TlsCertificate): boolean {
-    return [...this.#entries.values()].some((entry) => entry.certificate?.tls === certificate) ||
-      this.#options.challenges.hasCertificate(certificate);
+    return [...this.#entries.values()].some((entry) => entry.certificate?.tls === certificate);
   }
 
   /** Returns whether a host name is one of the server or of an application. */

@@ -1,4 +1,4 @@
-import type { TlsCertificate } from "../http1/tls_certificates.ts";
+import type { HandshakeAnswer } from "../http1/tls_certificates.ts";
 
 /** How an authority checks that a host name belongs to this server. */
 export type ChallengeType = "http-01" | "tls-alpn-01";
@@ -9,21 +9,16 @@ export const CHALLENGE_PROTOCOL = "acme-tls/1";
 /** The answers to challenges that an authority may ask for now. */
 export class Challenges {
   readonly #texts = new Map<string, string>();
-  readonly #certificates = new Map<string, TlsCertificate>();
+  readonly #handshakes = new Map<string, HandshakeAnswer>();
 
   /** Returns the text for a token of HTTP-01 (RFC 8555, 8.3). */
   text(token: string): string | undefined {
     return this.#texts.get(token);
   }
 
-  /** Returns the certificate for a host name of TLS-ALPN-01 (RFC 8737, 3). */
-  certificate(name: string): TlsCertificate | undefined {
-    return this.#certificates.get(name);
-  }
-
-  /** Returns whether a certificate is that of a challenge which is still open. */
-  hasCertificate(certificate: TlsCertificate): boolean {
-    return [...this.#certificates.values()].includes(certificate);
+  /** Returns the handshake for a host name of TLS-ALPN-01 (RFC 8737, 3). */
+  handshake(name: string): HandshakeAnswer | undefined {
+    return this.#handshakes.get(name);
   }
 
   /** Answers with a text until the result is disposed of. */
@@ -32,15 +27,9 @@ export class Challenges {
     return { [Symbol.dispose]: () => void this.#texts.delete(token) };
   }
 
-  /** Answers handshakes for a host name with a certificate until the result is disposed of. */
-  offerCertificate(name: string, { cert, key }: { cert: string; key: string }): Disposable {
-    const certificate = {
-      cert,
-      key,
-      protocol: CHALLENGE_PROTOCOL,
-      isForHandshakeOnly: true,
-    } as const;
-    this.#certificates.set(name, certificate);
-    return { [Symbol.dispose]: () => void this.#certificates.delete(name) };
+  /** Answers handshakes for a host name until the result is disposed of. */
+  offerHandshake(name: string, handshake: HandshakeAnswer): Disposable {
+    this.#handshakes.set(name, handshake);
+    return { [Symbol.dispose]: () => void this.#handshakes.delete(name) };
   }
 }

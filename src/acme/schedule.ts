@@ -14,6 +14,9 @@ export interface Validity {
 /** A certificate is renewed after this share of its lifetime. */
 const RENEWAL_SHARE = 2 / 3;
 
+/** An authority can suggest no earlier time than after this share, which bounds the orders that an error of it causes. */
+const LEAST_SHARE = 1 / 100;
+
 /** The first delay after a failure. It is doubled with each further one, up to the longest. */
 const FIRST_DELAY = 4 * SECOND;
 const MAX_DELAY = HOUR;
@@ -32,6 +35,17 @@ const MAX_WINDOW_INTERVAL = DAY;
 /** When a certificate is renewed unless the authority suggests an earlier time. */
 export function renewalTime({ notBefore, notAfter }: Validity): number {
   return notBefore + (notAfter - notBefore) * RENEWAL_SHARE;
+}
+
+/**
+ * When a certificate is renewed for which the authority suggests a time: earlier than otherwise, if at all.
+ *
+ * @param suggested Milliseconds since 1970.
+ */
+export function suggestedTime(validity: Validity, suggested: number): number {
+  const { notBefore, notAfter } = validity;
+  const least = notBefore + (notAfter - notBefore) * LEAST_SHARE;
+  return Math.min(Math.max(suggested, least), renewalTime(validity));
 }
 
 /** The delay before the next attempt, after a number of failures in a row. */

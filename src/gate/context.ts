@@ -21,6 +21,8 @@ export interface GateDeps {
   idleTimeout: number;
   /** How long an application may take to start its response, in milliseconds. */
   appsTimeout: number;
+  /** Whether browsers have to use https only. */
+  hsts: boolean;
   /** Notified of the start and end of every request. */
   observer: RequestObserver;
   /** Called for defects of the gate itself, not for failures of applications or clients. */

@@ -34,10 +34,10 @@ const BODILESS = new Set([204, 205, 304]);
  * applications", requests are forwarded by `fetch`, and connections cannot be upgraded.
  */
 export class FetchGate {
-  readonly #deps: GateDeps;
+  readonly #deps: Omit<GateDeps, "hsts">;
   readonly #gate: AuthorizationContext;
 
-  constructor(deps: GateDeps) {
+  constructor(deps: Omit<GateDeps, "hsts">) {
     this.#deps = deps;
     this.#gate = { ...deps, upstreams: new Upstreams(deps.upstreamRules) };
   }

@@ -1,6 +1,7 @@
 import { errors } from "../http/http_error.ts";
 import { clientAddress, type TrustedProxies } from "../http/network/client_address.ts";
 import { NO_BODY } from "../http1/body.ts";
+import { HSTS, HSTS_HEADER } from "../http/hsts.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import { isHost, type RequestHead, type ResponseHead } from "../http1/message_head.ts";
 import { setsSessionCookie, withoutSessionCookie } from "./session_cookie.ts";
@@ -198,11 +199,12 @@ export function upgradesToWebSocket(headers: readonly Header[]): boolean {
 /**
  * Returns the head of a response for the client. The application's headers keep their order, spelling and repetition.
  *
- * @param framing Whether the body is sent in chunks, and whether the connection closes after it.
+ * @param framing Whether the body is sent in chunks, whether the connection closes after it, and whether browsers have to
+ * use https only.
  */
 export function serializeResponseHead(
   response: ResponseHead,
-  { chunked, closes }: { chunked: boolean; closes: boolean },
+  { chunked, closes, hsts = false }: { chunked: boolean; closes: boolean; hsts?: boolean },
 ): string {
   const connection = headerTokens(response.headers, "connection");
   let text = `HTTP/1.1 ${response.status} ${response.reason}\r\n`;
@@ -214,6 +216,9 @@ export function serializeResponseHead(
       hasLength = true;
     } else if (!reachesClient({ lower, value }, connection)) continue;
     text += `${name}: ${value}\r\n`;
+  }
+  if (hsts && joinedHeader(response.headers, HSTS_HEADER.toLowerCase()) === undefined) {
+    text += `${HSTS_HEADER}: ${HSTS}\r\n`;
   }
   if (chunked) text += "Transfer-Encoding: chunked\r\n";
   if (closes) text += "Connection: close\r\n";

@@ -166,7 +166,8 @@ export class GateConnection {
     const closes = !isReceived || response.status === 408 || closesAfter(head, this.#gate);
     context.status = response.status;
     context.isForwarded = false;
-    const options = { method: head.method, id: context.id, closes };
+    const { hsts } = this.#gate;
+    const options = { method: head.method, id: context.id, closes, hsts };
     await this.#client.write(serializeResponse(response, options));
     if (head.method !== "HEAD") context.sent = Buffer.byteLength(response.body);
     if (!isReceived) await this.#client.linger();
@@ -179,7 +180,8 @@ export class GateConnection {
     const context = this.#begin(crypto.randomUUID(), "");
     context.status = response.status;
     try {
-      const options = { method: "", id: context.id, closes: true };
+      const { hsts } = this.#gate;
+      const options = { method: "", id: context.id, closes: true, hsts };
       await this.#client.write(serializeResponse(response, options));
       context.sent = Buffer.byteLength(response.body);
     } finally {

@@ -1,4 +1,5 @@
 import { escapeHtml, Html, htmlPage, pageStyle } from "../rules/html.ts";
+import { HSTS, HSTS_HEADER } from "../http/hsts.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";
@@ -91,7 +92,7 @@ export function isNavigation(
 /** Returns the bytes of a response to the request. */
 export function serializeResponse(
   { status, headers, body }: GateResponse,
-  request: { method: string; id: string; closes: boolean },
+  request: { method: string; id: string; closes: boolean; hsts: boolean },
 ): Uint8Array {
   const bytes = encoder.encode(body);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -102,6 +103,7 @@ export function serializeResponse(
     "Cache-Control: no-store",
     "X-Content-Type-Options: nosniff",
     `X-Request-Id: ${request.id}`,
+    ...request.hsts ? [`${HSTS_HEADER}: ${HSTS}`] : [],
     ...request.closes ? ["Connection: close"] : [],
     "",
     "",

@@ -285,7 +285,8 @@ export class ProxiedRequest {
     const body = bodyReader(upstream.reader, framing);
     const chunked = minor === 1 && framing.kind !== "length";
     const closes = closesAfter(this.#head, this.#gate) || !this.#body.isDone;
-    const head = serializeResponseHead(response, { chunked, closes });
+    const { hsts } = this.#gate;
+    const head = serializeResponseHead(response, { chunked, closes, hsts });
     await this.#forwardBody(upstream, body, head, chunked);
     // The response can arrive before `#send` has recorded that the request was sent.
     if (requestFraming === NO_BODY) await this.#sending;

@@ -24,18 +24,26 @@ class OutOfBytes extends Error {}
  * @returns `undefined` if more bytes are needed; `"malformed"` for bytes that are no ClientHello.
  */
 export function parseClientHello(bytes: Uint8Array): ClientHello | "malformed" | undefined {
-  const message = handshakeMessage(bytes);
+  const message = firstMessage(bytes);
   if (message === undefined || message === "malformed") return message;
   try {
-    return parseMessage(new Fields(message));
+    const { extensions } = parseMessage(message);
+    return {
+      serverName: serverNameIn(extensions),
+      protocols: textsIn(extensions.get(PROTOCOLS)?.block(2)),
+    };
   } catch (error) {
     if (error instanceof OutOfBytes) return "malformed";
     throw error;
   }
 }
 
-/** Joins the records of the first handshake message. */
-function handshakeMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefined {
+/**
+ * Returns the first handshake message of a connection, without its records.
+ *
+ * @returns `undefined` if more bytes are needed; `"malformed"` for bytes that are no ClientHello.
+ */
+export function firstMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefined {
   // Usually there is one record: nothing is copied before it is complete.
   const first = 5 + ((bytes[3] ?? 0) << 8 | (bytes[4] ?? 0));
   if (bytes[0] === HANDSHAKE_RECORD && bytes.length < first) return undefined;
@@ -55,31 +63,37 @@ function handshakeMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefin
     if (message[0] !== CLIENT_HELLO) return "malformed";
     const end = 4 + (message[1]! << 16 | message[2]! << 8 | message[3]!);
     if (end > MAX_CLIENT_HELLO) return "malformed";
-    if (length >= end) return message.subarray(4, end);
+    if (length >= end) return message.subarray(0, end);
   }
   return undefined;
 }
 
-function parseMessage(hello: Fields): ClientHello {
-  // The version, the random bytes, the session, the cipher suites, the compression methods.
-  hello.skip(2 + 32);
-  hello.block(1);
-  hello.block(2);
-  hello.block(1);
-  let serverName: string | undefined;
-  let protocols: string[] = [];
-  const extensions = hello.isEmpty ? hello : hello.block(2);
-  while (!extensions.isEmpty) {
-    const type = extensions.number(2);
-    const content = extensions.block(2);
-    if (type === SERVER_NAME) serverName = hostNameIn(content.block(2));
-    if (type === PROTOCOLS) protocols = textsIn(content.block(2));
-  }
-  return { serverName, protocols };
+/** The fields of a ClientHello. */
+export interface HelloFields {
+  session: Fields;
+  cipherSuites: Fields;
+  /** The contents of the extensions, by type. */
+  extensions: Map<number, Fields>;
 }
 
-function hostNameIn(names: Fields): string | undefined {
-  while (!names.isEmpty) {
+/** Parses the whole message. @throws {OutOfBytes} */
+export function parseMessage(message: Uint8Array): HelloFields {
+  const hello = new Fields(message);
+  // The type and the length of the message, the version, and the random bytes.
+  hello.skip(4 + 2 + 32);
+  const session = hello.block(1);
+  const cipherSuites = hello.block(2);
+  // The compression methods.
+  hello.block(1);
+  const extensions = new Map<number, Fields>();
+  const list = hello.isEmpty ? hello : hello.block(2);
+  while (!list.isEmpty) extensions.set(list.number(2), list.block(2));
+  return { session, cipherSuites, extensions };
+}
+
+function serverNameIn(extensions: HelloFields["extensions"]): string | undefined {
+  const names = extensions.get(SERVER_NAME)?.block(2);
+  while (names !== undefined && !names.isEmpty) {
     const type = names.number(1);
     const name = names.block(2).text().toLowerCase();
     if (type === HOST_NAME) return name.endsWith(".") ? name.slice(0, -1) : name;
@@ -87,14 +101,14 @@ function hostNameIn(names: Fields): string | undefined {
   return undefined;
 }
 
-function textsIn(list: Fields): string[] {
+function textsIn(list: Fields | undefined): string[] {
   const texts: string[] = [];
-  while (!list.isEmpty) texts.push(list.block(1).text());
+  while (list !== undefined && !list.isEmpty) texts.push(list.block(1).text());
   return texts;
 }
 
 /** Reads the fields of a message in order. */
-class Fields {
+export class Fields {
   readonly #bytes: Uint8Array;
   #at = 0;
 
@@ -119,6 +133,11 @@ class Fields {
   /** @throws {OutOfBytes} */
   skip(count: number): void {
     this.#take(count);
+  }
+
+  /** All bytes, also those that were read. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
   }
 
   /** Returns the bytes as text, one character per byte. */

@@ -39,7 +39,7 @@ export class TlsAcceptor {
 
   /** Returns the encrypted transport of a client before its handshake. */
   secure(client: Deno.TcpConn): TlsTransport {
-    return new TlsTransport(client, (hello) => this.#open(hello));
+    return new TlsTransport(client, (first) => this.#open(client, first));
   }
 
   /** Accepts no further handshakes. */
@@ -48,11 +48,15 @@ export class TlsAcceptor {
     for (const end of this.#ends.values()) end.close();
   }
 
-  async #open(hello: ClientHello): Promise<OpenRelay | undefined> {
-    const certificate = await this.#source.select(hello);
-    if (certificate === undefined || this.#isClosed) return undefined;
-    const { isForHandshakeOnly = false } = certificate;
-    return { ...await this.#endOf(certificate).connect(), isForHandshakeOnly };
+  async #open(client: Deno.TcpConn, { hello, bytes }: FirstMessage): Promise<Relay> {
+    const selected = await this.#source.select(hello);
+    if (selected === undefined || this.#isClosed) {
+      await client.write(UNRECOGNIZED_NAME);
+      throw new ConnectionLost("There is no certificate for the client");
+    }
+    if (!("answer" in selected)) return await this.#endOf(selected).connect();
+    await selected.answer(bytes, client);
+    throw new ConnectionLost("The handshake was all that the client wanted");
   }
 
   #endOf(certificate: TlsCertificate): TlsEnd {
@@ -74,18 +78,20 @@ export class TlsAcceptor {
   }
 }
 
-interface OpenRelay extends Relay {
-  isForHandshakeOnly: boolean;
+/** What a client has sent until its first message was complete. */
+interface FirstMessage {
+  hello: ClientHello;
+  bytes: Uint8Array;
 }
 
-/** Opens the relay of a client; `undefined` if there is no certificate for it. @throws if no descriptors are left. */
-type OpenRelayFor = (hello: ClientHello) => Promise<OpenRelay | undefined>;
+/** Opens the relay of a client. @throws if there is no certificate for it, or if no descriptors are left. */
+type OpenRelay = (first: FirstMessage) => Promise<Relay>;
 
 /** A client's TLS connection. `read` and `write` transfer plain text. */
 export class TlsTransport implements Transport {
   readonly #client: Deno.TcpConn;
-  readonly #opening: Promise<OpenRelay>;
-  #relay: OpenRelay | undefined;
+  readonly #opening: Promise<Relay>;
+  #relay: Relay | undefined;
   #onClose: () => void = () => {};
   #isClosing = false;
   #isClosed = false;
@@ -95,7 +101,7 @@ export class TlsTransport implements Transport {
   /** Counts writes to either side. */
   #progress = 0;
 
-  constructor(client: Deno.TcpConn, open: OpenRelayFor) {
+  constructor(client: Deno.TcpConn, open: OpenRelay) {
     this.#client = client;
     this.#opening = this.#open(open);
     // Reported by the handshake, or by the first read or write.
@@ -109,9 +115,8 @@ export class TlsTransport implements Transport {
 
   /** Completes the handshake. @throws if the client ends it, if it has no certificate, or if no descriptors are left. */
   async handshake(): Promise<void> {
-    const { inner, isForHandshakeOnly } = await this.#opening;
+    const { inner } = await this.#opening;
     await inner.handshake();
-    if (isForHandshakeOnly) this.close();
   }
 
   read(into: Uint8Array): Promise<number | null> {
@@ -163,20 +168,16 @@ export class TlsTransport implements Transport {
   }
 
   /** Reads the client's first message, opens the relay for it, and begins to transfer bytes. */
-  async #open(open: OpenRelayFor): Promise<OpenRelay> {
+  async #open(open: OpenRelay): Promise<Relay> {
     try {
-      const { hello, bytes } = await this.#readHello();
-      const relay = await open(hello);
-      if (relay === undefined) {
-        await this.#client.write(UNRECOGNIZED_NAME);
-        throw new ConnectionLost("There is no certificate for the client");
-      }
+      const first = await this.#readHello();
+      const relay = await open(first);
       if (this.#isClosed) {
         closeRelay(relay);
         throw new ConnectionLost("The connection was closed");
       }
       this.#relay = relay;
-      this.#transfer(bytes, relay.near);
+      this.#transfer(first.bytes, relay.near);
       return relay;
     } catch (error) {
       this.abort();
@@ -184,7 +185,7 @@ export class TlsTransport implements Transport {
     }
   }
 
-  async #readHello(): Promise<{ hello: ClientHello; bytes: Uint8Array }> {
+  async #readHello(): Promise<FirstMessage> {
     let buffer = new Uint8Array(MIN_BUFFER);
     for (let length = 0; length < MAX_CLIENT_HELLO;) {
       const count = await this.#client.read(buffer.subarray(length));

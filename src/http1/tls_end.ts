@@ -30,9 +30,9 @@ export class TlsEnd {
   #isClosed = false;
 
   /** @throws if the certificate or its key is invalid. */
-  constructor({ cert, key, protocol = "http/1.1" }: TlsCertificate) {
+  constructor({ cert, key }: TlsCertificate) {
     const address = { hostname: LOOPBACK, port: 0 };
-    this.#listener = Deno.listenTls({ ...address, cert, key, alpnProtocols: [protocol] });
+    this.#listener = Deno.listenTls({ ...address, cert, key, alpnProtocols: ["http/1.1"] });
     this.#acceptAll();
   }
 

@@ -29,6 +29,8 @@ const DEFAULTS: ServeOptions = {
   shareHost: undefined,
   data: "./data",
   kv: undefined,
+  acme: undefined,
+  hsts: false,
   tlsCert: undefined,
   tlsKey: undefined,
   corsOrigins: "*",

@@ -22,10 +22,16 @@ import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
-import { type Environment, printError, StartError } from "../terminal/output.ts";
+import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
 import { applyCredentials, type ConfiguredCredentials } from "./credentials.ts";
-import { certificateWarnings, Https, listenPlain, prepareHttps, type PreparedHttps } from "./https.ts";
+import {
+  certificateWarnings,
+  Https,
+  listenPlain,
+  type PreparedHttps,
+  prepareHttps,
+} from "./https.ts";
 import { listen, openGate, urlOf } from "./listen.ts";
 import {
   createMemoryBudget,
@@ -242,7 +248,9 @@ async function run(
       ...await fileWarnings(options, tls),
       ...certificateWarnings(https?.status() ?? []),
     ],
-    certificates: https === undefined ? tls && (() => certificateStatus(tls)) : () => https.status(),
+    certificates: https === undefined
+      ? tls && (() => certificateStatus(tls))
+      : () => https.status(),
     gate: gate && { port: gate.address.port, scheme },
     hosts,
     upstreamRules,
@@ -260,6 +268,7 @@ async function run(
     if (port !== undefined) ownPorts.add(port);
   }
   const urls = https?.start(ports);
+  if (https?.port !== undefined && !options.json) announce(`Port ${https.port} redirects to https\n`);
   await onReady(
     urls?.server ?? urlOf(server.address, scheme),
     gate === undefined ? undefined : urls?.gate ?? urlOf(gate.address, scheme),

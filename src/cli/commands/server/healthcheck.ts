@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { get as getPlainly, type IncomingMessage } from "node:http";
 import { get as getSecurely } from "node:https";
 import type { TLSSocket } from "node:tls";
+import { CertificateFolder } from "../../../acme/certificate_folder.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { Arguments } from "../../options/command.ts";
@@ -42,11 +43,20 @@ function parseServerUrl(text: string, advice: string): ServerAddress {
 
 /** Returns the address of a server with the same environment. */
 async function configuredServer(env: Environment): Promise<ServerAddress> {
-  const { hostname, port, tlsCert } = readServeOptions(new Map(), env);
+  const { hostname, port, tlsCert, acme, data } = readServeOptions(new Map(), env);
   if (port === 0) throw new UsageError("The port is unknown, as KVDRIVE_PORT is 0: give --url");
-  const ownCertificate = tlsCert === undefined ? undefined : await readCertificate(tlsCert);
-  const isSecure = tlsCert !== undefined;
+  const ownCertificate = acme !== undefined
+    ? await storedCertificate(data, acme.domains[0] ?? "")
+    : tlsCert && await readCertificate(tlsCert);
+  const isSecure = acme !== undefined || tlsCert !== undefined;
   return { hostname: LOOPBACK.get(hostname) ?? hostname, port, isSecure, ownCertificate };
+}
+
+/** Returns the certificate that a server has obtained for clients that name no host. */
+async function storedCertificate(data: string, name: string): Promise<string> {
+  const found = await new CertificateFolder(data).find(name).catch(() => undefined);
+  if (found !== undefined) return found.tls.cert;
+  throw new CommandError(`The server is not ready: there is no certificate for ${name} yet`);
 }
 
 async function readCertificate(path: string): Promise<string> {
@@ -90,7 +100,7 @@ async function checkReadiness(
   try {
     const answer = await promise;
     if (ownCertificate !== undefined && !isPresented(ownCertificate, answer.socket as TLSSocket)) {
-      return "its certificate is not that of KVDRIVE_TLS_CERT";
+      return "its certificate is not the configured one";
     }
     return answer.statusCode === 200 ? undefined : `it answered ${answer.statusCode}`;
   } catch (error) {

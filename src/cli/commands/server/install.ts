@@ -4,6 +4,7 @@ import { type Build, currentBuild } from "../../../version.ts";
 import { type OptionSpec, variableOf } from "../../options/arguments.ts";
 import type { Arguments } from "../../options/command.ts";
 import { SERVE_OPTIONS } from "../../options/configuration.ts";
+import { DEFAULT_HTTP_PORT } from "../../options/https_options.ts";
 import { readServeOptions } from "../../options/serve_options.ts";
 import {
   CommandError,
@@ -113,7 +114,7 @@ export function unitSettings(
     const text = options.get(name);
     if (text !== undefined) given.set(name, isPath(value) ? resolve(text) : text);
   }
-  const { data, port, appsPort, shutdownTimeout } = readServeOptions(given, {});
+  const { data, port, appsPort, acme, shutdownTimeout } = readServeOptions(given, {});
   const args = SERVE_OPTIONS.filter(({ isSecret }) => !isSecret)
     .flatMap((spec) => optionWords(spec, given.get(spec.name)));
   const envFile = resolve(options.get("env-file") ?? DEFAULT_ENV_FILE);
@@ -123,7 +124,8 @@ export function unitSettings(
     .filter(({ name, value }) => name !== "data" && value === "DIR")
     .flatMap(({ name }) => given.get(name) ?? []);
   for (const folder of [data, ...folders]) requirePersistent(folder);
-  const hasLowPort = [port, appsPort].some((one) =>
+  const httpPort = acme && (acme.httpPort ?? DEFAULT_HTTP_PORT);
+  const hasLowPort = [port, appsPort, httpPort, acme?.plain?.port].some((one) =>
     typeof one === "number" && one > 0 && one < FIRST_FREE_PORT
   );
   return { build, user, data, folders, args, envFile, hasLowPort, shutdownTimeout };
