@@ -26,6 +26,13 @@ export interface AuthorityOptions {
   challenges: Challenges;
 }
 
+/** The result of an order. */
+export interface Issued {
+  certificate: StoredCertificate;
+  /** How control over the name was proved; `undefined` if the authority remembered an earlier proof. */
+  provedBy: ChallengeType | undefined;
+}
+
 /** When the authority suggests to renew a certificate, in milliseconds since 1970. */
 export interface RenewalWindow {
   start: number;
@@ -62,18 +69,23 @@ export class Authority implements Disposable {
   /**
    * Orders a certificate for a host name.
    *
+   * @param types The ways to prove control over the name, the preferred one first.
    * @param replaced The certificate that it replaces, if the same authority has issued it.
    * @throws {AcmeError} if the authority cannot be reached, or refuses.
    */
   async obtain(
     name: string,
-    { type, replaced }: { type: ChallengeType; replaced: StoredCertificate | undefined },
-  ): Promise<StoredCertificate> {
+    { types, replaced }: {
+      types: readonly ChallengeType[];
+      replaced: StoredCertificate | undefined;
+    },
+  ): Promise<Issued> {
     const library = await import("acme-client");
     const client = await this.#signIn(library);
     let order = await this.#order(client, name, replaced);
+    let provedBy: ChallengeType | undefined;
     for (const authorization of await client.getAuthorizations(order)) {
-      if (authorization.status === "pending") await this.#prove(client, order, authorization, type);
+      if (authorization.status === "pending") provedBy = await this.#prove(client, order, authorization, types);
     }
     order = await this.#until(
       () => client.getOrder(order),
@@ -89,8 +101,8 @@ export class Authority implements Disposable {
     );
     requireNotInvalid(order);
     const cert = await client.getCertificate(order);
-    const issued = describe(this.directory, { cert, key });
-    if (issued?.name === name) return issued;
+    const certificate = describe(this.directory, { cert, key });
+    if (certificate?.name === name) return { certificate, provedBy };
     throw new AcmeError("the authority sent no certificate for the name");
   }
 
@@ -185,11 +197,15 @@ export class Authority implements Disposable {
     client: Client,
     order: Order,
     authorization: Authorization,
-    type: ChallengeType,
-  ): Promise<void> {
+    types: readonly ChallengeType[],
+  ): Promise<ChallengeType> {
     const { challenges, identifier } = authorization;
-    const challenge = challenges.find((one) => (one.type as string) === type);
-    if (challenge === undefined) throw new AcmeError(`the authority does not offer ${type}`);
+    const offered = (type: ChallengeType) => challenges.find((one) => one.type as string === type);
+    const type = types.find(offered);
+    const challenge = type && offered(type);
+    if (type === undefined || challenge === undefined) {
+      throw new AcmeError(`the authority does not offer ${types.join(" or ")}`);
+    }
     const text = await client.getChallengeKeyAuthorization(challenge);
     using _offer = type === "http-01"
       ? this.#options.challenges.offerText(challenge.token, text)
@@ -200,8 +216,8 @@ export class Authority implements Disposable {
         (await client.getAuthorizations(order)).find(({ url }) => url === authorization.url),
       (found) => found?.status !== "pending",
     );
-    if (checked?.status === "valid") return;
-    const failed = checked?.challenges.find((one) => (one.type as string) === type);
+    if (checked?.status === "valid") return type;
+    const failed = checked?.challenges.find((one) => one.type as string === type);
     const problem = (failed?.error ?? {}) as Problem;
     const kind = kindOf(problem);
     throw new AcmeError(

@@ -1,11 +1,13 @@
-import { makePrivate, PRIVATE_MODE, syncFile, TemporaryFile } from "../store/disk/durable_file.ts";
+import {
+  makePrivate,
+  PRIVATE_FOLDER_MODE,
+  PRIVATE_MODE,
+  writePrivately,
+} from "../store/disk/durable_file.ts";
 import { tryLock } from "../store/disk/file_lock.ts";
+import { CERTIFICATE_FOLDER } from "../store/disk/kept_files.ts";
 import { hashSecret } from "../rules/secrets.ts";
 import { certificateText, parseCertificate, type StoredCertificate } from "./stored_certificate.ts";
-import { AcmeError } from "./acme_error.ts";
-
-/** The name of the folder in the data folder. */
-export const CERTIFICATE_FOLDER = "tls";
 
 const ACCOUNT = "account.json";
 const PAUSES = "pauses.json";
@@ -44,7 +46,9 @@ export class CertificateFolder {
   /** Creates the folder if needed, and makes its files private. */
   async prepare(): Promise<void> {
     await this.#create();
-    if (Deno.build.os !== "windows") await Deno.chmod(this.#path, 0o700).catch(() => {});
+    if (Deno.build.os !== "windows") {
+      await Deno.chmod(this.#path, PRIVATE_FOLDER_MODE).catch(() => {});
+    }
     const names = (await Array.fromAsync(Deno.readDir(this.#path))).map(({ name }) => name);
     await makePrivate(names.map((name) => `${this.#path}/${name}`));
   }
@@ -122,7 +126,7 @@ export class CertificateFolder {
   }
 
   async #create(): Promise<void> {
-    await Deno.mkdir(this.#path, { recursive: true, mode: 0o700 });
+    await Deno.mkdir(this.#path, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   }
 
   async #read(name: string): Promise<string | undefined> {
@@ -136,16 +140,8 @@ export class CertificateFolder {
 
   /** Replaces a file in one step, which survives a power loss. */
   async #write(name: string, text: string): Promise<void> {
-    const path = `${this.#path}/${name}`;
-    using file = await TemporaryFile.claim(`${path}.part`);
-    if (file === undefined) throw new AcmeError(`Another process writes ${path}`);
-    try {
-      await Deno.writeTextFile(file.path, text);
-      await syncFile(file.path);
-      await file.rename(path);
-    } finally {
-      file.remove();
-    }
+    await this.#create();
+    await writePrivately(`${this.#path}/${name}`, new TextEncoder().encode(text));
   }
 }
 

@@ -207,10 +207,10 @@ export class CertificateKeeper implements CertificateSource {
     entry.pausedUntil = (await folder.pauses())[entry.name] ?? 0;
     if (!entry.isDue(authority.directory)) return;
     try {
-      const type = this.#typeFor(entry);
-      const issued = await authority.obtain(entry.name, { type, replaced: entry.certificate });
-      entry.provedBy = type;
-      await this.#take(entry, issued);
+      const types = this.#typesFor(entry);
+      const issued = await authority.obtain(entry.name, { types, replaced: entry.certificate });
+      entry.provedBy = issued.provedBy ?? entry.provedBy;
+      await this.#take(entry, issued.certificate);
     } catch (error) {
       if (!this.#stopped.signal.aborted) await this.#reportFailure(entry, error);
     } finally {
@@ -229,10 +229,10 @@ export class CertificateKeeper implements CertificateSource {
   }
 
   /** Begins with the way that worked before, and tries them in turn: one of the ports may not be reachable. */
-  #typeFor({ failures, provedBy }: CertificateEntry): ChallengeType {
+  #typesFor({ failures, provedBy }: CertificateEntry): ChallengeType[] {
     const { types } = this.#options;
-    const first = provedBy === undefined ? 0 : types.indexOf(provedBy);
-    return types[(first + failures) % types.length] ?? types[0];
+    const first = (provedBy === undefined ? 0 : types.indexOf(provedBy)) + failures;
+    return types.map((_, index) => types[(first + index) % types.length] ?? types[0]);
   }
 
   async #take(entry: CertificateEntry, issued: StoredCertificate): Promise<void> {

@@ -25,7 +25,9 @@ export function httpsRedirect(
       if (target.startsWith(CHALLENGE)) {
         const text = challengeText(target.slice(CHALLENGE.length));
         if (text === undefined) throw errors.challengeNotFound();
-        return new Response(text, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
+        return new Response(text, {
+          headers: { "Content-Type": "text/plain", "Content-Length": String(text.length) },
+        });
       }
       const origin = await originOf(hostnameOf(host));
       if (origin === undefined) throw errors.notRedirected();

@@ -268,7 +268,9 @@ async function run(
     if (port !== undefined) ownPorts.add(port);
   }
   const urls = https?.start(ports);
-  if (https?.port !== undefined && !options.json) announce(`Port ${https.port} redirects to https\n`);
+  if (https?.port !== undefined && !options.json) {
+    announce(`Port ${https.port} redirects to https\n`);
+  }
   await onReady(
     urls?.server ?? urlOf(server.address, scheme),
     gate === undefined ? undefined : urls?.gate ?? urlOf(gate.address, scheme),

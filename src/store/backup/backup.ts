@@ -2,6 +2,7 @@ import { dirname } from "@std/path";
 import { failureReason } from "../../rules/system_error.ts";
 import { formatBytes } from "../../rules/units.ts";
 import { exists, fileSize, syncFile, TemporaryFile } from "../disk/durable_file.ts";
+import { packFiles } from "../disk/kept_files.ts";
 import { runInWorker } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { BackupInProgress, CannotBackUp, DamagedBackup } from "../engine/errors.ts";
@@ -69,6 +70,7 @@ export class Backup {
         if (await this.#options.isWanted?.() === false) return undefined;
         const damage = await this.#copyTo(temporary);
         if (damage === undefined) return undefined;
+        await packFiles(dirname(this.#options.source), temporary);
         await syncFile(temporary);
         if (damage.length > 0) {
           const { damaged = `${target}.damaged` } = this.#options;

@@ -12,6 +12,7 @@ import {
   TemporaryFile,
 } from "../disk/durable_file.ts";
 import { FolderLock } from "../disk/file_lock.ts";
+import { restoreFiles, unpackFiles } from "../disk/kept_files.ts";
 import { isLocked, withSqlite } from "../disk/sqlite.ts";
 import { freeBytesOf } from "../disk/volume.ts";
 import { databasePath } from "../engine/database_file.ts";
@@ -112,9 +113,11 @@ async function replaceStore(options: RestoreOptions): Promise<string | undefined
     options.onClaimed?.(copy.path);
     await copyInto(copy.path, options);
     await options.check(copy.path);
+    const files = unpackFiles(copy.path);
     await syncFile(copy.path);
     const replaced = await keepReplaced(path, options.folder);
     await copy.rename(path);
+    await restoreFiles(options.folder, files);
     return replaced;
   } finally {
     copy.remove();

@@ -9,6 +9,9 @@ import { tryLock } from "./file_lock.ts";
 /** Files with bytes of users: only the owner of the store reads and writes them. */
 export const PRIVATE_MODE = 0o600;
 
+/** Folders of such files. */
+export const PRIVATE_FOLDER_MODE = 0o700;
+
 /** The files that SQLite creates beside a database, by what their names add to its name. */
 const COMPANIONS = ["-wal", "-shm", "-journal"] as const;
 
@@ -23,6 +26,23 @@ export async function syncFolder(path: string): Promise<void> {
   if (Deno.build.os === "windows") return;
   using folder = await Deno.open(path);
   await folder.sync();
+}
+
+/**
+ * Writes a file that only its owner can read. It replaces an existing one in one step, which survives a power loss.
+ *
+ * @throws {Error} if it cannot be written, or if another process writes it: nothing has changed.
+ */
+export async function writePrivately(path: string, content: Uint8Array): Promise<void> {
+  using file = await TemporaryFile.claim(`${path}.part`);
+  if (file === undefined) throw new Error(`Another process writes ${path}`);
+  try {
+    await Deno.writeFile(file.path, content);
+    await syncFile(file.path);
+    await file.rename(path);
+  } finally {
+    file.remove();
+  }
 }
 
 /** Renames a file within its folder, so that the new name survives a power loss. */

@@ -1,0 +1,117 @@
+import { assert, assertEquals, assertMatch, assertNotMatch } from "@std/assert";
+import { freePorts, Pebble, type PebbleOptions } from "../support/acme/pebble.ts";
+import { HttpsServer, type HttpsServerOptions } from "../support/acme/https_server.ts";
+import { Folder } from "../support/command.ts";
+
+const NAME = "files.example.com";
+const OTHER = "other.example.com";
+
+type Start = (options?: Partial<HttpsServerOptions>) => Promise<HttpsServer>;
+
+/** Runs a test with Pebble, which checks challenges on the ports of the servers that are started. */
+async function withPebble(
+  options: Partial<PebbleOptions>,
+  test: (pebble: Pebble, start: Start) => Promise<void>,
+): Promise<void> {
+  await using folder = await Folder.make();
+  const [httpPort = 0, tlsPort = 0] = freePorts(2);
+  await using pebble = await Pebble.start({ httpPort, tlsPort, lifetime: 3600, ...options });
+  const start: Start = ({ args = [], ...others } = {}) => {
+    const http = args.includes("--http-port") ? [] : ["--http-port", String(httpPort)];
+    const ports = ["--https-port", String(tlsPort), ...http];
+    const data = folder.at("data");
+    return HttpsServer.start({
+      authority: pebble,
+      domains: [NAME],
+      data,
+      ...others,
+      args: [...ports, ...args],
+    });
+  };
+  await test(pebble, start);
+}
+
+Deno.test("Certificates are issued by HTTP-01, and clients that trust the authority accept them", async () => {
+  await withPebble({}, async (pebble, start) => {
+    const args = ["--acme-email", "me@example.com"];
+    await using server = await start({ domains: [NAME, OTHER], args });
+    const root = await pebble.root();
+    for (const name of [NAME, OTHER]) {
+      await server.untilCertificate(name);
+      assertMatch(await server.request(name, root, { path: "/readyz" }), /^HTTP\/1\.1 200 /);
+    }
+    assertNotMatch(server.text, /error/);
+  });
+});
+
+Deno.test("Certificates are issued by TLS-ALPN-01 where only the port of https is open", async () => {
+  await withPebble({}, async (pebble, start) => {
+    await using server = await start({ domains: [NAME, OTHER], args: ["--http-port", "off"] });
+    const root = await pebble.root();
+    for (const name of [NAME, OTHER]) {
+      await server.untilCertificate(name);
+      assertMatch(await server.request(name, root, { path: "/readyz" }), /^HTTP\/1\.1 200 /);
+    }
+    assertNotMatch(server.text, /error/);
+  });
+});
+
+Deno.test("TLS-ALPN-01 is tried where HTTP-01 fails, and used first from then on", async () => {
+  const [closed = 0] = freePorts(1);
+  await withPebble({ httpPort: closed, lifetime: 30 }, async (_pebble, start) => {
+    const [own = 0] = freePorts(1);
+    await using server = await start({ args: ["--http-port", String(own)] });
+    const { serial } = await server.untilCertificate(NAME);
+    await server.untilCertificate(NAME, serial);
+    assertEquals(server.text.match(/Cannot obtain/g)?.length, 1, server.text);
+  });
+});
+
+Deno.test("A certificate of 60 s is renewed after 40 s at the latest", async () => {
+  await withPebble({ lifetime: 60 }, async (pebble, start) => {
+    await using server = await start();
+    const { serial, validTo } = await server.untilCertificate(NAME);
+    const renewed = await server.untilCertificate(NAME, serial, 50_000);
+    assert(Date.now() < validTo - 15_000, "The renewal was late");
+    assert(renewed.validTo > validTo);
+    assertMatch(await server.request(NAME, await pebble.root()), /^HTTP\/1\.1 200 /);
+    assertNotMatch(server.text, /error/);
+  });
+});
+
+Deno.test("A restart reuses stored certificates, also while the authority is away", async () => {
+  await withPebble({}, async (pebble, start) => {
+    let serial: string;
+    {
+      await using server = await start();
+      ({ serial } = await server.untilCertificate(NAME));
+      await server.until(() => /renewal at/.test(server.text), "the certificate is stored");
+    }
+    await pebble.stop();
+    await using server = await start();
+    assertEquals((await server.untilCertificate(NAME)).serial, serial);
+  });
+});
+
+Deno.test("After an outage in which the authority forgot everything, certificates are issued again", async () => {
+  await withPebble({ lifetime: 20 }, async (pebble, start) => {
+    await using server = await start();
+    const { serial } = await server.untilCertificate(NAME);
+    await pebble.stop();
+    await server.until(() => /cannot reach localhost/.test(server.text), "a failure");
+    assertEquals((await server.certificate(NAME))?.serial, serial);
+    await pebble.run();
+    await server.untilCertificate(NAME, serial, 60_000);
+  });
+});
+
+Deno.test("A name that the authority refuses is logged, and others get certificates", async () => {
+  await withPebble({ blocked: [OTHER] }, async (_pebble, start) => {
+    await using server = await start({ domains: [OTHER, NAME] });
+    await server.untilCertificate(NAME);
+    assertMatch(
+      server.text,
+      /Cannot obtain a certificate for other\.example\.com: .*\(rejectedIdentifier\)\. Next attempt in/,
+    );
+  });
+});

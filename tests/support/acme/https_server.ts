@@ -1,0 +1,177 @@
+import { connect } from "node:tls";
+import { spawnProgram } from "../command.ts";
+import { TestAuthority } from "./authority.ts";
+
+const PATIENCE = 30_000;
+const POLL = 50;
+
+export interface HttpsServerOptions {
+  authority: Pick<TestAuthority, "directory" | "ownAuthority">;
+  domains: readonly string[];
+  data: string;
+  args?: readonly string[];
+  env?: Record<string, string>;
+}
+
+/** What a client sees of a certificate. */
+export interface Seen {
+  serial: string;
+  names: string;
+  validTo: number;
+}
+
+/** A process with `--domain` on free ports. `await using` ends it. */
+export class HttpsServer implements AsyncDisposable {
+  #text = "";
+
+  private constructor(
+    readonly process: Deno.ChildProcess,
+    readonly drained: Promise<unknown>,
+  ) {}
+
+  static async start(options: HttpsServerOptions): Promise<HttpsServer> {
+    const { authority, domains, data, args = [], env = {} } = options;
+    await Deno.mkdir(data, { recursive: true, mode: 0o700 });
+    const trusted = `${data}/../authority.pem`;
+    await Deno.writeTextFile(trusted, authority.ownAuthority);
+    const words = [
+      ...["serve", "--data", data, "--hostname", "127.0.0.1"],
+      ...[
+        ...(args.includes("--apps-port") ? [] : ["--apps-port", "0"]),
+        "--acme-directory",
+        authority.directory,
+        "--acme-ca",
+        trusted,
+      ],
+      ...domains.flatMap((domain) => ["--domain", domain]),
+      ...["--http-port", "--https-port"].flatMap((port) => args.includes(port) ? [] : [port, "0"]),
+      ...args,
+    ];
+    if (authority instanceof TestAuthority) authority.httpPort = undefined;
+    const process = spawnProgram(words, { KVDRIVE_LOG: "off", ...env });
+    let self: HttpsServer | undefined;
+    const read = async (stream: ReadableStream<Uint8Array>) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) self!.#text += text;
+    };
+    self = new HttpsServer(process, Promise.resolve());
+    const drained = Promise.all([read(process.stdout), read(process.stderr)]);
+    Object.assign(self, { drained });
+    await self.until(() => /^kvdrive listening on /m.test(self.text), "the server listens");
+    if (authority instanceof TestAuthority) authority.httpPort = self.httpPort;
+    return self;
+  }
+
+  /** Everything that was printed so far. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get port(): number {
+    return Number(/^kvdrive listening on https:\/\/[^:\s]+:(\d+)$/m.exec(this.text)?.[1]);
+  }
+
+  get gatePort(): number {
+    return Number(/^Applications are at https:\/\/[^:\s]+:(\d+)$/m.exec(this.text)?.[1]);
+  }
+
+  get httpPort(): number | undefined {
+    const found = /^Port (\d+) redirects to https$/m.exec(this.text)?.[1];
+    return found === undefined ? undefined : Number(found);
+  }
+
+  /** Waits until something holds. @throws {Error} with everything that was printed if it never does. */
+  async until(
+    holds: () => boolean | Promise<boolean>,
+    what: string,
+    time = PATIENCE,
+  ): Promise<void> {
+    const deadline = performance.now() + time;
+    while (!await holds()) {
+      if (performance.now() > deadline) throw new Error(`Not in time: ${what}\n${this.text}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL));
+    }
+  }
+
+  /** Waits until clients of a host name get a certificate, other than a given one. */
+  async untilCertificate(name: string, other?: string, time = PATIENCE): Promise<Seen> {
+    let seen: Seen | undefined;
+    await this.until(
+      async () => {
+        seen = await this.certificate(name);
+        return seen !== undefined && seen.serial !== other;
+      },
+      `a certificate for ${name}`,
+      time,
+    );
+    return seen!;
+  }
+
+  /** Returns the certificate that clients of a host name get; `undefined` if the handshake fails. */
+  certificate(name: string | undefined, port: number = this.port): Promise<Seen | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Seen | undefined>();
+    const options = { port, host: "127.0.0.1", rejectUnauthorized: false };
+    const socket = connect({ ...options, ...(name !== undefined && { servername: name }) }, () => {
+      const { serialNumber, subjectaltname, valid_to } = socket.getPeerCertificate();
+      resolve({ serial: serialNumber, names: subjectaltname ?? "", validTo: Date.parse(valid_to) });
+      socket.destroy();
+    });
+    socket.on("error", () => resolve(undefined));
+    socket.on("close", () => resolve(undefined));
+    return promise;
+  }
+
+  /**
+   * Sends a request to a host name over TLS and returns the whole answer.
+   *
+   * @param trusted The authority that must have issued the certificate, in PEM.
+   */
+  async request(
+    name: string,
+    trusted: string,
+    { path = "/", port = this.port, head = "" }: { path?: string; port?: number; head?: string } =
+      {},
+  ): Promise<string> {
+    const plain = await Deno.connect({ hostname: "127.0.0.1", port });
+    using connection = await Deno.startTls(plain, { hostname: name, caCerts: [trusted] });
+    return await exchange(connection, name, path, head);
+  }
+
+  /** Sends a request to the port for plain HTTP and returns the whole answer. */
+  async requestPlainly(name: string, path: string, head = ""): Promise<string> {
+    using connection = await Deno.connect({ hostname: "127.0.0.1", port: this.httpPort ?? 0 });
+    return await exchange(connection, name, path, head);
+  }
+
+  async stop(signal: Deno.Signal = "SIGTERM"): Promise<void> {
+    try {
+      this.process.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+    await this.process.status;
+    await this.drained;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+async function exchange(
+  connection: Deno.Conn,
+  name: string,
+  path: string,
+  head: string,
+): Promise<string> {
+  const request = `GET ${path} HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n${head}\r\n`;
+  await connection.write(new TextEncoder().encode(request));
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(65_536);
+  let text = "";
+  for (;;) {
+    // A server may reset the connection after it has refused a request that is too long.
+    const count = await connection.read(buffer).catch(() => null);
+    if (count === null) return text;
+    text += decoder.decode(buffer.subarray(0, count), { stream: true });
+  }
+}
