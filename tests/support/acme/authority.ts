@@ -71,20 +71,21 @@ export class TestAuthority implements AsyncDisposable {
   readonly issued: Issued[] = [];
   /** The contacts of the accounts, in the order of their creation. */
   readonly accounts: { key: JsonWebKey; contact: string[] }[] = [];
+  /** The port on which challenges are checked; `undefined` while the server starts. */
+  httpPort: number | undefined;
   /** Most orders that were open at the same time. */
   #open = 0;
   mostOpen = 0;
   readonly #orders: Order[] = [];
   readonly #nonces = new Set<string>();
-  #httpPort = Promise.withResolvers<number>();
   #port = 0;
   #server: Deno.HttpServer | undefined;
 
   private constructor(
     readonly issuer: Issuer,
     /** The certificate of the authority's own server, in PEM: what its clients have to trust. */
-    readonly ownAuthority: string,
-    private readonly files: { cert: string; key: string },
+    public ownAuthority: string,
+    private files: { cert: string; key: string },
   ) {}
 
   static async start(): Promise<TestAuthority> {
@@ -99,10 +100,14 @@ export class TestAuthority implements AsyncDisposable {
     return `https://localhost:${this.#port}/directory`;
   }
 
-  /** Names the port on which challenges are checked; `undefined` while the server starts. */
-  set httpPort(port: number | undefined) {
-    if (port === undefined) this.#httpPort = Promise.withResolvers();
-    else this.#httpPort.resolve(port);
+  /** Uses a certificate of its own that is valid for so long before and after now, in milliseconds. */
+  async useCertificateFor(time: number): Promise<void> {
+    const validity = [new Date(Date.now() - time), new Date(Date.now() + time)] as const;
+    const { authority, certificate, key } = await makeCertificates(validity);
+    this.ownAuthority = authority;
+    this.files = { cert: certificate, key };
+    await this.leave();
+    this.comeBack();
   }
 
   /** Stops to listen, as if the machine were away. */
@@ -236,7 +241,8 @@ export class TestAuthority implements AsyncDisposable {
 
   /** Checks a challenge (RFC 8555, 8.3). */
   async #check(order: Order): Promise<void> {
-    const port = await this.#httpPort.promise;
+    while (this.httpPort === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    const port = this.httpPort;
     const path = `/.well-known/acme-challenge/${order.token}`;
     const text = await getPlainly(port, order.names[0] ?? "", path).catch(String);
     if (text === `${order.token}.${order.thumbprint}`) {
