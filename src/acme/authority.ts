@@ -85,7 +85,9 @@ export class Authority implements Disposable {
     let order = await this.#order(client, name, replaced);
     let provedBy: ChallengeType | undefined;
     for (const authorization of await client.getAuthorizations(order)) {
-      if (authorization.status === "pending") provedBy = await this.#prove(client, order, authorization, types);
+      if (authorization.status === "pending") {
+        provedBy = await this.#prove(client, order, authorization, types);
+      }
     }
     order = await this.#until(
       () => client.getOrder(order),

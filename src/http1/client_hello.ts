@@ -46,12 +46,12 @@ export function parseClientHello(bytes: Uint8Array): ClientHello | "malformed" |
 export function firstMessage(bytes: Uint8Array): Uint8Array | "malformed" | undefined {
   // Usually there is one record: nothing is copied before it is complete.
   const first = 5 + ((bytes[3] ?? 0) << 8 | (bytes[4] ?? 0));
-  if (bytes[0] === HANDSHAKE_RECORD && bytes.length < first) return undefined;
+  if (isHandshake(bytes, 0) && bytes.length < first) return undefined;
   const message = new Uint8Array(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length;) {
     // A record: its type, two bytes of version, two of length.
-    if (bytes[at] !== HANDSHAKE_RECORD || (bytes[at + 1] ?? 3) !== 3) return "malformed";
+    if (!isHandshake(bytes, at)) return "malformed";
     if (at + 5 > bytes.length) return undefined;
     const size = bytes[at + 3]! << 8 | bytes[at + 4]!;
     if (size === 0) return "malformed";
@@ -66,6 +66,11 @@ export function firstMessage(bytes: Uint8Array): Uint8Array | "malformed" | unde
     if (length >= end) return message.subarray(0, end);
   }
   return undefined;
+}
+
+/** Returns whether a record of the handshake may begin at a position, as far as its bytes have arrived. */
+function isHandshake(bytes: Uint8Array, at: number): boolean {
+  return (bytes[at] ?? HANDSHAKE_RECORD) === HANDSHAKE_RECORD && (bytes[at + 1] ?? 3) === 3;
 }
 
 /** The fields of a ClientHello. */

@@ -22,7 +22,10 @@ Deno.test("A clock that is a year ahead makes one order more, not one after the 
   {
     await using server = await start();
     await server.untilCertificate(NAME);
-    await server.until(() => /clock of this machine seems to be wrong/.test(server.text), "a warning");
+    await server.until(
+      () => /clock of this machine seems to be wrong/.test(server.text),
+      "a warning",
+    );
     await delay(5000);
     assertEquals(authority.orders.length, 1);
   }
@@ -39,7 +42,12 @@ Deno.test("A clock that is set back does not put a renewal off", async () => {
   await authority.useCertificateFor(2 * YEAR);
   authority.behaviour.lifetime = 15_000;
   const data = folder.at("data");
-  await using server = await HttpsServer.start({ authority, domains: [NAME], data, env: clock.env });
+  await using server = await HttpsServer.start({
+    authority,
+    domains: [NAME],
+    data,
+    env: clock.env,
+  });
   const { serial } = await server.untilCertificate(NAME);
   await clock.set(-YEAR / 2);
   await server.untilCertificate(NAME, serial, 20_000);
@@ -60,7 +68,10 @@ Deno.test("On a full disk a certificate is used at once, and stored when there i
     await fillDisk(`${disk.path}/fill`);
     ({ serial } = await server.untilCertificate(NAME, first.serial));
     await server.until(() => /Cannot store the certificate/.test(server.text), "a message");
-    assertMatch(server.text, /Cannot store the certificate of .*No space left on device\. Next attempt in 60 s/);
+    assertMatch(
+      server.text,
+      /Cannot store the certificate of .*No space left on device\. Next attempt in 60 s/,
+    );
     const text = await Deno.readTextFile(`${data}/tls/${NAME}.pem`);
     assert(text.includes("END CERTIFICATE"), "The stored certificate was damaged");
     await Deno.remove(`${disk.path}/fill`);

@@ -20,7 +20,15 @@ Deno.test("The gate gets certificates for its own names, and for the hosts of ap
     authority,
     domains: [NAME],
     data,
-    args: ["--apps-port", "auto", "--apps-host", GATE, "--hsts", "--share-host", "share.example.com"],
+    args: [
+      "--apps-port",
+      "auto",
+      "--apps-host",
+      GATE,
+      "--hsts",
+      "--share-host",
+      "share.example.com",
+    ],
     env: { KVDRIVE_PROJECT_KEY: PROJECT_KEY },
   });
   const port = server.gatePort;
@@ -35,7 +43,10 @@ Deno.test("The gate gets certificates for its own names, and for the hosts of ap
   await new StoreCommands(data).text(...app);
   const trusted = authority.issuer.pem;
   // The first handshake waits for the certificate.
-  await server.until(async () => await server.certificate(APP, port) !== undefined, "a certificate");
+  await server.until(
+    async () => await server.certificate(APP, port) !== undefined,
+    "a certificate",
+  );
   assertEquals(authority.orders.map(({ name }) => name).slice(3), [APP]);
   const answer = await server.request(APP, trusted, { port, path: "/page" });
   assertMatch(answer, /^HTTP\/1\.1 200 [^]*\/page/);

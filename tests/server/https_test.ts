@@ -79,6 +79,17 @@ Deno.test("The port for plain HTTP redirects the server's names, and has nothing
   });
 });
 
+Deno.test("Redirects name the public address behind a router with other ports", async () => {
+  await withAuthority(async (_authority, start) => {
+    const args = ["--public-url", `https://${NAME}`];
+    await using server = await start({ domains: [NAME, OTHER], args });
+    const own = await server.requestPlainly(NAME, "/a?b");
+    assert(own.includes(`ocation: https://${NAME}/a?b\r\n`), own);
+    const other = await server.requestPlainly(OTHER, "/");
+    assert(other.includes(`ocation: https://${OTHER}:${server.port}/\r\n`), other);
+  });
+});
+
 Deno.test("Hostile clients on the port for plain HTTP do not keep others from it", async () => {
   await withAuthority(async (_authority, start) => {
     await using server = await start();

@@ -6,7 +6,7 @@ import { Challenges, type ChallengeType } from "../../acme/challenges.ts";
 import { httpsRedirect } from "../../http/https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { HttpServer } from "../../http1/server.ts";
-import type { HostRules } from "../../rules/hosts.ts";
+import { hostnameOf, type HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
@@ -151,7 +151,11 @@ export class Https {
   async #originOf(name: string): Promise<string | undefined> {
     if (!await this.keeper.knows(name)) return undefined;
     const { server, gate } = this.#ports;
-    const { shareHost } = this.#options;
+    const { shareHost, publicUrl } = this.#options;
+    // Between the clients and this port there may be a router with other ports.
+    if (publicUrl?.startsWith("https:") && hostnameOf(new URL(publicUrl).host) === name) {
+      return publicUrl;
+    }
     const isOwn = this.#acme.domains.includes(name) || name === shareHost;
     const port = isOwn ? server : gate;
     return port === undefined ? undefined : httpsOrigin(name, port);

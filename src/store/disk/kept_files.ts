@@ -45,6 +45,8 @@ export function unpackFiles(backup: string): Map<string, Uint8Array> {
         files.set(name, content);
       }
     }
+    // The private keys must not stay in free pages of the store.
+    sqlite.exec("PRAGMA secure_delete = ON");
     sqlite.exec(`DROP TABLE ${TABLE}; PRAGMA wal_checkpoint(TRUNCATE)`);
   });
   return files;

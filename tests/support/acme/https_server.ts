@@ -24,41 +24,33 @@ export interface Seen {
 export class HttpsServer implements AsyncDisposable {
   #text = "";
 
-  private constructor(
-    readonly process: Deno.ChildProcess,
-    readonly drained: Promise<unknown>,
-  ) {}
+  readonly #drained: Promise<unknown>;
+
+  private constructor(readonly process: Deno.ChildProcess) {
+    this.#drained = Promise.all([this.#read(process.stdout), this.#read(process.stderr)]);
+  }
 
   static async start(options: HttpsServerOptions): Promise<HttpsServer> {
     const { authority, domains, data, args = [], env = {} } = options;
     await Deno.mkdir(data, { recursive: true, mode: 0o700 });
     const trusted = `${data}/../authority.pem`;
     await Deno.writeTextFile(trusted, authority.ownAuthority);
-    const words = [
-      ...["serve", "--data", data, "--hostname", "127.0.0.1"],
-      ...[
-        ...(args.includes("--apps-port") ? [] : ["--apps-port", "0"]),
-        "--acme-directory",
-        authority.directory,
-        "--acme-ca",
-        trusted,
-      ],
-      ...domains.flatMap((domain) => ["--domain", domain]),
-      ...["--http-port", "--https-port"].flatMap((port) => args.includes(port) ? [] : [port, "0"]),
-      ...args,
-    ];
+    const domain = domains.flatMap((name) => ["--domain", name]);
+    const defaults = [
+      ["--data", data],
+      ["--hostname", "127.0.0.1"],
+      ["--apps-port", "0"],
+      ["--acme-directory", authority.directory],
+      ["--acme-ca", trusted],
+      ["--http-port", "0"],
+      ["--https-port", "0"],
+    ].filter(([name = ""]) => !args.includes(name));
     if (authority instanceof TestAuthority) authority.httpPort = undefined;
-    const process = spawnProgram(words, { KVDRIVE_LOG: "off", ...env });
-    let self: HttpsServer | undefined;
-    const read = async (stream: ReadableStream<Uint8Array>) => {
-      for await (const text of stream.pipeThrough(new TextDecoderStream())) self!.#text += text;
-    };
-    self = new HttpsServer(process, Promise.resolve());
-    const drained = Promise.all([read(process.stdout), read(process.stderr)]);
-    Object.assign(self, { drained });
-    await self.until(() => /^kvdrive listening on /m.test(self.text), "the server listens");
-    if (authority instanceof TestAuthority) authority.httpPort = self.httpPort;
-    return self;
+    const words = ["serve", ...domain, ...defaults.flat(), ...args];
+    const server = new HttpsServer(spawnProgram(words, { KVDRIVE_LOG: "off", ...env }));
+    await server.until(() => /^kvdrive listening on /m.test(server.text), "the server listens");
+    if (authority instanceof TestAuthority) authority.httpPort = server.httpPort;
+    return server;
   }
 
   /** Everything that was printed so far. */
@@ -149,7 +141,11 @@ export class HttpsServer implements AsyncDisposable {
       // It has ended already.
     }
     await this.process.status;
-    await this.drained;
+    await this.#drained;
+  }
+
+  async #read(stream: ReadableStream<BufferSource>): Promise<void> {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) this.#text += text;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
