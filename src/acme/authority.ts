@@ -7,13 +7,16 @@ import { AuthorityHttp } from "./authority_http.ts";
 import { ChallengeHandshake } from "./challenge_handshake.ts";
 import type { CertificateFolder } from "./certificate_folder.ts";
 import { type Challenges, type ChallengeType } from "./challenges.ts";
-import { describe, type StoredCertificate } from "./stored_certificate.ts";
+import { describe, leafOf, type StoredCertificate } from "./stored_certificate.ts";
 
 /** How long the authority may take to check a challenge, and to issue a certificate, in milliseconds. */
 const CHECK_TIMEOUT = 90 * SECOND;
 
 /** The time between two questions about the state of an order, in milliseconds, unless the authority says another. */
 const POLL_INTERVAL = SECOND;
+
+/** Refusals of an order that may be due to the certificate that it replaces (RFC 9773, 5). */
+const REPLACEMENT_REFUSALS = ["alreadyReplaced", "malformed", "conflict", "unauthorized"];
 
 export interface AuthorityOptions {
   /** The address of the directory (RFC 8555, 7.1.1). */
@@ -103,7 +106,7 @@ export class Authority implements Disposable {
     );
     requireNotInvalid(order);
     const cert = await client.getCertificate(order);
-    const certificate = describe(this.directory, { cert, key });
+    const certificate = await describe(this.directory, { cert, key });
     if (certificate?.name === name) return { certificate, provedBy };
     throw new AcmeError("the authority sent no certificate for the name");
   }
@@ -178,9 +181,7 @@ export class Authority implements Disposable {
     } catch (error) {
       if (!(error instanceof AcmeError)) throw error;
       if (error.kind === "accountDoesNotExist") await this.#forgetAccount();
-      const refusesReplacement = ["alreadyReplaced", "malformed", "conflict"].includes(
-        error.kind ?? "",
-      );
+      const refusesReplacement = REPLACEMENT_REFUSALS.includes(error.kind ?? "");
       if (replaces === undefined || !refusesReplacement) throw error;
       return await client.createOrder(order);
     }
@@ -264,7 +265,7 @@ function requireNotInvalid({ status, error }: Order): void {
  */
 async function certificateId({ tls }: StoredCertificate): Promise<string | undefined> {
   const x509 = await import("@peculiar/x509");
-  const leaf = new x509.X509Certificate(tls.cert);
+  const leaf = new x509.X509Certificate(leafOf(tls));
   const issuer = leaf.getExtension(x509.AuthorityKeyIdentifierExtension)?.keyId;
   if (issuer === undefined) return undefined;
   const encode = (hex: string) => Buffer.from(hex, "hex").toString("base64url");

@@ -79,6 +79,11 @@ export class CertificateEntry {
     return wait;
   }
 
+  /** Does nothing for some time, in milliseconds. */
+  postpone(time: number): void {
+    this.#retryAt = performance.now() + time;
+  }
+
   status(directory: string): CertificateStatus {
     const { name, certificate, failures, problem } = this;
     const renewal = certificate && this.renewal(directory);

@@ -59,7 +59,7 @@ export class CertificateFolder {
     const damaged: string[] = [];
     for await (const { name, isFile } of Deno.readDir(this.#path)) {
       if (!isFile || !name.endsWith(ENDING)) continue;
-      const found = parseCertificate(await this.#read(name) ?? "");
+      const found = await parseCertificate(await this.#read(name) ?? "");
       if (found === undefined || fileName(found.name) !== name) damaged.push(name);
       else certificates.push(found);
     }
@@ -68,7 +68,7 @@ export class CertificateFolder {
 
   /** Returns the certificate of a name; `undefined` if there is none that can be used. */
   async find(host: string): Promise<StoredCertificate | undefined> {
-    const found = parseCertificate(await this.#read(fileName(host)) ?? "");
+    const found = await parseCertificate(await this.#read(fileName(host)) ?? "");
     return found?.name === host ? found : undefined;
   }
 

@@ -312,7 +312,7 @@ export class CertificateKeeper implements CertificateSource {
 
   /** Removes the certificate of an application that is gone, once it has expired. */
   async #retire(entry: CertificateEntry): Promise<void> {
-    if ((entry.certificate?.notAfter ?? 0) > Date.now()) return;
+    if ((entry.certificate?.notAfter ?? 0) > Date.now()) return entry.postpone(MINUTE);
     this.#entries.delete(entry.name);
     this.#waiting.get(entry.name)?.resolve();
     this.#waiting.delete(entry.name);

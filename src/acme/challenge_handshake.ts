@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createCipheriv, createHash, createHmac, sign, X509Certificate } from "node:crypto";
+import { createCipheriv, createHash, createHmac, sign } from "node:crypto";
 import { firstMessage, type HelloFields, parseMessage } from "../http1/client_hello.ts";
 import type { HandshakeAnswer, RawConnection, TlsCertificate } from "../http1/tls_certificates.ts";
 import { CHALLENGE_PROTOCOL } from "./challenges.ts";
@@ -45,7 +45,7 @@ export class ChallengeHandshake implements HandshakeAnswer {
 
   /** @param files The certificate of the challenge and its key, for ECDSA with P-256. */
   constructor({ cert, key }: TlsCertificate) {
-    this.#certificate = new X509Certificate(cert).raw;
+    this.#certificate = Buffer.from(cert.replaceAll(/-----[^-]*-----|\s/g, ""), "base64");
     this.#key = key;
   }
 

@@ -1,5 +1,5 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { TlsCertificate } from "../http1/tls_certificates.ts";
+import { TlsEnd } from "../http1/tls_end.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import type { Validity } from "./schedule.ts";
 
@@ -34,26 +34,39 @@ export function certificateText(
  *
  * @returns `undefined` if a part is missing or damaged, or if the key is not that of the certificate.
  */
-export function parseCertificate(text: string): StoredCertificate | undefined {
+export async function parseCertificate(text: string): Promise<StoredCertificate | undefined> {
   const directory = DIRECTORY.exec(text)?.[1];
   const blocks = [...text.matchAll(BLOCK)];
   const key = blocks.find(([, label]) => label?.endsWith("PRIVATE KEY"))?.[0];
   const chain = blocks.flatMap(([block, label]) => label === "CERTIFICATE" ? [block] : []);
   if (directory === undefined || key === undefined || chain.length === 0) return undefined;
-  return describe(directory, { cert: `${chain.join("\n")}\n`, key: `${key}\n` });
+  return await describe(directory, { cert: `${chain.join("\n")}\n`, key: `${key}\n` });
 }
 
 /** Returns what is in a certificate; `undefined` if it, its chain or its key cannot be used. */
-export function describe(directory: string, tls: TlsCertificate): StoredCertificate | undefined {
+export async function describe(
+  directory: string,
+  tls: TlsCertificate,
+): Promise<StoredCertificate | undefined> {
+  // The class of Node.js has no names of hosts in older versions of Deno.
+  const x509 = await import("@peculiar/x509");
   try {
-    const [leaf] = [...tls.cert.matchAll(BLOCK)].map(([block]) => new X509Certificate(block));
-    if (leaf === undefined || !leaf.checkPrivateKey(createPrivateKey(tls.key))) return undefined;
-    const name = /(?:^|, )DNS:([^,]+)/.exec(leaf.subjectAltName ?? "")?.[1]?.toLowerCase();
-    const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
+    const leaf = new x509.X509Certificate(leafOf(tls));
+    const names = leaf.getExtension(x509.SubjectAlternativeNameExtension)?.names.items ?? [];
+    const name = names.find(({ type }) => type === "dns")?.value.toLowerCase();
+    const [notBefore, notAfter] = [leaf.notBefore.getTime(), leaf.notAfter.getTime()];
     if (name === undefined || !(notBefore < notAfter)) return undefined;
+    // Throws if the key is that of another certificate, or if the runtime's TLS cannot use them: handshakes would fail.
+    new TlsEnd(tls).close();
     return { name, directory, tls, notBefore, notAfter };
   } catch {
     // Damaged by a disk, or edited by hand.
     return undefined;
   }
+}
+
+/** Returns the first certificate of a chain, in PEM. */
+export function leafOf({ cert }: TlsCertificate): string {
+  const end = "-----END CERTIFICATE-----";
+  return cert.slice(0, cert.indexOf(end) + end.length);
 }

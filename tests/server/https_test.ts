@@ -295,9 +295,28 @@ Deno.test("The metrics show the end of a certificate and failed attempts", async
   });
 });
 
+Deno.test("kvdrive healthcheck accepts the certificate of the first domain", async () => {
+  await withAuthority(async (_authority, start, data) => {
+    await using server = await start();
+    const env = {
+      KVDRIVE_DOMAIN: NAME,
+      KVDRIVE_DATA: data,
+      KVDRIVE_HTTPS_PORT: String(server.port),
+    };
+    await server.untilCertificate(NAME);
+    await server.until(() => /renewal at/.test(server.text), "the certificate is stored");
+    const { code, stdout, stderr } = await runCommand(["healthcheck"], env);
+    assertEquals([code, stdout, stderr], [0, "The server is ready.\n", ""]);
+    const other = await runCommand(["healthcheck"], { ...env, KVDRIVE_DOMAIN: OTHER });
+    assertMatch(other.stderr, /there is no certificate for other\.example\.com yet/);
+  });
+});
+
 Deno.test("Options of https that do not fit together are refused with one sentence", async () => {
   await using folder = await Folder.make();
   const domain = ["--domain", NAME];
+  const damaged = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+  const garbage = await folder.write("garbage.pem", damaged);
   const cases: [args: string[], names: RegExp][] = [
     [["--acme-email", "me@example.com"], /--acme-email needs a host name: add --domain/],
     [["--http-port", "0"], /--domain/],
@@ -308,6 +327,7 @@ Deno.test("Options of https that do not fit together are refused with one senten
     [[...domain, "--acme-email", "me"], /--acme-email/],
     [[...domain, "--acme-directory", "http://localhost/"], /--acme-directory/],
     [[...domain, "--acme-ca", folder.at("none")], /--acme-ca/],
+    [[...domain, "--acme-ca", garbage], /--acme-ca/],
     [[...domain, "--https-port", "off"], /--https-port/],
   ];
   for (const [args, names] of cases) {

@@ -17,7 +17,7 @@ import {
   httpsOrigin,
 } from "../options/https_options.ts";
 import type { ServeOptions } from "../options/serve_options.ts";
-import { printError, StartError } from "../terminal/output.ts";
+import { printError, StartError, UsageError } from "../terminal/output.ts";
 import { listen, type ListenParts } from "./listen.ts";
 import type { Observation } from "./observation.ts";
 import { readPem } from "./tls_files.ts";
@@ -178,7 +178,18 @@ export async function prepareHttps(options: ServeOptions): Promise<PreparedHttps
   const authorities = authorityFile === undefined
     ? undefined
     : await readPem("--acme-ca", authorityFile, "CERTIFICATE");
+  requireUsable(authorityFile, authorities);
   return { options: { ...options, hostname: interfaceOf(options.hostname) }, acme, authorities };
+}
+
+/** @throws {UsageError} if a file has no certificates that clients can use. */
+function requireUsable(path: string | undefined, authorities: string | undefined): void {
+  if (authorities === undefined) return;
+  try {
+    Deno.createHttpClient({ caCerts: [authorities] }).close();
+  } catch (cause) {
+    throw new UsageError(`The file of --acme-ca, ${path}, has a damaged certificate`, { cause });
+  }
 }
 
 /** Listens for plain HTTP besides https, if --port is given. @throws {StartError} if that fails. */

@@ -7,6 +7,7 @@ import { CertificateFolder } from "../../../acme/certificate_folder.ts";
 import { failureReason } from "../../../rules/system_error.ts";
 import { parseValue } from "../../options/arguments.ts";
 import type { Arguments } from "../../options/command.ts";
+import { ALL_INTERFACES } from "../../options/https_options.ts";
 import { readServeOptions } from "../../options/serve_options.ts";
 import { DURATION } from "../../options/value_types.ts";
 import { CommandError, type Environment, print, UsageError } from "../../terminal/output.ts";
@@ -49,7 +50,10 @@ async function configuredServer(env: Environment): Promise<ServerAddress> {
     ? await storedCertificate(data, acme.domains[0] ?? "")
     : tlsCert && await readCertificate(tlsCert);
   const isSecure = acme !== undefined || tlsCert !== undefined;
-  return { hostname: LOOPBACK.get(hostname) ?? hostname, port, isSecure, ownCertificate };
+  // A server with certificates of its own listens for IPv4 on "::", and on machines without IPv6.
+  const isAnywhere = acme !== undefined && hostname === ALL_INTERFACES;
+  const reached = isAnywhere ? "127.0.0.1" : LOOPBACK.get(hostname) ?? hostname;
+  return { hostname: reached, port, isSecure, ownCertificate };
 }
 
 /** Returns the certificate that a server has obtained for clients that name no host. */

@@ -55,6 +55,15 @@ Deno.test("A program in a cache is found, and one elsewhere is not", () => {
   }
 });
 
+Deno.test("A unit of a server with a host name may use the ports of http and https", () => {
+  const text = unit({ domain: "a.example.com,b.example.com", "acme-ca": "ca.pem" });
+  const options = `--domain a.example.com,b.example.com --acme-ca ${Deno.cwd()}/ca.pem\n`;
+  assertStringIncludes(text, `serve --data /var/lib/kvdrive ${options}`);
+  assertStringIncludes(text, "AmbientCapabilities=CAP_NET_BIND_SERVICE");
+  const high = { domain: "a.example.com", "https-port": "8443", "http-port": "8080" };
+  assertStringIncludes(unit(high), "CapabilityBoundingSet=\n");
+});
+
 Deno.test("Characters that systemd interprets are escaped in paths", () => {
   const text = unit({ data: '/srv/100% "my" $data\\' }, PACKED);
   const data = String.raw`"/srv/100%% \"my\" $data\\"`;
