@@ -15,6 +15,11 @@ const ROOT = fromFileUrl(new URL("../", import.meta.url));
 const LEFT_OUT = new Map([
   ["tests/server/dashboard_test.ts", "the page does not know where the store is"],
   ["tests/server/tls_test.ts", "nor do certificates"],
+  ["tests/server/https_test.ts", "the same"],
+  ["tests/server/https_slow_test.ts", "the same"],
+  ["tests/server/https_docs_test.ts", "the same"],
+  ["tests/gate/certificates_test.ts", "the same"],
+  ["tests/store/backup_certificates_test.ts", "is about the store's file"],
   ["tests/gate/smuggling_test.ts", "nor does the gate's reading of HTTP"],
   ["tests/gate/limits_test.ts", "the same"],
   ["tests/server/first_start_test.ts", "is about the data folder"],

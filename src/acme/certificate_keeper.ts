@@ -18,6 +18,9 @@ const TICK = 500;
 /** How often certificates of other processes are looked for, in milliseconds. */
 const RELOAD_INTERVAL = 5 * SECOND;
 
+/** The pause after the folder or the store could not be read, in milliseconds. */
+const ERROR_PAUSE = MINUTE;
+
 /** How long the first handshake for an application's host name waits for its certificate, in milliseconds. */
 const FIRST_WAIT = 15 * SECOND;
 
@@ -148,8 +151,12 @@ export class CertificateKeeper implements CertificateSource {
       try {
         await this.#work();
       } catch (error) {
-        this.#options.onError(error);
-        await delay(RELOAD_INTERVAL, { signal }).catch(() => {});
+        if (signal.aborted) return;
+        const { path } = this.#options.folder;
+        this.#options.onError(
+          new AcmeError(`Cannot look after the certificates in ${path}: ${failureReason(error)}`),
+        );
+        await delay(ERROR_PAUSE, { signal }).catch(() => {});
       }
       await delay(TICK, { signal }).catch(() => {});
     }
@@ -172,7 +179,10 @@ export class CertificateKeeper implements CertificateSource {
         await this.#attempt(entry);
       } else await this.#retire(entry);
     }
-    for (const entry of this.#entries.values()) await this.#askForWindow(entry);
+    for (const entry of this.#entries.values()) {
+      // If the authority is away, each question could take long.
+      if (!await this.#askForWindow(entry)) break;
+    }
   }
 
   #rank({ name, isConfigured, certificate }: CertificateEntry): number {
@@ -202,11 +212,11 @@ export class CertificateKeeper implements CertificateSource {
     const { folder, authority } = this.#options;
     using lock = await this.#lock();
     if (lock === undefined) return;
-    const stored = await folder.find(entry.name);
-    if (stored !== undefined && !entry.isUnsaved) entry.adopt(stored);
-    entry.pausedUntil = (await folder.pauses())[entry.name] ?? 0;
-    if (!entry.isDue(authority.directory)) return;
     try {
+      const stored = await folder.find(entry.name);
+      if (stored !== undefined && !entry.isUnsaved) entry.adopt(stored);
+      entry.pausedUntil = (await folder.pauses())[entry.name] ?? 0;
+      if (!entry.isDue(authority.directory)) return;
       const types = this.#typesFor(entry);
       const issued = await authority.obtain(entry.name, { types, replaced: entry.certificate });
       entry.provedBy = issued.provedBy ?? entry.provedBy;
@@ -319,20 +329,28 @@ export class CertificateKeeper implements CertificateSource {
     await this.#options.folder.remove(entry.name);
   }
 
-  /** Asks the authority when to renew a certificate, if that question is due. */
-  async #askForWindow(entry: CertificateEntry): Promise<void> {
+  /**
+   * Asks the authority when to renew a certificate, if that question is due. Without an answer, the certificate is renewed
+   * by its lifetime.
+   *
+   * @returns `false` if the authority cannot be asked.
+   */
+  async #askForWindow(entry: CertificateEntry): Promise<boolean> {
     const { authority } = this.#options;
     const { certificate } = entry;
-    if (certificate?.directory !== authority.directory || performance.now() < entry.askAt) return;
-    // Failures count as no answer: the certificate is renewed by its lifetime.
+    if (certificate?.directory !== authority.directory) return true;
+    if (performance.now() < entry.askAt) return true;
     entry.askAt = performance.now() + windowInterval(certificate);
-    const window = await authority.renewalWindow(certificate).catch(() => undefined);
-    if (window === undefined) return;
+    const window = await authority.renewalWindow(certificate).catch(() => "failed" as const);
+    if (window === "failed") return false;
+    if (window === undefined) return true;
     entry.askAt = performance.now() + windowInterval(certificate, window.retryAfter);
     const { start, end } = window;
     const known = entry.suggestedRenewal;
     // "uniform random time within the suggested window" (RFC 9773, 4.2), chosen once.
-    if (known !== undefined && known >= start && known <= end) return;
-    entry.suggestedRenewal = start + Math.random() * (end - start);
+    if (known === undefined || known < start || known > end) {
+      entry.suggestedRenewal = start + Math.random() * (end - start);
+    }
+    return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { TlsCertificate } from "../http1/tls_certificates.ts";
+import { isOutOfDescriptors } from "../http1/connection_table.ts";
 import { TlsEnd } from "../http1/tls_end.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import type { Validity } from "./schedule.ts";
@@ -55,13 +56,21 @@ export async function describe(
     const names = leaf.getExtension(x509.SubjectAlternativeNameExtension)?.names.items ?? [];
     const name = names.find(({ type }) => type === "dns")?.value.toLowerCase();
     const [notBefore, notAfter] = [leaf.notBefore.getTime(), leaf.notAfter.getTime()];
-    if (name === undefined || !(notBefore < notAfter)) return undefined;
-    // Throws if the key is that of another certificate, or if the runtime's TLS cannot use them: handshakes would fail.
-    new TlsEnd(tls).close();
+    if (name === undefined || !(notBefore < notAfter) || !isUsable(tls)) return undefined;
     return { name, directory, tls, notBefore, notAfter };
   } catch {
     // Damaged by a disk, or edited by hand.
     return undefined;
+  }
+}
+
+/** Returns whether the runtime's TLS accepts a certificate, and its key as that of the certificate. */
+function isUsable(tls: TlsCertificate): boolean {
+  try {
+    new TlsEnd(tls).close();
+    return true;
+  } catch (error) {
+    return isOutOfDescriptors(error);
   }
 }
 

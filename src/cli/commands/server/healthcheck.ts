@@ -104,7 +104,7 @@ async function checkReadiness(
   try {
     const answer = await promise;
     if (ownCertificate !== undefined && !isPresented(ownCertificate, answer.socket as TLSSocket)) {
-      return "its certificate is not the configured one";
+      return "its certificate is not that of KVDRIVE_TLS_CERT or KVDRIVE_DOMAIN";
     }
     return answer.statusCode === 200 ? undefined : `it answered ${answer.statusCode}`;
   } catch (error) {
