@@ -1,6 +1,10 @@
 import { delay } from "@std/async/delay";
-import type { ClientHello } from "../http1/client_hello.ts";
-import type { CertificateSource, Selection, TlsCertificate } from "../http1/tls_certificates.ts";
+import type { ClientHello } from "../http1/tls/client_hello.ts";
+import type {
+  CertificateSource,
+  Selection,
+  TlsCertificate,
+} from "../http1/tls/tls_certificates.ts";
 import { isoSeconds } from "../rules/dates.ts";
 import { failureReason } from "../rules/system_error.ts";
 import { HOUR, MINUTE, SECOND } from "../rules/units.ts";

@@ -1,7 +1,11 @@
 import { Buffer } from "node:buffer";
 import { createCipheriv, createHash, createHmac, sign } from "node:crypto";
-import { firstMessage, type HelloFields, parseMessage } from "../http1/client_hello.ts";
-import type { HandshakeAnswer, RawConnection, TlsCertificate } from "../http1/tls_certificates.ts";
+import { firstMessage, type HelloFields, parseMessage } from "../http1/tls/client_hello.ts";
+import type {
+  HandshakeAnswer,
+  RawConnection,
+  TlsCertificate,
+} from "../http1/tls/tls_certificates.ts";
 import { CHALLENGE_PROTOCOL } from "./challenges.ts";
 
 /** Types of records and of handshake messages (RFC 8446, 5.1 and 4). */

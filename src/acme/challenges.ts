@@ -1,4 +1,4 @@
-import type { HandshakeAnswer } from "../http1/tls_certificates.ts";
+import type { HandshakeAnswer } from "../http1/tls/tls_certificates.ts";
 
 /** How an authority checks that a host name belongs to this server. */
 export type ChallengeType = "http-01" | "tls-alpn-01";

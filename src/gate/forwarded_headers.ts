@@ -1,7 +1,7 @@
 import { errors } from "../http/http_error.ts";
 import { clientAddress, type TrustedProxies } from "../http/network/client_address.ts";
 import { NO_BODY } from "../http1/body.ts";
-import { HSTS, HSTS_HEADER } from "../http/hsts.ts";
+import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
 import { type Header, headerTokens, joinedHeader } from "../http1/headers.ts";
 import { isHost, type RequestHead, type ResponseHead } from "../http1/message_head.ts";
 import { setsSessionCookie, withoutSessionCookie } from "./session_cookie.ts";

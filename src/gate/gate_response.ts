@@ -1,5 +1,5 @@
 import { escapeHtml, Html, htmlPage, pageStyle } from "../rules/html.ts";
-import { HSTS, HSTS_HEADER } from "../http/hsts.ts";
+import { HSTS, HSTS_HEADER } from "../http/network/hsts.ts";
 import type { HttpError } from "../http/http_error.ts";
 import { requestIdOf } from "../http/request_context.ts";
 import { type Header, joinedHeader } from "../http1/headers.ts";

@@ -2,8 +2,8 @@ import { delay } from "@std/async/delay";
 import { ClientConnection } from "./client_connection.ts";
 import { ConnectionLost } from "./connection.ts";
 import { type ConnectionTable, isOutOfDescriptors } from "./connection_table.ts";
-import { TlsAcceptor, type TlsTransport } from "./tls.ts";
-import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
+import { TlsAcceptor, type TlsTransport } from "./tls/tls.ts";
+import type { CertificateSource, TlsCertificate } from "./tls/tls_certificates.ts";
 
 /** Where to listen. */
 export interface ListenAddress {

@@ -73,8 +73,8 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
   {
     name: "acme-directory",
     value: "URL",
-    help: "the certificate authority",
-    default: "https://acme-v02.api.letsencrypt.org/directory",
+    help: "the certificate authority, by the address of its directory",
+    unset: "Let's Encrypt",
   },
   {
     name: "acme-ca",
@@ -86,7 +86,7 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     name: "https-port",
     value: "PORT",
     help: "port of https with --domain; 0 picks a free one",
-    default: "443",
+    unset: "443",
   },
   {
     name: "http-port",

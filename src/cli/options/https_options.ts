@@ -8,6 +8,9 @@ export const ALL_INTERFACES = "::";
 /** The port for plain HTTP, unless configured. */
 export const DEFAULT_HTTP_PORT = 80;
 
+/** The directory of Let's Encrypt. */
+const DEFAULT_DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory";
+
 /** The standard port of https, which addresses leave out. */
 export const DEFAULT_HTTPS_PORT = 443;
 
@@ -66,14 +69,14 @@ export function listenOptions(values: OptionValues): ListenOptions {
   const acme = {
     domains,
     email: values.optional("acme-email", EMAIL),
-    directory: values.parsed("acme-directory", ACME_DIRECTORY),
+    directory: values.optional("acme-directory", ACME_DIRECTORY) ?? DEFAULT_DIRECTORY,
     authorityFile: values.text("acme-ca"),
     httpPort: values.optional("http-port", PORT_OR_OFF),
     plain: values.get("port") === undefined ? undefined : { hostname, port },
   };
   return {
     hostname: values.get("hostname")?.text ?? ALL_INTERFACES,
-    port: values.parsed("https-port", PORT),
+    port: values.optional("https-port", PORT) ?? DEFAULT_HTTPS_PORT,
     tlsCert,
     tlsKey,
     acme,

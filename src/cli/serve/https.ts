@@ -3,7 +3,7 @@ import type { CertificateStatus } from "../../acme/certificate_entry.ts";
 import { CertificateFolder } from "../../acme/certificate_folder.ts";
 import { CertificateKeeper } from "../../acme/certificate_keeper.ts";
 import { Challenges, type ChallengeType } from "../../acme/challenges.ts";
-import { httpsRedirect } from "../../http/https_redirect.ts";
+import { httpsRedirect } from "./https_redirect.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { HttpServer } from "../../http1/server.ts";
 import { hostnameOf, type HostRules } from "../../rules/hosts.ts";

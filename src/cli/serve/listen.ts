@@ -5,7 +5,7 @@ import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
 import { READER_PATIENCE } from "../../http/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
-import type { CertificateSource, TlsCertificate } from "../../http1/tls_certificates.ts";
+import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
 import type { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";

@@ -1,5 +1,5 @@
-import { hostnameOf } from "../rules/hosts.ts";
-import { errors, renderError, toHttpError } from "./http_error.ts";
+import { hostnameOf } from "../../rules/hosts.ts";
+import { errors, renderError, toHttpError } from "../../http/http_error.ts";
 
 /** The path of the answers to challenges (RFC 8555, 8.3). */
 const CHALLENGE = "/.well-known/acme-challenge/";

@@ -1,5 +1,5 @@
 import { delay } from "@std/async/delay";
-import { closeQuietly } from "./connection.ts";
+import { closeQuietly } from "../connection.ts";
 import type { TlsCertificate } from "./tls_certificates.ts";
 
 /** Time for the two ends of a relay to be matched, in milliseconds. Both are on this machine. */

@@ -1,5 +1,5 @@
 import { type ClientHello, MAX_CLIENT_HELLO, parseClientHello } from "./client_hello.ts";
-import { closeQuietly, ConnectionLost, type Transport } from "./connection.ts";
+import { closeQuietly, ConnectionLost, type Transport } from "../connection.ts";
 import type { CertificateSource, TlsCertificate } from "./tls_certificates.ts";
 import { type Relay, TlsEnd } from "./tls_end.ts";
 

@@ -1,5 +1,5 @@
 import type { ClientHello } from "./client_hello.ts";
-import type { ByteSource } from "./connection.ts";
+import type { ByteSource } from "../connection.ts";
 
 /** A certificate chain and its private key, in PEM. It is never changed: a renewed one is another object. */
 export interface TlsCertificate {

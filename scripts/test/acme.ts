@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { print } from "./package/command_line.ts";
-import { runTests, testFiles } from "./test/runner.ts";
+import { print } from "../package/command_line.ts";
+import { runTests, testFiles } from "./runner.ts";
 
 /** The version that is built. */
 const VERSION = "v2.10.1";
