@@ -253,6 +253,7 @@ export class CertificateKeeper implements CertificateSource {
     const { authority, onNotice } = this.#options;
     entry.adopt(issued);
     entry.isUnsaved = true;
+    await this.#save(entry, issued);
     const renewal = entry.renewal(authority.directory);
     const until = `valid until ${isoSeconds(issued.notAfter)}`;
     if (Date.now() >= renewal) {
@@ -265,7 +266,6 @@ export class CertificateKeeper implements CertificateSource {
     } else {
       onNotice(`The certificate of ${entry.name} is ${until}; renewal at ${isoSeconds(renewal)}`);
     }
-    await this.#save(entry, issued);
   }
 
   async #save(entry: CertificateEntry, certificate: StoredCertificate): Promise<void> {
