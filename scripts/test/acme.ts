@@ -34,8 +34,13 @@ async function run(env: Record<string, string>): Promise<number> {
 }
 
 async function isInPath(program: string): Promise<boolean> {
-  const command = new Deno.Command(program, { args: ["-h"], stdout: "null", stderr: "null" });
-  return await command.output().then(() => true, () => false);
+  try {
+    await new Deno.Command(program, { args: ["-h"], stdout: "null", stderr: "null" }).output();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return false;
+  }
 }
 
 async function build(folder: string): Promise<boolean> {
