@@ -40,9 +40,9 @@ export class TransferProgress implements Disposable {
   #done = 0;
   #total: number | undefined;
 
-  constructor(env: Environment) {
-    const advice = "kvdrive: Interrupted: run the same command again to resume\n";
-    this.bar = openProgressBar(env, () => printError(advice));
+  /** @param advice What a user does after an interruption. */
+  constructor(env: Environment, advice = "run the same command again to resume") {
+    this.bar = openProgressBar(env, () => printError(`kvdrive: Interrupted: ${advice}\n`));
   }
 
   /** Sets the total of bytes; `undefined` if unknown. */

@@ -25,7 +25,7 @@ export async function fetchArchive(call: ServerCall): Promise<void> {
   if (target === PIPE && Deno.stdout.isTerminal()) {
     throw new UsageError("An archive cannot be shown: give a file with --output, or redirect it");
   }
-  using view = new TransferProgress(call.env);
+  using view = new TransferProgress(call.env, "run the same command to begin again");
   using connection = await connect(call.args, call.env, {
     printNotice: (sentence) => view.printNotice(sentence),
     printLine: (line) => view.bar.printAbove(() => printError(line)),
