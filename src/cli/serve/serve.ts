@@ -218,13 +218,8 @@ async function run(
   let draining = false;
   const running = new RunningUploads();
   const wrongKeys = new WrongKeyLimiter();
-  const { trustedProxies, idleTimeout } = options;
   const clock = new Clock();
-  const connections = new ConnectionTable({
-    clock,
-    networkOf: (address) => connectionNetwork(address, trustedProxies),
-    stallTime: idleTimeout,
-  });
+  const connections = connectionTable(options, clock);
   const hosts = await HostRules.load(serverNames(options));
   const ownPorts = new Set<number>();
   const upstreamRules = new UpstreamRules(options.allowedUpstreams, ownPorts);
@@ -282,18 +277,30 @@ async function run(
   backups?.start();
   await Promise.race([signal.first, npx.gone]);
   draining = true;
-  const drained = Promise.all([
-    server.drain(),
-    plain?.drain(),
-    gate?.drain(),
-    backups?.stop(),
-    https?.stop(),
-  ]);
-  await deadline(drained, options.shutdownTimeout).catch(ignoreTimeout);
-  server.stop();
-  plain?.stop();
-  gate?.stop();
+  await drain([server, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
+}
+
+function connectionTable(
+  { trustedProxies, idleTimeout }: ServeOptions,
+  clock: Clock,
+): ConnectionTable {
+  return new ConnectionTable({
+    clock,
+    networkOf: (address) => connectionNetwork(address, trustedProxies),
+    stallTime: idleTimeout,
+  });
+}
+
+/** Lets servers end their connections, at most for a time in milliseconds, and stops what runs beside them. */
+async function drain(
+  servers: readonly (Pick<HttpServer, "drain" | "stop"> | undefined)[],
+  others: readonly ({ stop(): Promise<void> } | undefined)[],
+  timeout: number,
+): Promise<void> {
+  const ends = [...servers.map((one) => one?.drain()), ...others.map((one) => one?.stop())];
+  await deadline(Promise.all(ends), timeout).catch(ignoreTimeout);
+  for (const server of servers) server?.stop();
 }
 
 /** Returns what the operator should know about the data folder and the certificate now. */
