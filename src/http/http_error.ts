@@ -242,8 +242,7 @@ export const errors = {
       "There is no application here: an application has its own host name, or the path /{project_id}/{app}/ under an IP address, localhost or a name in --apps-host",
     ),
   challengeNotFound: () => notFound("There is no challenge with this token"),
-  notRedirected: () =>
-    notFound("This port only redirects to https, and only for the host names of this server"),
+  notRedirected: () => notFound("This port only redirects host names of this server to https"),
   gatePageNotFound: () =>
     notFound("There is no such page: the gate has /.kvdrive/sign-in and /.kvdrive/sign-out"),
 

@@ -396,8 +396,3 @@ Deno.test("Unknown options and arguments are refused", () => {
     assertUsage(args, {}, 'Unknown argument "2"');
   }
 });
-
-Deno.test("The variable of an option is its name in capitals", () => {
-  assertEquals(variableOf("port"), "KVDRIVE_PORT");
-  assertEquals(variableOf("shutdown-timeout"), "KVDRIVE_SHUTDOWN_TIMEOUT");
-});

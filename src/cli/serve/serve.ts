@@ -7,6 +7,7 @@ import type { StaticFiles } from "../../http/static_files.ts";
 import { withHsts } from "../../http/network/hsts.ts";
 import { RunningUploads } from "../../http/upload_slots.ts";
 import { Clock, ConnectionTable } from "../../http1/connection_table.ts";
+import type { HttpServer } from "../../http1/server.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
 import { BackupFolder } from "../../store/backup/backup_folder.ts";
@@ -277,7 +278,7 @@ async function run(
   backups?.start();
   await Promise.race([signal.first, npx.gone]);
   draining = true;
-  await drain([server, plain, gate], [backups, https], options.shutdownTimeout);
+  await drainServers([server, plain, gate], [backups, https], options.shutdownTimeout);
   clock.stop();
 }
 
@@ -293,7 +294,7 @@ function connectionTable(
 }
 
 /** Lets servers end their connections, at most for a time in milliseconds, and stops what runs beside them. */
-async function drain(
+async function drainServers(
   servers: readonly (Pick<HttpServer, "drain" | "stop"> | undefined)[],
   others: readonly ({ stop(): Promise<void> } | undefined)[],
   timeout: number,

@@ -5,6 +5,7 @@ import {
   projectJson,
   projectKeyJson,
   projectUsageJson,
+  sumOf,
 } from "../../../api/admin/json.ts";
 import type {
   Administration,
@@ -27,6 +28,7 @@ import { HostRules, type ServerNames } from "../../../rules/hosts.ts";
 import { appNameProblem, MAX_LIST } from "../../../rules/names.ts";
 import { PERMISSIONS } from "../../../rules/rights.ts";
 import { keyPrefix } from "../../../rules/secrets.ts";
+import { DAY } from "../../../rules/units.ts";
 import type { ListedEvent } from "../../../store/accounts/events.ts";
 import type { ProjectInfo } from "../../../store/accounts/projects.ts";
 import { AccessIsOff, BeingDeleted } from "../../../store/engine/errors.ts";
@@ -201,10 +203,21 @@ export class LocalAdministration implements Administration {
     }));
   }
 
-  listUsage(): Promise<UsageDay[]> {
-    throw new CommandError(
-      "The figures of each day need a server: log in with kvdrive login, or give its address with --url",
-    );
+  async listUsage(project: string | undefined, days: number): Promise<UsageDay[]> {
+    const info = project === undefined ? undefined : await requireProject(this.#store, project);
+    const present = project === undefined
+      ? await this.#store.usage()
+      : await this.#store.drives(project);
+    const { files, bytes } = sumOf(present);
+    const listed = await this.#store.usageHistory.list({
+      ...(info && { project: info.project, created: info.created }),
+      days,
+      stock: { files, bytes },
+    });
+    return listed.map(({ day, ...figures }) => ({
+      date: new Date(day * DAY).toISOString().slice(0, "2026-11-22".length),
+      ...figures,
+    }));
   }
 
   async #detailsOf(info: ProjectInfo): Promise<ProjectDetails> {
