@@ -1,4 +1,4 @@
-import { ChevronDown, ChevronUp, Pause, Play, X } from "lucide";
+import { ChevronDown, Pause, Play, X } from "lucide";
 import { useState } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
@@ -35,7 +35,8 @@ export function TransferCard() {
               <UploadActions totals={totals} />
               {tasks.length === 0 ? null : (
                 <IconButton
-                  icon={isOpen ? ChevronDown : ChevronUp}
+                  icon={ChevronDown}
+                  class="transfer-toggle"
                   label={isOpen ? "Hide the list" : "Show the list"}
                   aria-expanded={isOpen}
                   onClick={() => setOpen(!isOpen)}

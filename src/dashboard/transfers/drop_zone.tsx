@@ -1,4 +1,4 @@
-import { FileUp, FolderUp, Upload } from "lucide";
+import { File, Folder, Upload } from "lucide";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useApp } from "../core/context.ts";
@@ -48,15 +48,15 @@ export function UploadButton({ place }: { place: Place }) {
   const transfers = useSharedTransfers();
   if (!mayUpload(app.session, place)) return null;
   const choose = async (isFolder: boolean) => {
-    const { items, folders } = await chooseFiles({ isFolder });
-    if (items.length > 0) await transfers.upload(place, items, folders);
+    const { items } = await chooseFiles({ isFolder });
+    if (items.length > 0) await transfers.upload(place, items);
   };
   const open = (event: MouseEvent) => {
     // Phones have no dialog for folders.
     if (matchMedia("(pointer: coarse)").matches) return void choose(false);
     const items = [
-      { label: "Files", icon: FileUp, run: () => void choose(false) },
-      { label: "Folder", icon: FolderUp, run: () => void choose(true) },
+      { label: "Files", icon: File, run: () => void choose(false) },
+      { label: "Folder", icon: Folder, run: () => void choose(true) },
     ];
     void openMenu(app, event.currentTarget as HTMLElement, items, "Upload");
   };
@@ -113,7 +113,7 @@ function acceptDrops(
     const files = event.clipboardData?.files ?? [];
     if (files.length === 0 || hasDialog() || isField(event.target)) return;
     event.preventDefault();
-    void send(transfers, place, pastedFiles(files));
+    void transfers.upload(place, pastedFiles(files).items);
   });
 }
 
@@ -133,15 +133,7 @@ export async function uploadDropped(
       throw new Error("The dropped files cannot be read: choose them with “Upload”");
     });
   });
-  if (chosen !== undefined) await send(transfers, place, chosen);
-}
-
-async function send(
-  transfers: Transfers,
-  place: Place,
-  { items, folders }: Chosen,
-): Promise<void> {
-  await transfers.upload(place, items, folders);
+  if (chosen !== undefined) await transfers.upload(place, chosen.items, chosen.folders);
 }
 
 /** Whether files of the disk are dragged. */

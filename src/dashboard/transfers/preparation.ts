@@ -143,7 +143,7 @@ async function requireSpace(
   const needed = fresh.reduce((sum, { file }) => sum + file.size, 0);
   if (needed <= left) return;
   throw new Error(
-    `Not enough space: ${plural(fresh.length, "file")} need ${formatBytes(needed)}, ` +
-      `but the project has ${formatBytes(left)} left of ${formatBytes(max_bytes)}`,
+    `Not enough space for ${plural(fresh.length, "file")} of ${formatBytes(needed)}: ` +
+      `the project has ${formatBytes(left)} left of ${formatBytes(max_bytes)}`,
   );
 }

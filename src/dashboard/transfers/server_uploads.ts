@@ -1,7 +1,6 @@
 import { type Api, dataOf } from "../core/api.ts";
-import { ApiError } from "../core/api_error.ts";
 import { eachOf } from "./schedule.ts";
-import type { UploadTarget } from "./server_calls.ts";
+import type { ServerCalls, UploadTarget } from "./server_calls.ts";
 
 /** An open upload on the server, and what has arrived of it. */
 export interface ServerUpload extends UploadTarget {
@@ -19,8 +18,7 @@ const AT_ONCE = 4;
 
 /** Returns the open uploads of a project, the oldest first. @throws {ApiError} */
 export async function openUploads(
-  api: Api,
-  project: string,
+  { api, server, project }: { api: Api; server: ServerCalls; project: string },
   signal: AbortSignal,
 ): Promise<ServerUpload[]> {
   const { drives } = await dataOf(
@@ -40,32 +38,13 @@ export async function openUploads(
   });
   found.sort((a, b) => a.created < b.created ? -1 : 1);
   const shown = found.slice(0, MAX_SHOWN);
-  const over = new Set<ServerUpload>();
+  const open: ServerUpload[] = [];
   await eachOf(shown, AT_ONCE, async (upload) => {
-    try {
-      upload.received = await receivedOf(api, upload, signal);
-    } catch (error) {
-      // It was completed or aborted since the list was loaded.
-      if (!(error instanceof ApiError && [404, 409].includes(error.status))) throw error;
-      over.add(upload);
-    }
+    const parts = await server.parts(upload, upload.id, signal);
+    // It may have been completed or aborted since the list was loaded.
+    if (parts === undefined) return;
+    upload.received = parts.reduce((sum, { size }) => sum + size, 0);
+    open.push(upload);
   });
-  return shown.filter((upload) => !over.has(upload));
-}
-
-async function receivedOf(
-  api: Api,
-  { project, drive, name, id }: ServerUpload,
-  signal: AbortSignal,
-): Promise<number> {
-  const { parts } = await dataOf(
-    api.GET("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
-      params: {
-        path: { project_id: project, drive_name: drive, upload_id: id },
-        query: { name },
-      },
-      signal,
-    }),
-  );
-  return parts.reduce((sum, { size }) => sum + size, 0);
+  return shown.filter((upload) => open.includes(upload));
 }

@@ -30,6 +30,8 @@ export class Transfers {
   readonly #finished = signal<readonly Place[]>([]);
   readonly #version = signal(0);
   readonly #step = signal("");
+  /** The calls of uploads. */
+  readonly server: ServerCalls;
   readonly #tools: UploadTools;
   readonly #leaving = new AbortController();
   #tasks: UploadTask[] = [];
@@ -42,8 +44,9 @@ export class Transfers {
   #isTicking = false;
 
   constructor(readonly app: App) {
+    this.server = new ServerCalls(app);
     this.#tools = {
-      server: new ServerCalls(app),
+      server: this.server,
       records: new UploadRecords(storage()),
       requests: new Limiter(REQUESTS_AT_ONCE),
       tab: Math.random().toString(36).slice(2),
@@ -210,7 +213,7 @@ export class Transfers {
       const others = this.#tasks.filter(({ state, target }) =>
         state === "waiting" && target.project === project && target.drive === drive
       );
-      for (const other of others) other.fail(new Error(task.message));
+      for (const other of others) other.fail(new Error("Not sent, for the same reason"));
     }
     this.#pump();
   }
@@ -296,9 +299,11 @@ export class Transfers {
 
 /** The browser's storage, unless it is disabled. */
 function storage(): Storage | undefined {
+  let found: Storage | undefined;
   try {
-    return localStorage;
+    found = localStorage;
   } catch {
-    return undefined;
+    // Nothing is remembered then.
   }
+  return found;
 }

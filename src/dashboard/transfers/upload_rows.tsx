@@ -1,14 +1,4 @@
-import {
-  CircleAlert,
-  CircleCheck,
-  CirclePause,
-  File,
-  FolderOpen,
-  Pause,
-  Play,
-  RotateCw,
-  X,
-} from "lucide";
+import { CircleAlert, CircleCheck, File, FolderOpen, Pause, Play, RefreshCw, X } from "lucide";
 import type { IconNode } from "lucide";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
@@ -33,8 +23,8 @@ const ORDER: readonly (readonly UploadState[])[] = [
 
 const ICONS: Partial<Record<UploadState, IconNode>> = {
   failed: CircleAlert,
-  interrupted: CirclePause,
-  paused: CirclePause,
+  interrupted: CircleAlert,
+  paused: Pause,
   done: CircleCheck,
 };
 
@@ -123,7 +113,7 @@ function Actions({ task, label }: { task: UploadTask; label: string }) {
     waiting: [Pause, "Pause", () => transfers.pause([task])],
     running: [Pause, "Pause", () => transfers.pause([task])],
     paused: [Play, "Resume", () => transfers.resume([task])],
-    failed: [RotateCw, "Retry", () => transfers.resume([task])],
+    failed: [RefreshCw, "Retry", () => transfers.resume([task])],
     interrupted: [FolderOpen, "Choose the file of", choose],
   };
   const action = actions[state];

@@ -1,4 +1,4 @@
-import { CloudUpload, Trash2 } from "lucide";
+import { Trash2, Upload } from "lucide";
 import { useEffect } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { formatBytes, formatRelative } from "../core/format.ts";
@@ -32,8 +32,9 @@ const COLUMNS: Column<ServerUpload>[] = [
 export function Uploads({ project }: { project: string }) {
   const { api } = useApp();
   const transfers = useSharedTransfers();
+  const { server } = transfers;
   void transfers.version.value;
-  const open = useResource((signal) => openUploads(api, project, signal), [project]);
+  const open = useResource((signal) => openUploads({ api, server, project }, signal), [project]);
   const totals = totalsOf(transfers.tasks);
   const { reload } = open;
   useEffect(() => {
@@ -71,28 +72,24 @@ function Others({ uploads, reload, hasTasks }: {
   hasTasks: boolean;
 }) {
   const app = useApp();
+  const { server } = useSharedTransfers();
   if (uploads.length === 0) {
     return hasTasks ? null : (
       <Empty
-        icon={CloudUpload}
+        icon={Upload}
         title="No uploads"
         text="Files on their way to the server are listed here, also those of other programs."
       />
     );
   }
-  const abort = async ({ project, drive, name, id }: ServerUpload) => {
+  const abort = async (upload: ServerUpload) => {
     const isAgreed = await confirm(app, {
-      title: `Abort the upload of “${labelOf({ name })}”?`,
+      title: `Abort the upload of “${labelOf(upload)}”?`,
       text: "The program that sends it fails. What has arrived is deleted.",
       action: "Abort upload",
     });
     if (!isAgreed) return;
-    await app.api.DELETE("/v1/{project_id}/{drive_name}/uploads/{upload_id}", {
-      params: {
-        path: { project_id: project, drive_name: drive, upload_id: id },
-        query: { name },
-      },
-    });
+    await server.abort(upload, upload.id);
     app.toasts.success("Upload aborted");
     reload();
   };
