@@ -51,9 +51,10 @@ export function UploadButton({ place }: { place: Place }) {
     const { items } = await chooseFiles({ isFolder });
     if (items.length > 0) await transfers.upload(place, items);
   };
+  // Phones have no dialog for folders.
+  const isTouch = matchMedia("(pointer: coarse)").matches;
   const open = (event: MouseEvent) => {
-    // Phones have no dialog for folders.
-    if (matchMedia("(pointer: coarse)").matches) return void choose(false);
+    if (isTouch) return void choose(false);
     const items = [
       { label: "Files", icon: File, run: () => void choose(false) },
       { label: "Folder", icon: Folder, run: () => void choose(true) },
@@ -61,7 +62,12 @@ export function UploadButton({ place }: { place: Place }) {
     void openMenu(app, event.currentTarget as HTMLElement, items, "Upload");
   };
   return (
-    <Button kind="primary" icon={Upload} aria-haspopup="menu" onClick={open}>
+    <Button
+      kind="primary"
+      icon={Upload}
+      aria-haspopup={isTouch ? undefined : "menu"}
+      onClick={open}
+    >
       Upload
     </Button>
   );

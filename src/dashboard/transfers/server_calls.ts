@@ -158,6 +158,7 @@ export class ServerCalls {
       request.onabort = () => reject(signal.reason);
       request.onerror = () => reject(unreachable());
       request.onload = () => {
+        this.#app.connection.succeeded();
         if (request.status < 300) resolve();
         else this.#refused(request, csrf).then(reject);
       };

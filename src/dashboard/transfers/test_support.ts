@@ -101,7 +101,7 @@ export function toolsOf(
     records,
     requests: new Limiter(4),
     tab: "t",
-    wait: (milliseconds) => Promise.resolve(void waits.push(milliseconds)),
+    wait: (milliseconds: number) => Promise.resolve(void waits.push(milliseconds)),
     onChange: () => {},
   };
 }

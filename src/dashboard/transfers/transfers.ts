@@ -1,4 +1,5 @@
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
+import { ApiError } from "../core/api_error.ts";
 import type { App } from "../core/context.ts";
 import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
@@ -50,7 +51,7 @@ export class Transfers {
       records: new UploadRecords(storage()),
       requests: new Limiter(REQUESTS_AT_ONCE),
       tab: Math.random().toString(36).slice(2),
-      wait: (milliseconds, signal) => this.#wait(milliseconds, signal),
+      wait: (...wait) => this.#wait(...wait),
       onChange: () => this.#changed(),
     };
   }
@@ -82,6 +83,9 @@ export class Transfers {
       if (this.#tasks.some(({ isActive }) => isActive)) event.preventDefault();
     }, { signal });
     addEventListener("pagehide", () => this.#remember(), { signal });
+    for (const type of ["dragover", "drop"] as const) {
+      addEventListener(type, refuseFiles, { signal });
+    }
     this.#restore().catch((error) => this.app.toasts.error(error));
   }
 
@@ -245,9 +249,11 @@ export class Transfers {
     if (this.#running > 0) this.#timer = setTimeout(() => this.#tick(), IDLE_TICK);
   }
 
-  /** Waits for a time, or until the server answers again after it was out of reach. */
-  #wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  /** Waits for a time; if the server was out of reach, not longer than until it answers again. */
+  #wait(milliseconds: number, error: unknown, signal: AbortSignal): Promise<void> {
     const { connection } = this.app;
+    const isLost = error instanceof ApiError && error.status === 0;
+    if (isLost) connection.failed(0);
     return new Promise((resolve, reject) => {
       const { value } = connection.restored;
       const end = () => {
@@ -259,7 +265,7 @@ export class Transfers {
       };
       const timer = setTimeout(end, milliseconds);
       const unsubscribe = connection.restored.subscribe((now) => {
-        if (now !== value) queueMicrotask(end);
+        if (isLost && now !== value) queueMicrotask(end);
       });
       signal.addEventListener("abort", end);
     });
@@ -295,6 +301,14 @@ export class Transfers {
     this.#tools.records.save(lost.map(({ record }) => record));
     for (const task of lost) task.isRecorded = true;
   }
+}
+
+/** Where no view takes dropped files, the browser would show one in place of the page. */
+function refuseFiles(event: DragEvent): void {
+  const { dataTransfer, defaultPrevented } = event;
+  if (defaultPrevented || !dataTransfer?.types.includes("Files")) return;
+  event.preventDefault();
+  dataTransfer.dropEffect = "none";
 }
 
 /** The browser's storage, unless it is disabled. */

@@ -83,7 +83,7 @@ function Row({ task }: { task: UploadTask }) {
         >
           {label}
         </a>
-        <span class="upload-details">{detailsOf(task)}</span>
+        <span class="upload-details" title={task.message}>{detailsOf(task)}</span>
         {isOpen
           ? (
             <progress

@@ -30,8 +30,8 @@ export interface UploadTools {
   requests: Limiter;
   /** The id of this tab. */
   tab: string;
-  /** Waits before the next attempt. @throws The signal's reason. */
-  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Waits after a failure, before the next attempt. @throws The signal's reason. */
+  wait: (milliseconds: number, error: unknown, signal: AbortSignal) => Promise<void>;
   /** Called after every change of an upload. */
   onChange: (task: UploadTask) => void;
 }
@@ -159,6 +159,8 @@ export class UploadTask {
   resume(file = this.#file): void {
     if (this.isActive || this.state === "done" || file === undefined) return;
     this.#file = file;
+    // Now this tab sends it.
+    if (this.state === "interrupted") this.#tools.records.save([this.record]);
     this.#set("waiting");
   }
 
@@ -271,7 +273,7 @@ export class UploadTask {
         // Browsers report a file that cannot be read like a network that failed.
         if (!await isReadable(this.#file)) throw new Error(UNREADABLE);
         this.#say(`${sentenceOf(error)}: trying again`);
-        await wait(milliseconds, signal);
+        await wait(milliseconds, error, signal);
       }
     }
   }

@@ -108,9 +108,10 @@ Deno.test("After a reload the same file continues with the missing parts", async
   const [record] = records.all();
   assertEquals(record?.uploadId, "u1");
   if (record === undefined) return;
-  const second = UploadTask.ofRecord(record, toolsOf(server, records));
+  const second = UploadTask.ofRecord(record, { ...toolsOf(server, records), tab: "later" });
   assertEquals([second.state, second.isOf(fileOf(LARGE, 2))], ["interrupted", false]);
   second.resume(fileOf(LARGE));
+  assertEquals(records.all().map(({ tab, uploadId }) => [tab, uploadId]), [["later", "u1"]]);
   await second.run();
   assertEquals(second.state, "done");
   assertEquals(server.calls, ["parts", "part 3", "complete"]);
