@@ -237,7 +237,7 @@ test("Uploads continue in other views, can be paused and canceled, and warn befo
   const again = await folder.write("other.bin", FILM_BYTES);
   await chooseToUpload(page, "Files", [again]);
   await waitUntil(async () => (await openUploads(drive)).length === 1, "an upload");
-  await card(page).getByRole("button", { name: "Close the list" }).click();
+  await card(page).getByRole("button", { name: "Cancel all" }).click();
   await dialog(page, "Cancel 1 upload?").getByRole("button", { name: "Cancel upload" }).click();
   await waitUntil(async () => (await openUploads(drive)).length === 0, "the end of the upload");
   await card(page).waitFor({ state: "detached" });

@@ -1,4 +1,5 @@
-import { ChevronDown, Pause, Play, X } from "lucide";
+import { ChevronDown, Pause, Play, RefreshCw, X } from "lucide";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type App, useApp } from "../core/context.ts";
 import { plural } from "../core/format.ts";
@@ -32,8 +33,7 @@ export function TransferCard() {
           <section class="transfer-card" aria-label="Uploads">
             <header class="transfer-head">
               <UploadSummary totals={totals} step={step} />
-              <UploadActions totals={totals} />
-              {tasks.length === 0 ? null : (
+              <UploadActions totals={totals}>
                 <IconButton
                   icon={ChevronDown}
                   class="transfer-toggle"
@@ -41,7 +41,7 @@ export function TransferCard() {
                   aria-expanded={isOpen}
                   onClick={() => setOpen(!isOpen)}
                 />
-              )}
+              </UploadActions>
             </header>
             {isOpen && tasks.length > 0 ? <UploadRows max={MAX_ROWS} /> : null}
           </section>
@@ -75,9 +75,15 @@ export function UploadSummary({ totals, step }: { totals: Totals; step: string }
 }
 
 /** The buttons for all uploads. */
-export function UploadActions({ totals: { count } }: { totals: Totals }) {
+export function UploadActions({ totals: { count }, children }: {
+  totals: Totals;
+  /** Other buttons. */
+  children?: ComponentChildren;
+}) {
   const app = useApp();
   const transfers = useSharedTransfers();
+  const { tasks } = transfers;
+  if (tasks.length === 0) return null;
   const isActive = count.waiting + count.running > 0;
   const isStopped = count.paused + count.failed > 0;
   return (
@@ -87,15 +93,18 @@ export function UploadActions({ totals: { count } }: { totals: Totals }) {
         : isStopped
         ? (
           <IconButton
-            icon={Play}
+            icon={count.paused > 0 ? Play : RefreshCw}
             label={count.paused > 0 ? "Resume all" : "Retry all"}
             onClick={() => transfers.resume()}
           />
         )
         : null}
-      {transfers.tasks.length === 0
-        ? null
-        : <IconButton icon={X} label="Close the list" onClick={() => closeAll(app, transfers)} />}
+      {children}
+      <IconButton
+        icon={X}
+        label={count.done === tasks.length ? "Close the list" : "Cancel all"}
+        onClick={() => closeAll(app, transfers)}
+      />
     </>
   );
 }
