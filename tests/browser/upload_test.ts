@@ -8,6 +8,7 @@ import { suite } from "./support/suite.ts";
 import {
   card,
   chooseToUpload,
+  drag,
   drop,
   FILM,
   FILM_BYTES,
@@ -56,6 +57,27 @@ test("Files and folders are dropped anywhere; a folder without files appears too
   assertEquals(await drive.text("trip/day 1/119.txt"), "119");
   await openFolder(fixture, "photos", "trip");
   await entry(page, "empty").waitFor();
+});
+
+test("A folder of the list takes what is dropped onto it", async (fixture) => {
+  const { page, project } = fixture;
+  await project.drive("photos").put("pets/cat.jpg", "a cat");
+  await openPhotos(fixture);
+  await using folder = await Folder.make();
+  await Deno.mkdir(folder.at("dogs"));
+  await folder.write("dogs/rex.txt", "rex");
+  const box = await entry(page, "pets").boundingBox();
+  assert(box !== null);
+  const at = { x: box.x + 80, y: box.y + box.height / 2 };
+  const paths = [folder.at("dogs")];
+  await drag(fixture, paths, { ...at, types: ["dragEnter", "dragOver"] });
+  const hint = page.getByText("Drop to upload to “photos”");
+  await hint.waitFor();
+  await page.screenshot({ path: new URL("screenshots/upload-drop.png", import.meta.url).pathname });
+  await drag(fixture, paths, { ...at, types: ["drop"] });
+  await hint.waitFor({ state: "detached" });
+  await card(page).getByText("1 upload done").waitFor();
+  assertEquals(await project.drive("photos").text("pets/dogs/rex.txt"), "rex");
 });
 
 test("A chosen folder goes into the open folder", async (fixture) => {

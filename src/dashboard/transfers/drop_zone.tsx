@@ -107,10 +107,13 @@ function acceptDrops(
   listen("dragenter", (event) => move(event, 1));
   listen("dragleave", (event) => move(event, -1));
   listen("dragover", (event) => move(event, 0));
-  listen("drop", (event) => {
+  const end = () => {
     depth = 0;
     onOver(false);
-    // A folder of the list may have taken it.
+  };
+  // A folder of the list may take it, and tell nobody.
+  document.addEventListener("drop", end, { signal, capture: true });
+  listen("drop", (event) => {
     if (event.defaultPrevented || !hasFiles(event)) return;
     event.preventDefault();
     if (event.dataTransfer !== null) void uploadDropped(transfers, place, event.dataTransfer);

@@ -47,14 +47,29 @@ export async function chooseToUpload(
   await chooser.setFiles(files);
 }
 
-/** Drops files and folders of the disk onto the middle of the page, after showing where they go. */
-export async function drop({ page, context }: Fixture, paths: string[]): Promise<void> {
+/** Drags files and folders of the disk over a place of the page. */
+export async function drag(
+  { page, context }: Fixture,
+  paths: string[],
+  { types, x = 640, y = 300 }: { types: readonly DragType[]; x?: number; y?: number },
+): Promise<void> {
   const devTools = await context.newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
-  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
-    await devTools.send("Input.dispatchDragEvent", { type, x: 640, y: 300, data });
+  for (const type of types) {
+    await devTools.send("Input.dispatchDragEvent", { type, x, y, data });
   }
   await devTools.detach();
+}
+
+type DragType = "dragEnter" | "dragOver" | "drop";
+
+/** Drops files and folders of the disk onto the page. @param at Where; by default in the middle. */
+export async function drop(
+  fixture: Fixture,
+  paths: string[],
+  at: { x?: number; y?: number } = {},
+): Promise<void> {
+  await drag(fixture, paths, { ...at, types: ["dragEnter", "dragOver", "drop"] });
 }
 
 /** Holds all requests for a part, so that the upload stays in progress. */
