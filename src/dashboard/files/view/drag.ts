@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { useSharedTransfers } from "../../transfers/context.tsx";
+import { uploadDropped } from "../../transfers/drop_zone.tsx";
 import { labelOf } from "../entry.ts";
 import { type FolderModel, useFolder } from "./folder_model.ts";
 import { indexAt } from "./pointer.ts";
@@ -97,15 +98,14 @@ async function accept(
   path: string,
 ): Promise<void> {
   const text = event.dataTransfer?.getData(DRAG_TYPE) ?? "";
-  const files = [...event.dataTransfer?.files ?? []];
-  if (text === "" && files.length === 0) return;
+  const files = event.dataTransfer?.files ?? [];
+  if (event.dataTransfer === null || (text === "" && files.length === 0)) return;
   event.preventDefault();
   event.stopPropagation();
   const { place, actions, room } = folder;
   try {
     if (text === "") {
-      const items = files.map((file) => ({ file, path: file.name }));
-      return await transfers.upload({ ...place, path }, items);
+      return await uploadDropped(transfers, { ...place, path }, event.dataTransfer);
     }
     const { project, drive, names } = JSON.parse(text) as DragContent;
     if (project !== place.project || drive !== place.drive) {
