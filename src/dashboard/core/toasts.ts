@@ -20,10 +20,22 @@ const MAX_TOASTS = 4;
 /** The messages in the corner of the page. */
 export class Toasts {
   readonly #shown = signal<readonly Toast[]>([]);
+  readonly #lists = signal<readonly object[]>([]);
   #next = 1;
 
   get shown(): ReadonlySignal<readonly Toast[]> {
     return this.#shown;
+  }
+
+  /** The list that shows them: the newest one, as a modal dialog covers those below it. */
+  get list(): object | undefined {
+    return this.#lists.value.at(-1);
+  }
+
+  /** Shows the messages in a list from now on. Returns a function that ends this. */
+  attach(list: object): () => void {
+    this.#lists.value = [...this.#lists.peek(), list];
+    return () => void (this.#lists.value = this.#lists.peek().filter((one) => one !== list));
   }
 
   success(text: string, action?: Toast["action"]): void {

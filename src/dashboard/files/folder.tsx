@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import { links } from "../core/links.ts";
 import { Details } from "../preview/details.tsx";
@@ -8,6 +8,7 @@ import { DropZone } from "../transfers/drop_zone.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
+import { selectOnly } from "./listing/selection.ts";
 import { Footer } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
 import { FolderContext, type FolderModel, mayWrite } from "./view/folder_model.ts";
@@ -85,33 +86,35 @@ function Preview({ folder, name }: { folder: FolderModel; name: string | null })
   const { place, rows, room: { app }, isSearching, query, source } = folder;
   const whole = name === null ? "" : isSearching ? name : place.path + name;
   const files = useMemo(() => rows.value.filter(({ kind }) => kind === "file"), [rows.value]);
-  const isThere = files.some((file) => file.name === whole);
+  const index = files.findIndex((file) => file.name === whole);
+  const isThere = index >= 0;
   const isGone = name !== null && !isThere && source.value.progress.value === "complete";
   const here = links.folder(place.project, place.drive, place.path, { q: query.value });
-  useEffect(() => {
-    if (!isGone) return;
-    app.toasts.info(`“${labelOf({ name: whole })}” is not here`);
-    app.router.replace(here);
-  }, [isGone]);
-  if (name === null || !isThere) return null;
+  const shown = useRef({ name: "", index: 0 });
+  if (isThere) shown.current = { name: whole, index };
+  const move = (name: string) => {
+    const { state } = history;
+    app.router.replace(folder.hashOf({ kind: "file", name }));
+    history.replaceState(state, "");
+    folder.selection.value = selectOnly(name);
+  };
   const close = () => {
     // Back leads to the list with its place and selection.
     if (Object(history.state).isPreview === true) history.back();
     else app.router.replace(here);
   };
-  return (
-    <Lightbox
-      place={place}
-      files={files}
-      name={whole}
-      onMove={(name) => {
-        const { state } = history;
-        app.router.replace(folder.hashOf({ kind: "file", name }));
-        history.replaceState(state, "");
-      }}
-      onClose={close}
-    />
-  );
+  // A file that is deleted while it is shown makes room for the next one.
+  const wasShown = !isThere && shown.current.name === whole;
+  const next = wasShown ? files[Math.min(shown.current.index, files.length - 1)] : undefined;
+  useEffect(() => {
+    if (!isGone) return;
+    if (next !== undefined) return move(next.name);
+    if (!wasShown) app.toasts.info(`“${labelOf({ name: whole })}” is not here`);
+    app.router.replace(here);
+  }, [isGone]);
+  const visible = isThere ? whole : next?.name;
+  if (name === null || visible === undefined) return null;
+  return <Lightbox place={place} files={files} name={visible} onMove={move} onClose={close} />;
 }
 
 /** Searches, and lets the address follow: Back ends the search. */

@@ -1,4 +1,5 @@
 import { CircleAlert, CircleCheck, Info, X } from "lucide";
+import { useEffect, useMemo } from "preact/hooks";
 import { useApp } from "../core/context.ts";
 import type { Toast } from "../core/toasts.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -6,12 +7,18 @@ import { Icon } from "./icon.tsx";
 
 const ICONS = { success: CircleCheck, error: CircleAlert, info: Info };
 
-/** The messages in the corner. Screen readers announce them. */
+/**
+ * The messages in the corner. Screen readers announce them. A modal view has a list of its own, in place of that of the
+ * page, which cannot be used below it.
+ */
 export function ToastList() {
   const { toasts } = useApp();
+  const list = useMemo(() => ({}), []);
+  useEffect(() => toasts.attach(list), []);
+  const shown = toasts.list === list ? toasts.shown.value : [];
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.shown.value.map((toast) => <ToastCard key={toast.id} toast={toast} />)}
+      {shown.map((toast) => <ToastCard key={toast.id} toast={toast} />)}
     </div>
   );
 }

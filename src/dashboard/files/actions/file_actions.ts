@@ -1,6 +1,5 @@
 import { Copy, Download, FolderInput, FolderPlus, Link, Pencil, Share2, Trash2 } from "lucide";
 import { type Signal, signal } from "@preact/signals";
-import { dataOf } from "../../core/api.ts";
 import type { App } from "../../core/context.ts";
 import { plural } from "../../core/format.ts";
 import { links } from "../../core/links.ts";
@@ -12,6 +11,7 @@ import { DriveFiles, type Target } from "./drive_files.ts";
 import { confirmRemoval, type Removal } from "./removal.tsx";
 import { labelProblem, mayGoTo, nameIn } from "./naming.ts";
 import { chooseTarget } from "./target_dialog.tsx";
+import { ticketsOf } from "./tickets.ts";
 import { askForFolder } from "./new_folder.tsx";
 import { Relocation } from "./relocation.tsx";
 
@@ -151,20 +151,14 @@ export class FileActions {
   async download(entries: readonly Entry[]): Promise<void> {
     const [first] = entries;
     if (first === undefined) return;
-    const { project, drive } = this.place;
-    const names = entries.filter(({ kind }) => kind === "file").map(({ name }) => name);
-    const prefixes = entries.filter(({ kind }) => kind === "folder").map(({ name }) => name);
-    const { url } = await dataOf(this.app.api.POST("/dashboard/downloads", {
-      body: { project_id: project, drive_name: drive, names, prefixes },
-    }));
     const isFile = entries.length === 1 && first.kind === "file";
-    const zip = `${entries.length === 1 ? labelOf(first) : drive}.zip`;
-    const query = isFile
-      ? new URLSearchParams({ name: first.name, download: "true" })
-      : new URLSearchParams({ zip });
+    const tickets = ticketsOf(this.app);
+    const address = isFile
+      ? await tickets.addressOf(this.place, first.name, true)
+      : await tickets.archiveOf(this.place, entries);
     // The browser's own download: of any size, and it can be resumed.
     const anchor = document.createElement("a");
-    anchor.href = `${url}?${query}`;
+    anchor.href = address;
     anchor.download = "";
     anchor.click();
   }

@@ -121,8 +121,8 @@ function Name({ entry }: { entry: Entry }) {
   );
 }
 
-/** Gives the focus back to the list after a name was edited. */
-function focusRow({ name }: Entry): void {
+/** Gives the focus back to the list after a name was edited, or a file was shown. */
+export function focusRow({ name }: Pick<Entry, "name">): void {
   requestAnimationFrame(() => {
     const rows = [...document.querySelectorAll<HTMLElement>(".entry")];
     const row = rows.find(({ dataset }) => dataset["name"] === name) ??

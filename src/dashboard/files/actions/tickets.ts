@@ -1,0 +1,96 @@
+import { dataOf } from "../../core/api.ts";
+import type { App } from "../../core/context.ts";
+import { type Entry, folderOf, labelOf } from "../entry.ts";
+
+/** A ticket is replaced this long before it ends, in milliseconds: a video may still play. */
+const RESERVE = 10 * 60_000;
+/** Folders whose tickets are kept. */
+const MAX_TICKETS = 50;
+
+interface Ticket {
+  url: string;
+  expires: number;
+}
+
+/** What a ticket opens: a folder of a drive. */
+interface Folder {
+  project: string;
+  drive: string;
+  /** Empty, or with a slash at its end. */
+  path: string;
+}
+
+/** Addresses that open files without the headers of the API, for images, players and downloads of the browser. */
+export class Tickets {
+  readonly #tickets = new Map<string, Promise<Ticket>>();
+
+  constructor(private readonly app: Pick<App, "api" | "session">) {}
+
+  /** Returns the address of a file. A folder has one ticket, which is used until shortly before it ends. @throws {ApiError} */
+  async addressOf(
+    { project, drive }: Omit<Folder, "path">,
+    name: string,
+    isDownload = false,
+  ): Promise<string> {
+    const { url } = await this.#ticketOf({ project, drive, path: folderOf({ name }) });
+    return `${url}?${new URLSearchParams({ name, ...(isDownload ? { download: "true" } : {}) })}`;
+  }
+
+  /** Returns the address of files and folders as a ZIP, for which a ticket is made. @throws {ApiError} */
+  async archiveOf(
+    { project, drive }: Omit<Folder, "path">,
+    entries: readonly Entry[],
+  ): Promise<string> {
+    const namesOf = (kind: Entry["kind"]) =>
+      entries.filter((entry) => entry.kind === kind).map(({ name }) => name);
+    const { url } = await dataOf(this.app.api.POST("/dashboard/downloads", {
+      body: {
+        project_id: project,
+        drive_name: drive,
+        names: namesOf("file"),
+        prefixes: namesOf("folder"),
+      },
+    }));
+    const [first, ...others] = entries;
+    const label = first === undefined || others.length > 0 ? drive : labelOf(first);
+    return `${url}?${new URLSearchParams({ zip: `${label}.zip` })}`;
+  }
+
+  /** Makes a new ticket for the folder of a file when it is asked for next. */
+  forget({ project, drive }: Omit<Folder, "path">, name: string): void {
+    this.#tickets.delete(this.#keyOf({ project, drive, path: folderOf({ name }) }));
+  }
+
+  async #ticketOf(folder: Folder): Promise<Ticket> {
+    const key = this.#keyOf(folder);
+    const known = await this.#tickets.get(key)?.catch(() => undefined);
+    if (known !== undefined && known.expires - RESERVE > Date.now()) return known;
+    const pending = this.#make(folder);
+    this.#tickets.delete(key);
+    this.#tickets.set(key, pending);
+    const [oldest] = this.#tickets.keys();
+    if (this.#tickets.size > MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
+    return await pending;
+  }
+
+  async #make({ project, drive, path }: Folder): Promise<Ticket> {
+    const { url, expires } = await dataOf(this.app.api.POST("/dashboard/downloads", {
+      body: { project_id: project, drive_name: drive, names: [], prefixes: [path] },
+    }));
+    return { url, expires: Date.parse(expires) };
+  }
+
+  /** A ticket ends with its session. */
+  #keyOf({ project, drive, path }: Folder): string {
+    return JSON.stringify([this.app.session.current.peek()?.id, project, drive, path]);
+  }
+}
+
+const known = new WeakMap<object, Tickets>();
+
+/** Returns the tickets of the page. */
+export function ticketsOf(app: Pick<App, "api" | "session">): Tickets {
+  const tickets = known.get(app.api) ?? new Tickets(app);
+  known.set(app.api, tickets);
+  return tickets;
+}

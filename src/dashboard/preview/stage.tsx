@@ -1,0 +1,60 @@
+import { File } from "lucide";
+import { useState } from "preact/hooks";
+import type { Entry, Place } from "../files/entry.ts";
+import { useBeginning } from "./content/beginning.ts";
+import { sniff, SNIFFED, type View, viewOf } from "./content/kinds.ts";
+import { BytesView } from "./views/bytes.tsx";
+import { ImageView, SvgView } from "./views/image.tsx";
+import { JsonView } from "./views/json.tsx";
+import { MarkdownView } from "./views/markdown.tsx";
+import { MediaView } from "./views/media.tsx";
+import { PdfView } from "./views/pdf.tsx";
+import { Note, Shown } from "./views/problem.tsx";
+import { TableView } from "./views/table.tsx";
+import { TextView } from "./views/text.tsx";
+import type { ViewProps } from "./views/view.ts";
+
+/** The content of a file, shown in the way of its kind. */
+export function Stage({ place, entry }: { place: Place; entry: Entry }) {
+  const [chosen, showAs] = useState<View>();
+  const props = { place, entry, showAs };
+  if (entry.size === 0) {
+    return <Note icon={File} title="This file is empty" text="It has a name, and no content." />;
+  }
+  const view = chosen ?? viewOf(entry);
+  return view === undefined ? <Sniffed {...props} /> : <Viewed {...props} view={view} />;
+}
+
+/** A file whose name and type say nothing. */
+function Sniffed(props: ViewProps) {
+  const from = useBeginning(props.place, props.entry, SNIFFED);
+  return (
+    <Shown {...props} from={from}>
+      {({ bytes }) => <Viewed {...props} view={sniff(bytes)} />}
+    </Shown>
+  );
+}
+
+function Viewed({ view, ...props }: ViewProps & { view: View }) {
+  switch (view) {
+    case "image":
+      return <ImageView {...props} />;
+    case "svg":
+      return <SvgView {...props} />;
+    case "video":
+    case "audio":
+      return <MediaView {...props} kind={view} />;
+    case "pdf":
+      return <PdfView {...props} />;
+    case "markdown":
+      return <MarkdownView {...props} />;
+    case "json":
+      return <JsonView {...props} />;
+    case "table":
+      return <TableView {...props} />;
+    case "text":
+      return <TextView {...props} />;
+    case "bytes":
+      return <BytesView {...props} />;
+  }
+}

@@ -1,0 +1,70 @@
+import { Lexer, type Token } from "marked";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useApp } from "../../core/context.ts";
+import { ticketsOf } from "../../files/actions/tickets.ts";
+import { folderOf } from "../../files/entry.ts";
+import { elementsOf, relativeName } from "./markdown_elements.tsx";
+import { Sheet, SourceButton } from "./sheet.tsx";
+import { Source, type TextProps, WithText } from "./text.tsx";
+import type { ViewProps } from "./view.ts";
+
+/** Longer texts are shown as their source, in characters: reading them would stop the page. */
+const MAX_MARKDOWN = 300_000;
+
+/** A Markdown file as a formatted text. */
+export function MarkdownView(props: ViewProps) {
+  return <WithText {...props}>{(text) => <Formatted {...text} />}</WithText>;
+}
+
+function Formatted(props: TextProps) {
+  const { place, entry, beginning, text } = props;
+  const [isSource, setSource] = useState(false);
+  const tokens = useMemo(() => tokensOf(text), [text]);
+  const address = useFolderAddress(props, hasPictures(tokens));
+  if (tokens === undefined) return <Source {...props} />;
+  const button = <SourceButton isSource={isSource} onChange={setSource} />;
+  if (isSource) return <Source {...props} tools={button} />;
+  const imageOf = (href: string) => {
+    const name = relativeName(href, folderOf(entry));
+    return name === undefined || address === undefined
+      ? undefined
+      : `${address}?${new URLSearchParams({ name })}`;
+  };
+  return (
+    <Sheet facts={["Markdown"]} tools={button} beginning={beginning}>
+      <article class="markdown" role="region" aria-label="Content" tabIndex={0} key={place.path}>
+        {elementsOf(tokens, { imageOf })}
+      </article>
+    </Sheet>
+  );
+}
+
+function tokensOf(text: string): Token[] | undefined {
+  if (text.length > MAX_MARKDOWN) return undefined;
+  try {
+    return Lexer.lex(text);
+  } catch {
+    // Thousands of quotations within each other are deeper than the stack.
+    return undefined;
+  }
+}
+
+function hasPictures(tokens: readonly Token[] | undefined): boolean {
+  return tokens?.some(({ raw }) => raw.includes("![")) ?? false;
+}
+
+/** The address of the files beside a file, for its pictures. */
+function useFolderAddress({ place, entry }: ViewProps, isNeeded: boolean): string | undefined {
+  const app = useApp();
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    if (!isNeeded) return;
+    ticketsOf(app).addressOf(place, entry.name).then(
+      (whole) => setAddress(whole.split("?", 1)[0]),
+      () => {
+        // The text is shown with the names of its pictures.
+      },
+    );
+  }, [isNeeded, entry.name]);
+  return address;
+}

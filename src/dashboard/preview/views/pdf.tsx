@@ -1,0 +1,84 @@
+import { Download, ExternalLink, FileText } from "lucide";
+import { useEffect, useState } from "preact/hooks";
+import { dataOf } from "../../core/api.ts";
+import { useApp } from "../../core/context.ts";
+import { formatBytes } from "../../core/format.ts";
+import { useResource } from "../../core/resource.ts";
+import { ticketsOf } from "../../files/actions/tickets.ts";
+import { labelOf } from "../../files/entry.ts";
+import { useFolder } from "../../files/view/folder_model.ts";
+import { Button } from "../../ui/button.tsx";
+import { shownName } from "../content/names.ts";
+import { Note, Shown, Unshowable, Waiting } from "./problem.tsx";
+import type { ViewProps } from "./view.ts";
+
+/** Larger documents are not loaded into the page, in bytes. */
+const MAX_PDF = 30_000_000;
+/** The signature stands in the first bytes. */
+const SIGNATURE_WITHIN = 1024;
+
+/** A PDF document in the browser's viewer, which gets it as a blob. */
+export function PdfView(props: ViewProps) {
+  const { entry: { size = 0 } } = props;
+  if (size <= MAX_PDF && navigator.pdfViewerEnabled) return <Document {...props} />;
+  return (
+    <Elsewhere
+      {...props}
+      title={size > MAX_PDF
+        ? `This document is large: ${formatBytes(size)}`
+        : "This browser opens documents in a tab of their own"}
+    />
+  );
+}
+
+function Document(props: ViewProps) {
+  const { place: { project, drive }, entry } = props;
+  const { api } = useApp();
+  const loading = useResource(async (signal) => {
+    const blob = await dataOf(api.GET("/v1/{project_id}/{drive_name}/files/download", {
+      params: { path: { project_id: project, drive_name: drive }, query: { name: entry.name } },
+      parseAs: "blob",
+      signal,
+    })) as Blob;
+    const isPdf = (await blob.slice(0, SIGNATURE_WITHIN).text()).includes("%PDF-");
+    return isPdf ? new Blob([blob], { type: "application/pdf" }) : null;
+  }, [project, drive, entry.name, entry.etag]);
+  const [src, setSource] = useState<string>();
+  useEffect(() => {
+    if (!loading.data) return;
+    const url = URL.createObjectURL(loading.data);
+    setSource(url);
+    return () => URL.revokeObjectURL(url);
+  }, [loading.data]);
+  return (
+    <Shown {...props} from={loading}>
+      {(blob) => {
+        if (blob === null) return <Unshowable {...props} title="This is not a PDF document" />;
+        if (src === undefined) return <Waiting />;
+        return <iframe class="preview-pdf" src={src} title={shownName(labelOf(entry))} />;
+      }}
+    </Shown>
+  );
+}
+
+/** A document that is not shown in the page. */
+function Elsewhere({ place, entry, title }: ViewProps & { title: string }) {
+  const app = useApp();
+  const { actions } = useFolder();
+  const open = async () => {
+    // Opened before the answer: a window that opens later would be blocked.
+    const tab = globalThis.open("about:blank", "_blank");
+    const address = await ticketsOf(app).addressOf(place, entry.name);
+    if (tab === null) throw new Error("The browser does not allow another tab");
+    tab.opener = null;
+    tab.location.href = address;
+  };
+  return (
+    <Note icon={FileText} title={title} text="Download it, or open it in a tab.">
+      <Button kind="primary" icon={Download} onClick={() => actions.download([entry])}>
+        Download
+      </Button>
+      <Button icon={ExternalLink} onClick={open}>Open in a tab</Button>
+    </Note>
+  );
+}

@@ -1,0 +1,57 @@
+import { ChevronDown, CodeXml, Eye } from "lucide";
+import type { ComponentChildren } from "preact";
+import { formatBytes } from "../../core/format.ts";
+import { Button } from "../../ui/button.tsx";
+import type { Beginning } from "../content/beginning.ts";
+
+/** A surface with a text, what is known of it above, and the way to more of it below. */
+export function Sheet({ facts, tools, children, beginning, onMore }: {
+  facts: readonly string[];
+  tools?: ComponentChildren;
+  children: ComponentChildren;
+  /** The part of the file that was read. */
+  beginning: Beginning;
+  /** Shows more of what was read already. */
+  onMore?: (() => void) | undefined;
+}) {
+  const { bytes, total, more } = beginning;
+  const isWhole = bytes.length >= total;
+  const next = onMore ?? more;
+  return (
+    <div class="preview-sheet preview-surface">
+      <div class="sheet-bar">
+        <p class="soft">{facts.filter(Boolean).join(" · ")}</p>
+        {tools}
+      </div>
+      {children}
+      {isWhole && onMore === undefined ? null : (
+        <div class="sheet-foot">
+          <p class="soft">
+            {isWhole
+              ? "There is more."
+              : `The first ${formatBytes(bytes.length)} of ${formatBytes(total)}.`}
+          </p>
+          {next === undefined
+            ? <p class="soft">Download the file to see all of it.</p>
+            : <Button icon={ChevronDown} onClick={next}>Show more</Button>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Switches between a formatted text and its source. */
+export function SourceButton({ isSource, onChange }: {
+  isSource: boolean;
+  onChange: (isSource: boolean) => void;
+}) {
+  return (
+    <Button
+      class="sheet-button"
+      icon={isSource ? Eye : CodeXml}
+      onClick={() => onChange(!isSource)}
+    >
+      {isSource ? "Formatted" : "Source"}
+    </Button>
+  );
+}
