@@ -70,14 +70,17 @@ export function viewOf(entry: Pick<Entry, "name" | "content_type">): View | unde
   return isOpen ? named : typed ?? named;
 }
 
-/** Signatures at the beginning of files. A dot is any character. */
+/** Signatures at the beginning of files, in hexadecimal digits. */
 const SIGNATURES: readonly (readonly [pattern: RegExp, view: View])[] = [
-  [/^(\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\0\0\0\0|\0\0\x01\0)/s, "image"],
-  [/^....ftyp(avif|avis)/s, "image"],
-  [/^(RIFF....WAVE|ID3|fLaC|OggS|\xff[\xfb\xf3\xf2\xf1\xf9])/s, "audio"],
-  [/^....ftypM4[AB]/s, "audio"],
-  [/^(....ftyp(?!heic|heix|mif1)|\x1a\x45\xdf\xa3)/s, "video"],
-  [/%PDF-/, "pdf"],
+  // PNG, JPEG, GIF, WebP, BMP, ICO, AVIF
+  [/^(89504e470d0a|ffd8ff|47494638|52494646.{8}57454250|424d.{8}00000000|00000100)/, "image"],
+  [/^.{8}6674797061766966/, "image"],
+  // WAV, MP3, FLAC, Ogg, AAC, M4A
+  [/^(52494646.{8}57415645|494433|664c6143|4f676753|fff[123b9])/, "audio"],
+  [/^.{8}667479704d344[12]/, "audio"],
+  // MP4 but not HEIC, WebM and Matroska
+  [/^(.{8}66747970(?!6865|6d69)|1a45dfa3)/, "video"],
+  [/^(..)*?255044462d/, "pdf"],
 ];
 
 /** Bytes that are enough to recognize a file. */
@@ -85,7 +88,8 @@ export const SNIFFED = 1024;
 
 /** How a file is shown by its first bytes. */
 export function sniff(bytes: Uint8Array): View {
-  const text = String.fromCharCode(...bytes.subarray(0, SNIFFED));
+  const digits = [...bytes.subarray(0, SNIFFED)].map((byte) => byte.toString(16).padStart(2, "0"));
+  const text = digits.join("");
   const view = SIGNATURES.find(([pattern]) => pattern.test(text))?.[1];
   return view ?? (isText(bytes) ? "text" : "bytes");
 }

@@ -26,7 +26,10 @@ export function BytesView(props: ViewProps) {
           <pre class="hex" tabIndex={0} role="region" aria-label="Content">
             {lines.map(({ offset, hex, ascii }) => (
               <span key={offset}>
-                <i>{offset}</i>{"  "}{hex.padEnd(width * 3 - 1)}{"  "}<b>{ascii}</b>{"\n"}
+                <i>{offset}</i>
+                {`  ${hex.padEnd(width * 3 - 1)}  `}
+                <b>{ascii}</b>
+                {"\n"}
               </span>
             ))}
           </pre>

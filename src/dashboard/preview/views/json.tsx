@@ -10,7 +10,7 @@ import type { ViewProps } from "./view.ts";
 /** Entries of an object or array that are shown at once. */
 const ENTRIES_STEP = 100;
 /** Objects and arrays that are open at first: those outside, while they are small. */
-const OPEN_DEPTH = 2;
+const OPEN_DEPTH = 3;
 const OPEN_ENTRIES = 50;
 
 /** JSON as a tree. Text that is no JSON, or too long to be read at once, is shown as it is. */

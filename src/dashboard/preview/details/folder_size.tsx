@@ -1,0 +1,86 @@
+import { Calculator } from "lucide";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type Api, dataOf } from "../../core/api.ts";
+import { useApp } from "../../core/context.ts";
+import { formatBytes, plural } from "../../core/format.ts";
+import type { Place } from "../../files/entry.ts";
+import { Button } from "../../ui/button.tsx";
+
+/** Files of one page of a listing. */
+const PAGE = 1000;
+
+interface Total {
+  files: number;
+  bytes: number;
+  state: "unknown" | "counting" | "stopped" | "complete";
+}
+
+/** Counts the files below folders when it is asked to, and can be stopped. */
+export function FolderSize({ place, prefixes }: { place: Place; prefixes: readonly string[] }) {
+  const { api, toasts } = useApp();
+  const [total, setTotal] = useState<Total>({ files: 0, bytes: 0, state: "unknown" });
+  const counting = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => counting.current?.abort(), []);
+  const start = async () => {
+    const stop = counting.current = new AbortController();
+    let [files, bytes] = [0, 0];
+    setTotal({ files, bytes, state: "counting" });
+    try {
+      for await (const sizes of sizesBelow(api, place, prefixes, stop.signal)) {
+        files += sizes.length;
+        bytes += sizes.reduce((sum, size) => sum + size, 0);
+        setTotal({ files, bytes, state: "counting" });
+      }
+      setTotal({ files, bytes, state: "complete" });
+    } catch (error) {
+      if (!stop.signal.aborted) toasts.error(error);
+      setTotal((total) => ({ ...total, state: "stopped" }));
+    }
+  };
+  const { files, bytes, state } = total;
+  const isCounting = state === "counting";
+  return (
+    <div class="details-group">
+      <h3>Size</h3>
+      {state === "unknown" ? null : (
+        <p aria-live="polite" class="number">
+          {state === "complete" ? "" : "At least "}
+          {formatBytes(bytes)}, {plural(files, "file")}
+          {isCounting ? "…" : state === "stopped" ? " (stopped)" : ""}
+        </p>
+      )}
+      {isCounting
+        ? <Button onClick={() => counting.current?.abort()}>Stop</Button>
+        : state === "complete"
+        ? null
+        : (
+          <Button icon={Calculator} onClick={() => void start()}>
+            {state === "stopped" ? "Calculate again" : "Calculate size"}
+          </Button>
+        )}
+    </div>
+  );
+}
+
+/** The sizes of all files below folders, page by page. */
+async function* sizesBelow(
+  api: Api,
+  { project, drive }: Place,
+  prefixes: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<number[]> {
+  for (const prefix of prefixes) {
+    for (let last: string | undefined = ""; last !== undefined;) {
+      const page: { files?: { name: string; size?: number }[]; paging?: { last: string } } =
+        await dataOf(api.GET("/v1/{project_id}/{drive_name}/files", {
+          params: {
+            path: { project_id: project, drive_name: drive },
+            query: { prefix, last, limit: PAGE, details: true },
+          },
+          signal,
+        }));
+      yield (page.files ?? []).map(({ size = 0 }) => size);
+      last = page.paging?.last;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { Share2 } from "lucide";
+import { useApp } from "../../core/context.ts";
+import { type Entry, labelOf, type Place } from "../../files/entry.ts";
+import { useFolder } from "../../files/view/folder_model.ts";
+import { LinkItem } from "../../links/link_item.tsx";
+import { linksOf } from "../../links/shared_links.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyField } from "../../ui/copy.tsx";
+
+/** The links of a file or folder. */
+export function EntryLinks({ place: { project, drive }, entry }: { place: Place; entry: Entry }) {
+  const app = useApp();
+  const { actions } = useFolder();
+  const shared = linksOf(app, project, drive);
+  const own = shared.links.value.filter((link) =>
+    (entry.kind === "folder" ? link.prefix : link.name) === entry.name
+  );
+  if (!app.session.may("read")) return null;
+  const revoke = async (id: string) => {
+    await shared.revoke(id);
+    app.toasts.success("Link revoked");
+  };
+  return (
+    <div class="details-group">
+      <div class="details-line">
+        <h3>Links</h3>
+        <Button icon={Share2} class="sheet-button" onClick={() => void actions.share(entry)}>
+          Share
+        </Button>
+      </div>
+      {own.length === 0
+        ? <p class="soft">Not shared with a link.</p>
+        : (
+          <ul class="link-list" aria-label="Links">
+            {own.map((link) => (
+              <LinkItem
+                key={link.id}
+                link={link}
+                onRevoke={() => revoke(link.id)}
+              />
+            ))}
+          </ul>
+        )}
+    </div>
+  );
+}
+
+/** What programs call a file or folder. */
+export function Paths({ place, entry }: { place: Place; entry: Entry }) {
+  return (
+    <div class="details-group">
+      <h3>For programs</h3>
+      <CopyField label="Path" text={entry.name} />
+      {entry.kind === "file"
+        ? <CopyField label="Download with curl" text={curlOf(place, entry)} />
+        : null}
+    </div>
+  );
+}
+
+/** The command that downloads a file. The key is not part of it. */
+export function curlOf(
+  { project, drive }: Omit<Place, "path">,
+  entry: Entry,
+  origin: string = location.origin,
+): string {
+  const path = ["v1", project, drive].map(encodeURIComponent).join("/");
+  const url = `${origin}/${path}/files/download?name=${encodeURIComponent(entry.name)}`;
+  return `curl -H "X-Api-Key: $KEY" -o ${quoted(labelOf(entry))} ${quoted(url)}`;
+}
+
+/** Quotes a text for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
