@@ -1,97 +1,289 @@
-import { assertEquals } from "@std/assert";
-import type { Page } from "playwright-core";
-import { patternBytes, utf8 } from "../support/bytes.ts";
-import type { Fixture } from "./support/fixture.ts";
+import { assert, assertEquals } from "@std/assert";
+import type { Locator, Page } from "playwright-core";
+import { patternBytes } from "../support/bytes.ts";
+import { type Fixture, PHONE } from "./support/fixture.ts";
 import { signInAsOwner } from "./support/navigation.ts";
+import { contentOf, DRIVE, open, show } from "./support/previews.ts";
 import { pdf, png, wav, webm } from "./support/samples.ts";
-import { inspect } from "./support/screens.ts";
 import { suite } from "./support/suite.ts";
-import { entry, openFolder } from "./support/uploads.ts";
+import { entry, openFolder, waitUntil } from "./support/uploads.ts";
 
 const test = suite("Previews");
 
-const MARKDOWN = `# Ferry to the islands
-
-Leaves at **9:40** from _pier 4_, see [the timetable](https://example.com/ferry) and \`ferry.json\`.
-
-- [x] Book the ferry
-- [ ] Pack the tent
-
-| Day | Place | Nights |
-| --- | --- | ---: |
-| Mon | Harbour | 2 |
-| Wed | North cape | 1 |
-
-> The last boat back is at 18:00.
-
-\`\`\`ts
-const nights = 3;
-\`\`\`
-
-![The harbour](harbour.png) and ![elsewhere](https://example.com/x.png)
-`;
-const JSON_TEXT =
-  `{"name": "Ferry", "nights": 3, "id": 12345678901234567890, "isBooked": true, "note": null,
-  "stops": [{"place": "Harbour", "nights": 2}, {"place": "North cape", "nights": 1}]}`;
-const CSV = `Day,Place,Price\nMon,"Harbour, east",12.50\nWed,"The ""cape""",8\n`;
-const CODE =
-  `import { serve } from "./server.ts";\n\n/** Starts the server. */\nexport function main() {\n\tserve({ port: 8080 });\n}\n`;
-
-/** Opens the preview of a file from its folder. */
-async function show({ page }: Fixture, name: string) {
-  await entry(page, name).dblclick();
+/** The name of the file that is shown, as its heading has it. */
+async function waitForName(page: Page, name: string, position: string): Promise<void> {
   const shown = page.getByRole("dialog", { name });
-  await shown.waitFor();
-  return shown;
+  await shown.getByText(position, { exact: true }).waitFor();
 }
 
-async function fill({ project, page }: Fixture): Promise<void> {
-  const drive = project.drive("things");
-  await drive.put("01 harbour.png", await png(page, 1600));
-  await drive.put("harbour.png", await png(page, 480));
-  await drive.put("icon.png", await png(page, 24));
-  await drive.put("beep.wav", wav());
-  await drive.put("film.webm", await webm(page));
-  await drive.put("paper.pdf", pdf("Hello"));
-  await drive.put("notes.md", MARKDOWN);
-  await drive.put("data.json", JSON_TEXT);
-  await drive.put("prices.csv", CSV);
-  await drive.put("main.ts", CODE);
-  await drive.put("random.bin", patternBytes(20_000));
-  await drive.put("empty.txt", "");
-  await drive.put("broken.png", patternBytes(2000));
-  await drive.put(
-    "drawing.svg",
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="3" fill="teal"/></svg>`,
+/** Stores three pictures, and opens the folder. */
+async function fillWithImages(fixture: Fixture): Promise<void> {
+  const { project, page } = fixture;
+  const image = await png(page, 1600);
+  for (const name of ["a.png", "b.png", "c.png"]) await project.drive(DRIVE).put(name, image);
+  await project.drive(DRIVE).put("folder/d.png", image);
+  await signInAsOwner(fixture);
+  await openFolder(fixture, DRIVE);
+}
+
+async function widthOf(image: Locator): Promise<number> {
+  return (await image.boundingBox())?.width ?? 0;
+}
+
+test("The files of a folder are seen one after the other", async (fixture) => {
+  const { page } = fixture;
+  await fillWithImages(fixture);
+  await entry(page, "a.png").click();
+  await page.keyboard.press("Enter");
+  await waitForName(page, "a.png", "1 of 3");
+  await page.keyboard.press("ArrowRight");
+  await waitForName(page, "b.png", "2 of 3");
+  assert(page.url().endsWith("?open=b.png"));
+  await page.getByRole("button", { name: "Next file" }).click();
+  await waitForName(page, "c.png", "3 of 3");
+  // At the end the button keeps the focus, and does nothing.
+  await page.keyboard.press("Enter");
+  await waitForName(page, "c.png", "3 of 3");
+  await page.getByRole("button", { name: "Previous file" }).click();
+  await waitForName(page, "b.png", "2 of 3");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.waitForFunction(() => document.activeElement?.getAttribute("data-name") === "b.png");
+  await page.goForward();
+  await page.getByRole("dialog").waitFor();
+  await page.goBack();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await open(fixture, "c.png");
+  await page.reload();
+  await waitForName(page, "c.png", "3 of 3");
+  await page.mouse.click(640, 795);
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+});
+
+test("The focus stays in the preview", async (fixture) => {
+  const { page } = fixture;
+  await fillWithImages(fixture);
+  await open(fixture, "a.png");
+  for (let count = 0; count < 30; count++) {
+    await page.keyboard.press("Tab");
+    const isOutside = await page.evaluate(() =>
+      document.activeElement !== document.body &&
+      document.activeElement?.closest("dialog") === null
+    );
+    assertEquals(isOutside, false);
+  }
+});
+
+test("An image is zoomed with buttons, keys, the wheel and a double click, and dragged", async (fixture) => {
+  const { page } = fixture;
+  await fillWithImages(fixture);
+  const shown = await open(fixture, "a.png");
+  const image = shown.getByRole("img", { name: "a.png" });
+  const zoom = shown.getByLabel("Zoom", { exact: true });
+  await waitUntil(async () => await widthOf(image) > 100, "the image");
+  const fit = await zoom.textContent();
+  const width = await widthOf(image);
+  await shown.getByRole("button", { name: "Zoom in" }).click();
+  await waitUntil(async () => await widthOf(image) > width * 1.4, "a larger image");
+  const before = await image.boundingBox();
+  await page.mouse.move(640, 400);
+  await page.mouse.down();
+  await page.mouse.move(740, 400, { steps: 5 });
+  await page.mouse.up();
+  const after = await image.boundingBox();
+  assert((after?.x ?? 0) > (before?.x ?? 0));
+  await shown.getByRole("button", { name: "Fit to window" }).click();
+  assertEquals(await zoom.textContent(), fit);
+  await page.keyboard.press("+");
+  await waitUntil(async () => await zoom.textContent() !== fit, "the key +");
+  await page.keyboard.press("0");
+  assertEquals(await zoom.textContent(), fit);
+  await page.mouse.move(640, 400);
+  await page.mouse.wheel(0, -300);
+  await waitUntil(async () => await zoom.textContent() !== fit, "the wheel");
+  await page.mouse.dblclick(640, 400);
+  assertEquals(await zoom.textContent(), fit);
+  await page.mouse.dblclick(640, 400);
+  await waitUntil(async () => await zoom.textContent() !== fit, "the double click");
+  // Pixels are squares when they are large.
+  for (let count = 0; count < 8; count++) await page.keyboard.press("+");
+  assertEquals(await image.evaluate((one) => getComputedStyle(one).imageRendering), "pixelated");
+});
+
+test("A finger moves to the next file, and drags an enlarged image", async (fixture) => {
+  const { page, context } = fixture;
+  await fillWithImages(fixture);
+  await open(fixture, "a.png");
+  await page.setViewportSize(PHONE);
+  const devTools = await context.newCDPSession(page);
+  await devTools.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+  const swipe = async (from: number, to: number) => {
+    const send = (type: "touchStart" | "touchMove" | "touchEnd", x?: number) =>
+      devTools.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: x === undefined ? [] : [{ x, y: 350 }],
+      });
+    await send("touchStart", from);
+    await send("touchMove", (from + to) / 2);
+    await send("touchMove", to);
+    await send("touchEnd");
+  };
+  await swipe(300, 100);
+  await waitForName(page, "b.png", "2 of 3");
+  await swipe(100, 300);
+  await waitForName(page, "a.png", "1 of 3");
+  await page.getByRole("button", { name: "Zoom in" }).click();
+  await swipe(300, 100);
+  await waitForName(page, "a.png", "1 of 3");
+});
+
+test("The images before and after are loaded before they are asked for", async (fixture) => {
+  const { page } = fixture;
+  await fillWithImages(fixture);
+  const requested: string[] = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.startsWith("/dashboard/download/")) {
+      requested.push(url.searchParams.get("name") ?? "");
+    }
+    if (url.pathname === "/dashboard/downloads") requested.push("ticket");
+  });
+  await open(fixture, "b.png");
+  await waitUntil(() => Promise.resolve(requested.length >= 4), "the neighbors");
+  assertEquals(requested.toSorted(), ["a.png", "b.png", "c.png", "ticket"]);
+});
+
+test("A file is deleted from its preview, and brought back", async (fixture) => {
+  const { page, project } = fixture;
+  await project.call("PATCH", "", { body: { trash_days: 7 } });
+  await fillWithImages(fixture);
+  await open(fixture, "b.png");
+  await page.getByRole("button", { name: "Delete" }).click();
+  const question = page.getByRole("dialog", { name: /Delete/ });
+  if (await question.count() > 0) await question.getByRole("button", { name: /Delete/ }).click();
+  await waitForName(page, "c.png", "2 of 2");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await waitForName(page, "c.png", "3 of 3");
+});
+
+for (const kind of ["audio", "video"] as const) {
+  test(
+    `${kind === "audio" ? "Audio" : "Video"} is played, and stops when it is left`,
+    async (fixture) => {
+      const { page } = fixture;
+      const [name, bytes] = kind === "audio"
+        ? ["beep.wav", wav()] as const
+        : ["film.webm", await webm(page)] as const;
+      const shown = await show(fixture, name, bytes);
+      const player = shown.locator(kind);
+      await player.waitFor();
+      assertEquals(await player.getAttribute("aria-label"), name);
+      const element = await player.elementHandle();
+      const error = await player.evaluate(async (element) => {
+        const media = element as HTMLMediaElement;
+        media.muted = true;
+        const ended = new Promise((resolve) => {
+          for (const type of ["ended", "error"]) media.addEventListener(type, resolve);
+        });
+        await media.play();
+        await ended;
+        return media.error?.message ?? "";
+      });
+      assertEquals(error, "");
+      await page.keyboard.press("Escape");
+      await shown.waitFor({ state: "detached" });
+      const left = await element?.evaluate((media) => (media as HTMLMediaElement).networkState);
+      assertEquals(left, 0);
+    },
   );
 }
 
-test("Pictures of each kind", async (fixture) => {
-  const { page } = fixture;
-  page.setDefaultTimeout(8000);
-  await fill(fixture);
-  await signInAsOwner(fixture);
-  await openFolder(fixture, "things");
-  const only = Deno.env.get("ONLY")?.split(",");
-  const names = [
-    "01 harbour.png",
-    "icon.png",
-    "beep.wav",
-    "film.webm",
-    "notes.md",
-    "data.json",
-    "prices.csv",
-    "main.ts",
-    "random.bin",
-    "empty.txt",
-    "broken.png",
-    "drawing.svg",
-    "paper.pdf",
-  ];
-  for (const name of names.filter((name) => only?.some((one) => name.includes(one)) ?? true)) {
-    await show(fixture, name);
-    await page.waitForTimeout(600);
-    await inspect(page, `preview-${name.replaceAll(/\W/g, "_")}`);
-    await page.getByRole("button", { name: "Close" }).click();
+test("A PDF is shown by the viewer of the browser, and no other content", async (fixture) => {
+  const { page, project } = fixture;
+  await project.drive(DRIVE).put("fake.pdf", "<script>alert(1)</script>");
+  const shown = await show(fixture, "paper.pdf", pdf("Hello"));
+  await shown.locator("iframe[title='paper.pdf']").waitFor();
+  await waitUntil(
+    () => Promise.resolve(page.frames().some((one) => one.url().startsWith("chrome-extension:"))),
+    "the PDF viewer",
+  );
+  await shown.getByRole("button", { name: "Previous file" }).click();
+  await page.getByRole("dialog", { name: "fake.pdf" }).getByText("This is not a PDF document")
+    .waitFor();
+});
+
+test("A text is shown unchanged, and a long one step by step", async (fixture) => {
+  const { page, project } = fixture;
+  const text = "Grüße, 😀\n\t<b>not bold</b> & so on\n\nend";
+  await project.drive(DRIVE).put("long.log", "0123456789abcde\n".repeat(20_000));
+  await project.drive(DRIVE).put("old.txt", new Uint8Array([0x47, 0x72, 0xfc, 0xdf, 0x65]));
+  const shown = await show(fixture, "letter.txt", text);
+  assertEquals(await contentOf(shown), text);
+  await shown.getByText("4 lines · UTF-8").waitFor();
+  await page.keyboard.press("ArrowRight");
+  const long = page.getByRole("dialog", { name: "long.log" });
+  assertEquals((await contentOf(long)).length, 3000 * 16);
+  await long.getByRole("button", { name: "Show more" }).click();
+  await waitUntil(async () => (await contentOf(long)).length === 6000 * 16, "more lines");
+  for (let count = 0; count < 5; count++) {
+    await long.getByRole("button", { name: "Show more" }).click();
+    await page.waitForTimeout(100);
   }
+  await waitUntil(async () => (await contentOf(long)).length === 20_000 * 16, "all lines");
+  await long.getByText("20,000 lines").waitFor();
+  await long.getByRole("button", { name: "Next file" }).click();
+  const old = page.getByRole("dialog", { name: "old.txt" });
+  assertEquals(await contentOf(old), "Grüße");
+});
+
+test("JSON, tables and bytes are formatted", async (fixture) => {
+  const { page, project } = fixture;
+  const drive = project.drive(DRIVE);
+  await drive.put("b.csv", 'Day;Place\nMon;"Harbour; east"\n');
+  await drive.put("c", new Uint8Array([0, 1, 0x48, 0x69]));
+  const shown = await show(
+    fixture,
+    "a.json",
+    '{"id": 12345678901234567890, "list": [{"x": true}]}',
+  );
+  await shown.getByText("12345678901234567890").waitFor();
+  await shown.getByText("true").waitFor();
+  await shown.getByRole("button", { name: "list" }).click();
+  await shown.getByText("true").waitFor({ state: "detached" });
+  await shown.getByRole("button", { name: "Source" }).click();
+  assertEquals(await contentOf(shown), '{"id": 12345678901234567890, "list": [{"x": true}]}');
+  await shown.getByRole("button", { name: "Next file" }).click();
+  const table = page.getByRole("dialog", { name: "b.csv" });
+  await table.getByRole("columnheader", { name: "Place" }).waitFor();
+  await table.getByRole("cell", { name: "Harbour; east" }).waitFor();
+  await table.getByRole("button", { name: "Next file" }).click();
+  const bytes = page.getByRole("dialog", { name: "c" });
+  assert((await contentOf(bytes)).includes("00 01 48 69"));
+  assert((await contentOf(bytes)).includes("..Hi"));
+});
+
+test("Empty, damaged and deleted files, and a server out of reach, are shown as such", async (fixture) => {
+  const { page, project, context } = fixture;
+  fixture.observer.allow(/Failed to load resource|ERR_INTERNET_DISCONNECTED|404/);
+  const drive = project.drive(DRIVE);
+  await drive.put("a.txt", "");
+  await drive.put("b.png", patternBytes(2000));
+  await drive.put("c.txt", "text");
+  await drive.put("d.txt", "text");
+  await signInAsOwner(fixture);
+  await openFolder(fixture, DRIVE);
+  await open(fixture, "a.txt");
+  await page.getByText("This file is empty").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.getByText("This image cannot be shown").waitFor();
+  await page.getByRole("button", { name: "Show its bytes" }).click();
+  await page.getByText("00000010").waitFor();
+  await drive.delete(["c.txt"]);
+  await page.getByRole("button", { name: "Next file" }).click();
+  await page.getByText("This file is gone").waitFor();
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Next file" }).click();
+  await page.getByText("The page tries again by itself.").waitFor();
+  await context.setOffline(false);
+  assertEquals(await contentOf(page.getByRole("dialog", { name: "d.txt" })), "text");
 });

@@ -1,15 +1,13 @@
-import { Lexer, type Token } from "marked";
+import type { Token } from "marked";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useApp } from "../../core/context.ts";
 import { ticketsOf } from "../../files/actions/tickets.ts";
 import { folderOf } from "../../files/entry.ts";
+import { readMarkdown } from "../content/markdown.ts";
 import { elementsOf, relativeName } from "./markdown_elements.tsx";
 import { Sheet, SourceButton } from "./sheet.tsx";
 import { Source, type TextProps, WithText } from "./text.tsx";
 import type { ViewProps } from "./view.ts";
-
-/** Longer texts are shown as their source, in characters: reading them would stop the page. */
-const MAX_MARKDOWN = 300_000;
 
 /** A Markdown file as a formatted text. */
 export function MarkdownView(props: ViewProps) {
@@ -19,7 +17,7 @@ export function MarkdownView(props: ViewProps) {
 function Formatted(props: TextProps) {
   const { place, entry, beginning, text } = props;
   const [isSource, setSource] = useState(false);
-  const tokens = useMemo(() => tokensOf(text), [text]);
+  const tokens = useMemo(() => readMarkdown(text), [text]);
   const address = useFolderAddress(props, hasPictures(tokens));
   if (tokens === undefined) return <Source {...props} />;
   const button = <SourceButton isSource={isSource} onChange={setSource} />;
@@ -37,16 +35,6 @@ function Formatted(props: TextProps) {
       </article>
     </Sheet>
   );
-}
-
-function tokensOf(text: string): Token[] | undefined {
-  if (text.length > MAX_MARKDOWN) return undefined;
-  try {
-    return Lexer.lex(text);
-  } catch {
-    // Thousands of quotations within each other are deeper than the stack.
-    return undefined;
-  }
 }
 
 function hasPictures(tokens: readonly Token[] | undefined): boolean {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { Lexer } from "marked";
 import { isValidElement } from "preact";
+import { readMarkdown } from "../content/markdown.ts";
 import { elementsOf, relativeName } from "./markdown_elements.tsx";
 
 /** Writes elements as text: `[p class=x: content]`. */
@@ -15,7 +15,7 @@ function write(node: unknown): string {
 }
 
 const beside = { imageOf: (href: string) => href === "a.png" ? "/a" : undefined };
-const shown = (text: string) => write(elementsOf(Lexer.lex(text), beside));
+const shown = (text: string) => write(elementsOf(readMarkdown(text) ?? [], beside));
 
 Deno.test("Markdown becomes elements", () => {
   assertEquals(shown("# A *b*"), "[h3 class=h1: A [em: b]]");
@@ -69,4 +69,15 @@ Deno.test("A picture beside the file is found by its relative address", () => {
 
 Deno.test("Deep nesting is shown as text", () => {
   assert(shown(`${"> ".repeat(100)}deep`).includes("deep"));
+});
+
+Deno.test("Texts that are made to stop the page do not", () => {
+  const started = performance.now();
+  const paragraphs = `${"_a_".repeat(3000)}\n\n`.repeat(30);
+  assert(shown(paragraphs).includes("_a_"));
+  assertEquals(shown("_a_".repeat(30_000)), `[p: ${"_a_".repeat(30_000)}]`);
+  assertEquals(readMarkdown("> ".repeat(100_000)), undefined);
+  assertEquals(readMarkdown("a ".repeat(200_000)), undefined);
+  // The bounds allow for less than two seconds; a slow machine takes longer.
+  assert(performance.now() - started < 30_000);
 });
