@@ -120,6 +120,9 @@ test("A drawing is seen, and its scripts do not run", async (fixture) => {
 test("The scripts of a PDF reach nothing", async (fixture) => {
   const { page } = fixture;
   const thefts = recordThefts(fixture);
+  // The browser's viewer runs them in a process of its own, where they can open a dialog, and neither reach the page nor
+  // the server.
+  fixture.observer.allow(/^Dialog: 1$/);
   const shown = await show(fixture, "paper.pdf", PDF);
   await shown.locator("iframe").waitFor();
   await page.waitForTimeout(1000);
@@ -144,7 +147,7 @@ test("Markdown runs nothing, and loads nothing from elsewhere", async (fixture) 
 
 test("Names with markup, control characters and bidirectional text deceive nobody", async (fixture) => {
   const { page, project } = fixture;
-  const names = ["<b onclick=alert(1)>bold</b>.txt", "photo\u202egnp.exe", "two\nlines.txt"];
+  const names = ["<b onclick=alert(1)>bold.txt", "photo\u202egnp.exe", "two\nlines.txt"];
   for (const name of names) await project.drive("hostile").put(name, "text");
   await signInAsOwner(fixture);
   await openFolder(fixture, "hostile");
@@ -157,7 +160,7 @@ test("Names with markup, control characters and bidirectional text deceive nobod
     await page.keyboard.press("ArrowRight");
   }
   assertEquals(headings.toSorted(), [
-    "<b onclick=alert(1)>bold</b>.txt",
+    "<b onclick=alert(1)>bold.txt",
     "photo\ufffdgnp.exe",
     "two\ufffdlines.txt",
   ]);

@@ -90,7 +90,7 @@ test("Details of a file, a folder and many", async (fixture) => {
   await fill(fixture);
   await entry(page, "harbour.png").click();
   await page.getByRole("button", { name: "Details" }).click();
-  await page.getByText("SHA-256").or(page.getByLabel("SHA-256")).first().waitFor();
+  await page.getByLabel("SHA-256", { exact: true }).waitFor();
   await inspect(page, "details-file");
   await entry(page, "trip").click();
   await page.getByRole("button", { name: "Calculate size" }).click();
@@ -101,6 +101,6 @@ test("Details of a file, a folder and many", async (fixture) => {
   await inspect(page, "details-many");
   const shown = await open(fixture, "notes.md");
   await shown.getByRole("button", { name: "Details" }).click();
-  await shown.getByLabel("SHA-256").waitFor();
+  await shown.getByLabel("SHA-256", { exact: true }).waitFor();
   await inspect(page, "preview-details");
 });

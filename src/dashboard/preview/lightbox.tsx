@@ -189,8 +189,13 @@ function Preload({ place, entries }: {
 }
 
 /** Whether a click was beside what is shown. */
-function isBeside({ target, currentTarget }: MouseEvent): boolean {
-  return target === currentTarget || (target as HTMLElement).dataset["closes"] !== undefined;
+function isBeside({ target, currentTarget, clientX, clientY }: MouseEvent): boolean {
+  if (target === currentTarget) return true;
+  const area = target as HTMLElement;
+  if (area.dataset["closes"] === undefined) return false;
+  // The area has taken the pointer from its image.
+  const { left, right, top, bottom } = area.querySelector("img")!.getBoundingClientRect();
+  return clientX < left || clientX > right || clientY < top || clientY > bottom;
 }
 
 /** Whether arrow keys and letters have another meaning where the focus is. */

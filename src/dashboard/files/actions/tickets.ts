@@ -22,7 +22,7 @@ interface Folder {
 
 /** Addresses that open files without the headers of the API, for images, players and downloads of the browser. */
 export class Tickets {
-  readonly #tickets = new Map<string, Promise<Ticket>>();
+  readonly #tickets = new Map<string, { ticket: Promise<Ticket>; expires: number }>();
 
   constructor(private readonly app: Pick<App, "api" | "session">) {}
 
@@ -61,16 +61,22 @@ export class Tickets {
     this.#tickets.delete(this.#keyOf({ project, drive, path: folderOf({ name }) }));
   }
 
-  async #ticketOf(folder: Folder): Promise<Ticket> {
+  #ticketOf(folder: Folder): Promise<Ticket> {
     const key = this.#keyOf(folder);
-    const known = await this.#tickets.get(key)?.catch(() => undefined);
-    if (known !== undefined && known.expires - RESERVE > Date.now()) return known;
-    const pending = this.#make(folder);
+    const known = this.#tickets.get(key);
+    if (known !== undefined && known.expires - RESERVE > Date.now()) return known.ticket;
+    const ticket = this.#make(folder);
+    // Until it is there, all who ask wait for the same one.
+    const made = { ticket, expires: Infinity };
+    ticket.then(
+      ({ expires }) => void (made.expires = expires),
+      () => void (made.expires = 0),
+    );
     this.#tickets.delete(key);
-    this.#tickets.set(key, pending);
+    this.#tickets.set(key, made);
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size > MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
-    return await pending;
+    return ticket;
   }
 
   async #make({ project, drive, path }: Folder): Promise<Ticket> {
