@@ -16,6 +16,7 @@ const BUTTONS = 4;
 export function SelectionBar() {
   const { selection, selected, actions, room: { app } } = useFolder();
   const isNarrow = useMedia("(width < 640px)");
+  const isSmall = useMedia("(width < 1120px)");
   const items = actions.menuFor(selected.value);
   const first = items.filter((item): item is MenuAction => item !== "-" && !item.isDisabled)
     .slice(0, BUTTONS);
@@ -31,7 +32,7 @@ export function SelectionBar() {
           ? formatNumber(selected.value.length)
           : `${formatNumber(selected.value.length)} selected`}
       </p>
-      {first.map((item) => <Action key={item.label} item={item} isSmall={isNarrow} />)}
+      {first.map((item) => <Action key={item.label} item={item} isSmall={isSmall} />)}
       {items.length > first.length
         ? (
           <IconButton

@@ -61,10 +61,10 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
         {isNarrow ? (isSelecting ? null : upload) : (
           <div class="files-tools">
             <ViewButtons />
-            {onNewFolder === undefined
+            {onNewFolder === undefined || isSelecting
               ? null
               : <Button icon={FolderPlus} onClick={onNewFolder}>New folder</Button>}
-            {upload}
+            {isSelecting ? null : upload}
           </div>
         )}
       </div>
