@@ -108,8 +108,8 @@ test("A file in the middle is at the same place after Back and after a reload", 
   await page.getByRole("link", { name: "Links" }).first().click();
   await page.goBack();
   await entry(page, shown).waitFor();
-  assertEquals(await grid.evaluate((grid) => grid.scrollTop), 50_000);
+  await page.waitForFunction(() => document.querySelector("[role=grid]")?.scrollTop === 50_000);
   await page.reload();
   await entry(page, shown).waitFor();
-  assertEquals(await grid.evaluate((grid) => grid.scrollTop), 50_000);
+  await page.waitForFunction(() => document.querySelector("[role=grid]")?.scrollTop === 50_000);
 });

@@ -7,6 +7,9 @@ import type { Geometry } from "./geometry.ts";
 /** Time without scrolling after which the place is kept, in milliseconds: browsers limit how often that is allowed. */
 const REST = 150;
 
+/** Frames in which the place is looked for in a complete list: it may have become shorter. */
+const MAX_FRAMES = 30;
+
 /** Where the list was left: kept in the entry of the history, so Back, Forward and a reload find it. */
 interface Left {
   top: number;
@@ -17,7 +20,7 @@ interface Left {
 export function useScrollMemory(
   scroller: RefObject<HTMLElement | null>,
   folder: FolderModel,
-  { columns, height }: Geometry,
+  { columns }: Geometry,
 ): void {
   const { rows, selection, source } = folder;
   const pending = useRef<Left | undefined>(leftIn(history.state));
@@ -30,16 +33,20 @@ export function useScrollMemory(
       selection.value = moveTo(selection.peek(), left.focus);
     }
     element.scrollTop = left.top;
-    // The focus may have scrolled elsewhere before the next frame. A long list arrives in parts.
-    const frame = requestAnimationFrame(() => {
+    // A long list arrives in parts, and its height follows them.
+    let frame = 0;
+    let frames = 0;
+    const goThere = () => {
+      if (pending.current === undefined) return;
       element.scrollTop = left.top;
+      const isThere = Math.abs(element.scrollTop - left.top) < 1;
       const isComplete = source.peek().progress.peek() === "complete";
-      if (isComplete || lines * height >= left.top + element.clientHeight) {
-        pending.current = undefined;
-      }
-    });
+      if (isThere || (isComplete && ++frames > MAX_FRAMES)) pending.current = undefined;
+      else frame = requestAnimationFrame(goThere);
+    };
+    frame = requestAnimationFrame(goThere);
     return () => cancelAnimationFrame(frame);
-  }, [lines]);
+  }, [lines === 0]);
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;
