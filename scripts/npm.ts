@@ -5,7 +5,7 @@
  */
 
 import { join, resolve } from "@std/path";
-import { BUNDLE, bundleDashboard } from "./dashboard.ts";
+import { BUNDLE, bundleDashboard } from "./dashboard/bundle.ts";
 import { print, readOptions } from "./package/command_line.ts";
 import { makeNpmPackage, PACKAGE_NAME } from "./package/npm_package.ts";
 import { publish, withWorkshop } from "./package/workshop.ts";
