@@ -1,0 +1,216 @@
+import { assert, assertEquals } from "@std/assert";
+import { ADMIN_TOKEN, administer } from "../support/admin.ts";
+import {
+  dialog,
+  openSection,
+  row,
+  signInAsAdministrator,
+  signInAsOwner,
+} from "./support/navigation.ts";
+import type { Fixture } from "./support/fixture.ts";
+import { inspect } from "./support/screens.ts";
+import { suite } from "./support/suite.ts";
+
+const test = suite("Administration");
+
+async function openProject(fixture: Fixture): Promise<void> {
+  await signInAsAdministrator(fixture);
+  const { page, project } = fixture;
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+  await page.getByRole("link", { name: new RegExp(project.id) }).first().click();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+}
+
+test("A project is created with its key shown once, and deleted after its id was typed.", async (fixture) => {
+  const { page, server } = fixture;
+  await signInAsAdministrator(fixture);
+  await inspect(page, "projects");
+  await page.getByRole("button", { name: "New project" }).click();
+  const form = dialog(page, "New project");
+  await form.getByRole("textbox", { name: "Name" }).fill("Holidays");
+  await form.getByRole("textbox", { name: "Id" }).fill("holidays");
+  await form.getByRole("textbox", { name: "Limit of space" }).fill("ten");
+  await form.getByText("Enter a size such as 10 GB, or nothing").first().waitFor();
+  await form.getByRole("textbox", { name: "Limit of space" }).fill("10 GB");
+  await inspect(page, "new-project");
+  await form.getByRole("button", { name: "Create project" }).click();
+  const created = dialog(page, "Created “Holidays”");
+  const key = await created.getByLabel("Project key", { exact: true }).innerText();
+  const answer = await fetch(`${server.origin}/v1/holidays`, { headers: { "X-Api-Key": key } });
+  assertEquals([answer.status, (await answer.json()).drives], [200, []]);
+  await created.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await openSection(page, "Settings");
+  await page.getByRole("button", { name: "Delete project…" }).click();
+  const question = dialog(page, "Delete this project?");
+  await question.getByRole("button", { name: "Delete project" }).click();
+  await question.getByText("Type “holidays” to confirm").waitFor();
+  await question.getByRole("textbox").fill("holidays");
+  await question.getByRole("button", { name: "Delete project" }).click();
+  await page.getByRole("heading", { level: 1, name: "Projects" }).waitFor();
+  await row(page, "Holidays").waitFor({ state: "detached" });
+});
+
+test("Keys are made with fewer rights, shown in words, and revoked.", async (fixture) => {
+  const { page, project, server } = fixture;
+  await signInAsOwner(fixture);
+  await openSection(page, "Keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  const form = dialog(page, "New key");
+  await form.getByRole("textbox", { name: "Name", exact: true }).fill("Nightly backup");
+  for (const name of ["Write", "Delete", "Administer"]) {
+    await form.getByRole("checkbox", { name, exact: true }).uncheck();
+  }
+  await form.getByRole("textbox", { name: "Only names that begin with" }).fill("reports/");
+  await form.getByLabel("Expires").selectOption("In 30 days");
+  await inspect(page, "new-key");
+  await form.getByRole("button", { name: "Create key" }).click();
+  const created = dialog(page, "Created the key “Nightly backup”");
+  const key = await created.getByLabel("Project key", { exact: true }).innerText();
+  await created.getByRole("button", { name: "Done" }).click();
+  await row(page, /Nightly backup/).getByText("Read, list in names that begin with “reports/”")
+    .waitFor();
+  await inspect(page, "keys");
+  const put = (key: string) =>
+    fetch(`${server.origin}/v1/${project.id}/d/files?name=reports/a`, {
+      method: "POST",
+      body: "x",
+      headers: { "X-Api-Key": key },
+    });
+  const refused = await put(key);
+  await refused.body?.cancel();
+  assertEquals(refused.status, 403);
+  await page.getByRole("button", { name: "Revoke Nightly backup" }).click();
+  await dialog(page, "Revoke “Nightly backup”?").getByRole("button", { name: "Revoke key" })
+    .click();
+  await row(page, /Nightly backup/).waitFor({ state: "detached" });
+  const unknown = await put(key);
+  await unknown.body?.cancel();
+  assertEquals(unknown.status, 401);
+});
+
+test("A key with fewer rights sees only what it may use.", async (fixture) => {
+  const { page, project, server } = fixture;
+  await project.drive("docs").put("reports/a.txt", "a");
+  await project.drive("docs").put("secret.txt", "s");
+  const { project_key } = await project.makeKey({
+    permissions: ["read", "list"],
+    name_prefix: "reports/",
+  });
+  await page.goto(server.origin);
+  await page.getByLabel("Administrator’s token or project key").fill(project_key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  assertEquals(await page.getByRole("link", { name: "Keys" }).count(), 0);
+  assertEquals(await page.getByRole("button", { name: "Upload" }).count(), 0);
+  await page.getByRole("link", { name: /docs/ }).click();
+  await page.getByRole("row", { name: "reports", exact: true }).waitFor();
+  assertEquals(await page.getByRole("row", { name: "secret.txt" }).count(), 0);
+});
+
+test("The settings change the trash, the limit and the domain, and delete a drive.", async (fixture) => {
+  const { page, project } = fixture;
+  await project.drive("old").put("a", "x");
+  await openProject(fixture);
+  await openSection(page, "Settings");
+  const section = (name: string) => page.getByRole("region", { name, exact: true });
+  const save = async (name: string, field: string, value: string) => {
+    await section(name).getByRole("textbox", { name: field }).fill(value);
+    await section(name).getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved").first().waitFor();
+  };
+  await section("Trash").getByRole("textbox").fill("400");
+  await page.getByText("Enter a whole number from 0 to 365").waitFor();
+  await save("Trash", "Days to keep deleted files", "14");
+  await save("Limit of space", "Limit", "2 GB");
+  await save("Domain for applications", "Domain", "apps.example.com");
+  await inspect(page, "settings");
+  const answer = (await project.call("GET", "")).expect(200).json as Record<string, unknown>;
+  assertEquals(
+    [answer["trash_days"], answer["max_bytes"], answer["host_suffix"]],
+    [14, 2e9, "apps.example.com"],
+  );
+  await page.getByRole("button", { name: "Delete the drive old" }).click();
+  const question = dialog(page, "Delete the drive “old”?");
+  await question.getByRole("textbox").fill("old");
+  await question.getByRole("button", { name: "Delete drive" }).click();
+  await row(page, "old").waitFor({ state: "detached" });
+});
+
+test("An application is made, gets keys, is opened to everyone, and is deleted.", async (fixture) => {
+  const { page, gate } = fixture;
+  await openProject(fixture);
+  await openSection(page, "Applications");
+  await page.getByText("No applications yet").waitFor();
+  await inspect(page, "applications-empty");
+  await page.getByRole("button", { name: "New application" }).first().click();
+  const form = dialog(page, "New application");
+  await form.getByRole("textbox", { name: "Name", exact: true }).fill("viewer");
+  await form.getByRole("textbox", { name: "Upstream" }).fill("ftp://nowhere");
+  await form.getByRole("button", { name: "Create application" }).click();
+  await form.getByRole("alert").filter({ hasText: /upstream/i }).waitFor();
+  fixture.observer.allow(/status of 400/);
+  await form.getByRole("textbox", { name: "Upstream" }).fill("http://127.0.0.1:9");
+  await form.getByRole("button", { name: "Create application" }).click();
+  await page.getByRole("heading", { level: 1, name: "viewer" }).waitFor();
+  await page.getByRole("button", { name: "Turn on" }).click();
+  await page.getByText("Key required").waitFor();
+  await page.getByRole("button", { name: "New key" }).click();
+  const key = dialog(page, "New key");
+  await key.getByRole("textbox", { name: "Name" }).fill("phone");
+  await key.getByRole("button", { name: "Create key" }).click();
+  await dialog(page, "Created the key “phone”").getByRole("button", { name: "Done" }).click();
+  await row(page, "phone").waitFor();
+  await inspect(page, "application");
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await dialog(page, "Open it to everyone?").getByRole("button", {
+    name: "Turn access control off",
+  }).click();
+  await page.getByText("Open to everyone").waitFor();
+  await page.getByRole("button", { name: "Delete application…" }).click();
+  await dialog(page, "Delete “viewer”?").getByRole("button", { name: "Delete application" })
+    .click();
+  await page.getByText("No applications yet").waitFor();
+  assert(gate.server.port > 0);
+});
+
+test("Usage, activity, health and the lines to connect are shown.", async (fixture) => {
+  const { page, project, server } = fixture;
+  await project.drive("photos").put("a", "x".repeat(5000));
+  await project.makeKey({ permissions: ["read"] });
+  await openProject(fixture);
+  await openSection(page, "Usage");
+  await page.getByText("By day").waitFor();
+  await page.getByText("Requests").first().waitFor();
+  await inspect(page, "usage");
+  await openSection(page, "Activity");
+  await row(page, /Key created/).first().waitFor();
+  await inspect(page, "activity");
+  await openSection(page, "Connect");
+  await page.getByRole("region", { name: "curl", exact: true }).getByText(project.id).first()
+    .waitFor();
+  await inspect(page, "connect");
+  await page.getByRole("link", { name: "kvdrive" }).click();
+  await page.getByRole("link", { name: "Health" }).click();
+  await page.getByText("Last check of all bytes").waitFor();
+  await inspect(page, "health");
+  const status = (await administer(server, "GET", "/admin/v1/status", {})).expect(200)
+    .json as { version: string };
+  await page.getByText(new RegExp(status.version)).first().waitFor();
+  assert(!(await page.content()).includes(ADMIN_TOKEN));
+});
+
+test("The page says that the server is away, and recovers by itself.", async (fixture) => {
+  const { page, context, observer } = fixture;
+  observer.allow(/ERR_INTERNET_DISCONNECTED|Failed to load/);
+  await signInAsOwner(fixture);
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await context.setOffline(true);
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByText("The server cannot be reached").waitFor();
+  await inspect(page, "offline");
+  await context.setOffline(false);
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("rowheader").first().waitFor();
+  await page.getByText("The server cannot be reached").waitFor({ state: "detached" });
+});
