@@ -73,7 +73,6 @@ test("A folder of the list takes what is dropped onto it", async (fixture) => {
   await drag(fixture, paths, { ...at, types: ["dragEnter", "dragOver"] });
   const hint = page.getByText("Drop to upload to “photos”");
   await hint.waitFor();
-  await page.screenshot({ path: new URL("screenshots/upload-drop.png", import.meta.url).pathname });
   await drag(fixture, paths, { ...at, types: ["drop"] });
   await hint.waitFor({ state: "detached" });
   await card(page).getByText("1 upload done").waitFor();
