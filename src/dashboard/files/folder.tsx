@@ -4,14 +4,14 @@ import { links } from "../core/links.ts";
 import { Details } from "../preview/details.tsx";
 import { Lightbox } from "../preview/lightbox.tsx";
 import { useSharedTransfers } from "../transfers/context.tsx";
-import { DropZone } from "../transfers/drop_zone.tsx";
+import { DropZone, mayUpload } from "../transfers/drop_zone.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
 import { useTitle } from "../ui/page.tsx";
 import { type Entry, labelOf, type Place } from "./entry.ts";
 import { selectOnly } from "./listing/selection.ts";
 import { Footer } from "./view/bars.tsx";
 import { Content } from "./view/content.tsx";
-import { FolderContext, type FolderModel, mayWrite } from "./view/folder_model.ts";
+import { FolderContext, type FolderModel } from "./view/folder_model.ts";
 import { FilesRoom } from "./view/files_room.ts";
 import { Header } from "./view/header.tsx";
 
@@ -48,7 +48,7 @@ function OpenFolder({ room, place, query }: {
         <div class="files-view">
           <Header
             onSearch={(text) => search(folder, text)}
-            mayWrite={mayWrite(room.app.session, place)}
+            mayWrite={mayUpload(room.app.session, place)}
             onNewFolder={newFolderOf(folder)}
           />
           <div class="files-body">

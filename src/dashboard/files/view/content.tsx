@@ -1,12 +1,13 @@
 import { CloudOff, FolderOpen, RefreshCw, SearchX } from "lucide";
 import { sentenceOf } from "../../core/api_error.ts";
 import { isRecovering } from "../../core/resource.ts";
+import { mayUpload } from "../../transfers/drop_zone.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Skeleton } from "../../ui/loaded.tsx";
 import type { Entry } from "../entry.ts";
 import { isFiltering } from "../listing/filters.ts";
 import { FileGrid } from "./file_grid.tsx";
-import { mayWrite, useFolder } from "./folder_model.ts";
+import { useFolder } from "./folder_model.ts";
 
 /** The list of the folder, or what is said in its place. */
 export function Content({ label, open }: { label: string; open: (entry: Entry) => void }) {
@@ -69,7 +70,7 @@ function Nothing() {
     <Empty
       icon={FolderOpen}
       title={place.path === "" ? "This drive is empty" : "This folder is empty"}
-      text={mayWrite(session, place) ? "Drop files or folders here, or upload them." : undefined}
+      text={mayUpload(session, place) ? "Drop files or folders here, or upload them." : undefined}
     />
   );
 }

@@ -2,8 +2,9 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { useSharedTransfers } from "../../transfers/context.tsx";
-import { uploadDropped } from "../../transfers/drop_zone.tsx";
-import { labelOf } from "../entry.ts";
+import { mayUpload, uploadDropped } from "../../transfers/drop_zone.tsx";
+import type { FileActions } from "../actions/file_actions.ts";
+import { labelOf, type Place } from "../entry.ts";
 import { type FolderModel, useFolder } from "./folder_model.ts";
 import { indexAt } from "./pointer.ts";
 import { selectOnly } from "../listing/selection.ts";
@@ -71,7 +72,6 @@ export function useDrop(
         return mark(undefined);
       }
       event.preventDefault();
-      event.stopPropagation();
       if (event.dataTransfer !== null) {
         event.dataTransfer.dropEffect = !isOurs || isCopy(event) ? "copy" : "move";
       }
@@ -91,28 +91,35 @@ function isCopy(event: DragEvent): boolean {
   return event.ctrlKey || event.altKey;
 }
 
+/** Takes what was dropped. What is left, the whole page takes as an upload. */
 async function accept(
   event: DragEvent,
-  folder: FolderModel,
+  { place, actions, room: { app } }: FolderModel,
   transfers: Transfers,
   path: string,
 ): Promise<void> {
-  const text = event.dataTransfer?.getData(DRAG_TYPE) ?? "";
-  const files = event.dataTransfer?.files ?? [];
-  if (event.dataTransfer === null || (text === "" && files.length === 0)) return;
+  const { dataTransfer } = event;
+  const text = dataTransfer?.getData(DRAG_TYPE) ?? "";
+  if (dataTransfer === null || (text === "" && !dataTransfer.types.includes("Files"))) return;
   event.preventDefault();
-  event.stopPropagation();
-  const { place, actions, room } = folder;
   try {
-    if (text === "") {
-      return await uploadDropped(transfers, { ...place, path }, event.dataTransfer);
-    }
-    const { project, drive, names } = JSON.parse(text) as DragContent;
-    if (project !== place.project || drive !== place.drive) {
-      throw new Error("Files can only be dragged within their drive");
-    }
-    await actions.drop(names, path, isCopy(event));
+    const target = { ...place, path };
+    if (text !== "") return await moveInto(actions, target, JSON.parse(text), isCopy(event));
+    if (!mayUpload(app.session, target)) throw new Error("This key may not upload to this folder");
+    await uploadDropped(transfers, target, dataTransfer);
   } catch (error) {
-    room.app.toasts.error(error);
+    app.toasts.error(error);
   }
+}
+
+async function moveInto(
+  actions: FileActions,
+  { project, drive, path }: Place,
+  content: DragContent,
+  isCopy: boolean,
+): Promise<void> {
+  if (content.project !== project || content.drive !== drive) {
+    throw new Error("Files can only be dragged within their drive");
+  }
+  await actions.drop(content.names, path, isCopy);
 }

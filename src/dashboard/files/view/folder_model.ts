@@ -2,7 +2,6 @@ import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/si
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { links } from "../../core/links.ts";
-import type { SessionStore } from "../../core/session.ts";
 import type { DriveLinks } from "../../links/drive_links.ts";
 import { linksOf } from "../../links/shared_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
@@ -77,7 +76,9 @@ export class FolderModel {
   /** Reads the list, and follows what changes, until `stop`. */
   start(transfers: Transfers): void {
     // The links are no part of the list: it is shown without them.
-    void this.listing.read().then(() => this.#loadLinks());
+    if (this.room.app.session.may("list")) {
+      void this.listing.read().then(() => this.#loadLinks());
+    }
     let before = this.order.peek();
     this.#disposers.push(
       effect(() => {
@@ -160,15 +161,6 @@ export class FolderModel {
     const { place } = this;
     return project === place.project && drive === place.drive && path.startsWith(place.path);
   }
-}
-
-/** Whether a session may store files with some name in a folder. */
-export function mayWrite(session: SessionStore, { path }: Place): boolean {
-  if (!session.may("write")) return false;
-  const prefix = session.current.value?.name_prefix ?? "";
-  if (path.startsWith(prefix)) return true;
-  // A prefix may end within a name: `trip/img` allows `trip/img1`.
-  return prefix.startsWith(path) && !prefix.slice(path.length).includes("/");
 }
 
 /** Calls a function when a signal changes, not with its present value. */
