@@ -132,10 +132,10 @@ test("The list follows other changes, and keeps what is selected", async (fixtur
   const page = await open(fixture);
   await entry(page, "img3.png").click();
   await fixture.project.drive("photos").put("img2b.png", "new");
-  await fixture.project.drive("photos").delete(["img1.png"]);
+  await fixture.project.drive("photos").delete(["beep.wav"]);
   await page.getByRole("button", { name: "Refresh" }).click();
   await entry(page, "img2b.png").waitFor();
-  await entry(page, "img1.png").waitFor({ state: "detached" });
+  await entry(page, "beep.wav").waitFor({ state: "detached" });
   assertEquals(await selectedRows(page).getAttribute("aria-label"), "img3.png");
 });
 
@@ -156,16 +156,16 @@ test("Images have thumbnails, which are loaded once", async (fixture) => {
 
 test("A known folder is shown before the server answers, and nothing old survives", async (fixture) => {
   const page = await open(fixture);
-  await fixture.project.drive("photos").delete(["img1.png"]);
+  await fixture.project.drive("photos").delete(["beep.wav"]);
   const answer = Promise.withResolvers<void>();
   await page.route(/\/files\?.*recursive=false/, async (route) => {
     await answer.promise;
     await route.continue();
   });
   await page.reload();
-  await entry(page, "img1.png").waitFor();
+  await entry(page, "beep.wav").waitFor();
   answer.resolve();
-  await entry(page, "img1.png").waitFor({ state: "detached" });
+  await entry(page, "beep.wav").waitFor({ state: "detached" });
   await entry(page, "img2.png").waitFor();
 });
 
