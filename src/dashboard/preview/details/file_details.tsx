@@ -8,12 +8,11 @@ import { type Entry, folderOf, labelOf, type Place } from "../../files/entry.ts"
 import { typeOf } from "../../files/listing/kinds.ts";
 import { useFolder } from "../../files/view/folder_model.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { CopyField } from "../../ui/copy.tsx";
 import { openMenu } from "../../ui/menu.tsx";
 import { shownName } from "../content/names.ts";
 import { Title } from "../details.tsx";
 import { askForDate, askForType, DAY } from "./change_dialogs.tsx";
-import { EntryLinks, Paths } from "./links.tsx";
+import { Copied, EntryLinks, Paths } from "./links.tsx";
 import { Values } from "./values.tsx";
 
 /** Time that a file stays selected before its details are asked for, in milliseconds: keys may move on. */
@@ -66,10 +65,10 @@ export function FileDetails({ place, entry: listed }: { place: Place; entry: Ent
       <Paths place={place} entry={listed} />
       <div class="details-group">
         <h3>Version</h3>
-        {entry.etag === undefined ? null : <CopyField label="ETag" text={entry.etag} />}
+        {entry.etag === undefined ? null : <Copied label="ETag" text={entry.etag} />}
         {loaded.data?.sha256 === undefined
           ? null
-          : <CopyField label="SHA-256" text={loaded.data.sha256} />}
+          : <Copied label="SHA-256" text={loaded.data.sha256} />}
       </div>
     </>
   );

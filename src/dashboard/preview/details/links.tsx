@@ -50,10 +50,20 @@ export function Paths({ place, entry }: { place: Place; entry: Entry }) {
   return (
     <div class="details-group">
       <h3>For programs</h3>
-      <CopyField label="Path" text={entry.name} />
+      <Copied label="Path" text={entry.name} />
       {entry.kind === "file"
-        ? <CopyField label="Download with curl" text={curlOf(place, entry)} />
+        ? <Copied label="Download with curl" text={curlOf(place, entry)} />
         : null}
+    </div>
+  );
+}
+
+/** A text to copy below its name. */
+export function Copied({ label, text }: { label: string; text: string }) {
+  return (
+    <div>
+      <p class="details-label" aria-hidden="true">{label}</p>
+      <CopyField label={label} text={text} />
     </div>
   );
 }
