@@ -16,6 +16,9 @@ import { Details } from "./details.tsx";
 import { Stage } from "./stage.tsx";
 import { useSwipe } from "./swipe.ts";
 
+/** Larger images are loaded when they are asked for, in bytes. */
+const MAX_PRELOAD = 25_000_000;
+
 interface LightboxProps {
   place: Place;
   /** The files of the list, in its order. */
@@ -168,7 +171,7 @@ function Preload({ place, entries }: {
   const app = useApp();
   const [addresses, setAddresses] = useState<string[]>([]);
   const images = entries.filter((entry): entry is Entry =>
-    entry !== undefined && entry.size !== 0 && viewOf(entry) === "image"
+    entry !== undefined && viewOf(entry) === "image" && isSmall(entry)
   );
   useEffect(() => {
     let isCurrent = true;
@@ -186,6 +189,10 @@ function Preload({ place, entries }: {
       {addresses.map((address) => <img key={address} src={address} alt="" fetchpriority="low" />)}
     </div>
   );
+}
+
+function isSmall({ size = 0 }: Entry): boolean {
+  return size > 0 && size <= MAX_PRELOAD;
 }
 
 /** Whether a click was beside what is shown. */
