@@ -8,8 +8,8 @@ type BuildKey = (...parts: unknown[]) => Deno.KvKey;
 
 Deno.test("verify knows the entries of every key, also those of shared stores", () => {
   const builders = Object.values(keys) as unknown as BuildKey[];
-  // Some keys have another first part where a parameter is missing.
-  const built = builders.flatMap((build) => [build(place("a")), build()]);
+  // One key has another first part where a parameter is missing.
+  const built = [...builders.map((build) => build(place("a"))), keys.dailyUsage(undefined, 1)];
   const kinds = new Set(built.map(([kind]) => String(kind)));
   assertEquals([...KINDS].sort(), [...kinds].sort());
 });
