@@ -207,6 +207,7 @@ test("Without a trash a question comes first.", async (fixture) => {
   await inspect(page, "delete-question");
   await question.getByRole("button", { name: "Cancel" }).click();
   assertEquals((await drive.names()).length, 5);
+  await entry(page, "a.txt").click();
   await page.keyboard.press("Delete");
   await question.getByRole("button", { name: "Delete", exact: true }).click();
   await entry(page, "a.txt").waitFor({ state: "detached" });

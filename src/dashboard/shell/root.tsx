@@ -11,13 +11,24 @@ import { codeIn, SignIn } from "./sign_in.tsx";
 
 /** The page: the sign-in, or the shell with its views; dialogs, menus and messages over it. */
 export function Root() {
-  const { overlays } = useApp();
   return (
     <>
       <Content />
-      {overlays.open.value.map(({ id, node }) => <Fragment key={id}>{node}</Fragment>)}
+      <OpenOverlays />
       <ToastList />
     </>
+  );
+}
+
+/** The dialogs and menus that are open, in a region of their own. */
+function OpenOverlays() {
+  const { overlays } = useApp();
+  const open = overlays.open.value;
+  if (open.length === 0) return null;
+  return (
+    <div role="region" aria-label="Dialogs and menus">
+      {open.map(({ id, node }) => <Fragment key={id}>{node}</Fragment>)}
+    </div>
   );
 }
 
