@@ -40,12 +40,12 @@ export function Dialog({ title, onClose, children, footer, size = "medium", isFo
       onKeyDown={(event) => event.stopPropagation()}
     >
       <div class="dialog-frame">
-        <header class="dialog-head">
+        <div class="dialog-head">
           <h2 id={id}>{title}</h2>
           <IconButton icon={X} label="Close" onClick={onClose} />
-        </header>
+        </div>
         <div class="dialog-body">{children}</div>
-        {footer === undefined ? null : <footer class="dialog-foot">{footer}</footer>}
+        {footer === undefined ? null : <div class="dialog-foot">{footer}</div>}
       </div>
     </dialog>
   );
