@@ -4,6 +4,9 @@ import type { Page } from "playwright-core";
 import { assertAccessible } from "./accessibility.ts";
 import { DESKTOP, PHONE } from "./fixture.ts";
 
+/** A tablet and a large screen, on which only the layout is checked. */
+const OTHER_SIZES = [{ width: 768, height: 1024 }, { width: 1920, height: 1080 }];
+
 const FOLDER = join(import.meta.dirname ?? ".", "../screenshots");
 
 /**
@@ -24,8 +27,14 @@ export async function inspect(page: Page, name: string): Promise<void> {
       await assertAccessible(page, variant);
     }
   }
-  await page.setViewportSize(DESKTOP);
   await page.emulateMedia({ colorScheme: "light" });
+  for (const size of OTHER_SIZES) {
+    await page.setViewportSize(size);
+    const variant = `${name}-${size.width}`;
+    await page.screenshot({ path: join(FOLDER, `${variant}.png`) });
+    assertEquals(await tooWide(page), [], `${variant} is wider than the screen`);
+  }
+  await page.setViewportSize(DESKTOP);
 }
 
 /** Boxes that scroll sideways: the page, a dialog, or a table, whose rows are cards on a phone. */
