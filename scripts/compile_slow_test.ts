@@ -8,12 +8,31 @@ import { sha256Of } from "./package/workshop.ts";
 
 const SCRIPT = fromFileUrl(new URL("./compile.ts", import.meta.url));
 const NAME = executableName(undefined);
+const PACKAGES = ".deno_compile_node_modules/localhost/";
+
+/** The npm packages that a program imports, also through others. */
+async function packagesOf(program: string): Promise<string[]> {
+  const args = ["info", "--json", program];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args, cwd: ROOT }).output();
+  const { modules, npmPackages } = JSON.parse(new TextDecoder().decode(stdout)) as {
+    modules: { npmPackage?: string }[];
+    npmPackages: Record<string, { name: string; dependencies: string[] }>;
+  };
+  const found = new Set(modules.flatMap(({ npmPackage }) => npmPackage ?? []));
+  // A set that grows is iterated to its new end.
+  for (const id of found) for (const one of npmPackages[id]?.dependencies ?? []) found.add(one);
+  return [...found].flatMap((id) => npmPackages[id]?.name ?? []);
+}
 
 Deno.test("An executable has the program, the dashboard and the packages it needs, and nothing else", async () => {
   const { files } = await dryRun();
-  const packages =
-    /^\.deno_compile_node_modules\/localhost\/(?:commander|deno-std|pend|tldts|tldts-core|yauzl)\//;
-  const inside = files.filter((path) => !packages.test(path));
+  const packages = await packagesOf("main.ts");
+  const isOfPackage = (path: string) =>
+    packages.some((name) => path.startsWith(`${PACKAGES}${name}/`));
+  const inside = files.filter((path) => !isOfPackage(path));
+  for (const name of ["preact", "axe-core", "playwright-core", "typescript"]) {
+    assert(!packages.includes(name), `${name} is of the dashboard or of tests`);
+  }
   const own = (await filesBelow(ROOT, "src")).filter(isPart);
   const known = new Set(["deno.json", "main.ts", ...own]);
   assertEquals(inside.filter((path) => !known.has(path)), []);

@@ -26,7 +26,6 @@ if (import.meta.main) Deno.exit(await main(Deno.args));
 async function main(args: string[]): Promise<number> {
   const options = readOptions(args, OPTIONS, HELP);
   if (typeof options === "number") return options;
-  await bundleDashboard(BUNDLE);
   const path = await makePackage(resolve(options.out));
   print(`${path}: ${((await Deno.stat(path)).size / 1e6).toFixed(1)} MB\n`);
   return 0;
@@ -34,6 +33,7 @@ async function main(args: string[]): Promise<number> {
 
 /** Makes the npm package in a folder and returns its path. If that fails, the previous file is kept. */
 export async function makePackage(out: string): Promise<string> {
+  await bundleDashboard(BUNDLE);
   return await withWorkshop(out, async (workshop) => {
     const made = join(workshop, PACKAGE_NAME);
     await makeNpmPackage(workshop, made);

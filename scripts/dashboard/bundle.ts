@@ -5,7 +5,7 @@
  * @module
  */
 
-import { join } from "@std/path";
+import { dirname, join } from "@std/path";
 import { print } from "../package/command_line.ts";
 import { ROOT } from "../package/parts.ts";
 
@@ -28,10 +28,13 @@ if (import.meta.main) {
   if (Deno.args.includes("--sizes")) await printSizes();
 }
 
-/** Writes the files of the dashboard into a folder. A file that is there already is replaced in one step. */
+/**
+ * Writes the files of the dashboard into a folder. A file that is there already is replaced in one step. The temporary
+ * folder is beside that folder, where nothing that packs the files finds it.
+ */
 export async function bundleDashboard(folder: string): Promise<void> {
   await Deno.mkdir(folder, { recursive: true });
-  const temporary = await Deno.makeTempDir({ dir: folder, prefix: ".building-" });
+  const temporary = await Deno.makeTempDir({ dir: dirname(folder), prefix: ".building-" });
   try {
     await Promise.all(
       Object.entries(BUNDLES).map(([name, entry]) => bundle(entry, join(temporary, name))),

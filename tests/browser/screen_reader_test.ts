@@ -35,7 +35,7 @@ test("A folder is a grid with selectable rows, between navigation and tools.", a
     '- navigation "Project":',
     '- link "Files"',
     '- navigation "Folders":',
-    '- button "Upload"',
+    '- toolbar "Selected files":',
     '- grid "Files in docs"',
     '- row "trip"',
     '- row "a.txt" [selected]',
@@ -48,7 +48,7 @@ test("Menus, dialogs and messages have names and roles.", async (fixture) => {
   await signInAsOwner(fixture);
   await openFolder(fixture, "docs");
   await entry(page, "a.txt").click({ button: "right" });
-  await assertTree(page.getByRole("menu"), ['- menuitem "Download"', '- menuitem "Rename F2"']);
+  await assertTree(page.getByRole("menu"), ['- menuitem "Download"', '- menuitem "Rename"']);
   await page.keyboard.press("Escape");
   await entry(page, "a.txt").click();
   await page.keyboard.press("Delete");
