@@ -40,7 +40,9 @@ export async function inspect(page: Page, name: string): Promise<void> {
 /** Boxes that scroll sideways: the page, a dialog, or a table, whose rows are cards on a phone. */
 async function tooWide(page: Page): Promise<string[]> {
   return await page.evaluate(() => {
-    const boxes = document.querySelectorAll(":root, main, dialog[open], .table-frame");
+    const boxes = document.querySelectorAll(
+      ":root, main, dialog[open], .dialog-body, .table-frame",
+    );
     return [...boxes].filter((box) => box.scrollWidth > box.clientWidth)
       .map((box) => `${box.tagName}: ${box.scrollWidth} > ${box.clientWidth}`);
   });
