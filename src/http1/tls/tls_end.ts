@@ -91,9 +91,14 @@ export class TlsEnd {
   }
 
   #pair(connection: Deno.TlsConn): void {
-    const { port } = connection.remoteAddr as Deno.NetAddr;
+    const { hostname, port } = connection.remoteAddr as Deno.NetAddr;
+    // Near ends have this address. From another one, such as 127.0.0.2, a program on this machine could take the port of
+    // a near end, and would be served in place of its client.
+    if (hostname !== LOOPBACK) return closeQuietly(connection);
     const claim = this.#waiting.get(port);
     if (claim !== undefined) return claim(connection);
+    const former = this.#arrived.get(port);
+    if (former !== undefined) closeQuietly(former);
     this.#arrived.set(port, connection);
     // Another program on this machine may have connected: its connection is never claimed.
     setTimeout(() => {
