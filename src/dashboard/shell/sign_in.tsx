@@ -11,9 +11,12 @@ const SENDABLE = /^[\x21-\x7e]+$/;
 
 const UNKNOWN = "This is neither the administrator’s token nor a key of a project here";
 
-/** Returns the sign-in code of an address such as `#code=once_…`, which the server prints at its start. */
+/**
+ * Returns the sign-in code of an address such as `#code=once_…`, which the server prints at its start. Keys are none: with
+ * a link, the owner of one could have others work in a project of theirs.
+ */
 export function codeIn(hash: string): string | undefined {
-  return /^#code=([\x21-\x7e]+)$/.exec(hash)?.[1];
+  return /^#code=(once_[A-Za-z0-9]{32})$/.exec(hash)?.[1];
 }
 
 /** The sign-in page. One field takes the token and project keys. */
