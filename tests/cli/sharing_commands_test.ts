@@ -53,6 +53,13 @@ Deno.test("A link is printed as its address, listed, and revoked by id or addres
   assertEquals(some.code, 1);
 });
 
+Deno.test("A change of the trash is printed.", async () => {
+  await using desk = await openDesk();
+  const change = ["project", "change", PROJECT_ID, "--trash-days"];
+  assertMatch(await desk.text(...change, "3"), /^Its trash keeps files for 3 days\.$/m);
+  assertMatch(await desk.text(...change, "0"), /^Its trash is off\.$/m);
+});
+
 Deno.test("The password of a link comes from standard input.", async () => {
   await using desk = await openDesk();
   const args = ["link", "create", "photos:cat.jpg", "--password"];

@@ -41,11 +41,11 @@ export async function listProjects(call: AdminCall): Promise<void> {
 export async function showProject(call: AdminCall): Promise<void> {
   call.validate("ID", projectIdProblem);
   const details = await call.administer((on) => on.showProject(call.required("ID")));
-  const { name, created, trash_days, drives } = details;
+  const { name, created, drives } = details;
   call.print(details, [
     `Created:  ${created}`,
     ...(name === null ? [] : [`Name:     ${name}`]),
-    `Trash:    ${trash_days === 0 ? "off" : `keeps files for ${plural(trash_days, "day")}`}`,
+    `Trash:    ${trashOf(details)}`,
     ...linesOf(details),
     ...drives.map(({ drive_name, files, bytes }) =>
       `  ${drive_name}: ${plural(files, "file")}, ${exactSize(bytes)}`
@@ -69,7 +69,15 @@ export async function changeProject(call: AdminCall): Promise<void> {
     trash_days: days === undefined ? undefined : Number(days),
   };
   const details = await call.administer((on) => on.changeProject(call.required("ID"), changes));
-  call.print(details, linesOf(details));
+  call.print(details, [
+    ...linesOf(details),
+    ...(days === undefined ? [] : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
+  ]);
+}
+
+/** Whether deleted files are kept, and for how long. */
+function trashOf({ trash_days }: ProjectDetails): string {
+  return trash_days === 0 ? "off" : `keeps files for ${plural(trash_days, "day")}`;
 }
 
 /** What a project holds and may hold, as sentences. */
