@@ -71,7 +71,9 @@ export async function changeProject(call: AdminCall): Promise<void> {
   const details = await call.administer((on) => on.changeProject(call.required("ID"), changes));
   call.print(details, [
     ...linesOf(details),
-    ...(days === undefined ? [] : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
+    ...(days === undefined
+      ? []
+      : [`Its trash ${details.trash_days === 0 ? "is " : ""}${trashOf(details)}.`]),
   ]);
 }
 

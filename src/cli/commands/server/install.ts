@@ -30,7 +30,8 @@ export async function install({ options }: Arguments, env: Environment): Promise
   const secrets = secretsOf(options);
   const path = options.get("path") ?? "-";
   const [program, runtime] = cachedFiles(settings.build, env);
-  const warning = program === undefined ? "" : cacheWarning(program, "kvdrive");
+  const warning = (program === undefined ? "" : cacheWarning(program, "kvdrive")) +
+    (runtime === undefined ? "" : cacheWarning(runtime, "Deno"));
   if (path === "-") {
     print(systemdUnit(settings));
     printError(warning);
@@ -42,10 +43,7 @@ export async function install({ options }: Arguments, env: Environment): Promise
   await writeUnit(path, systemdUnit(settings), isForced);
   const advice = unitAdvice(settings, path.slice(path.lastIndexOf("/") + 1));
   const kept = secrets.size === 0 ? "" : isInFile(secrets, settings.envFile);
-  const further = runtime === undefined ? "" : cacheWarning(runtime, "Deno");
-  printError(
-    `The unit was written to ${printable(path)}.\n${warning}${further}${kept}\n${advice}`,
-  );
+  printError(`The unit was written to ${printable(path)}.\n${warning}${kept}\n${advice}`);
 }
 
 /** Folders that programs keep caches in: npx and pnpm dlx among others, on Linux and on macOS. */
