@@ -7,6 +7,8 @@ import { Folder } from "../support/command.ts";
 const LINES: readonly (readonly [typed: string, args: readonly string[]])[] = [
   ["kvdrive uplo\tab\tphotos:ca\t", ["upload", "abort", "photos:cats.jpg"]],
   ["kvdrive ls pho\t", ["ls", "photos:"]],
+  // The file "local.txt" of this folder is in no drive.
+  ["kvdrive get photos:lo\t", ["get", "photos:loft.txt"]],
   ["kvdrive stat photos:pet\tmy\t", ["stat", "photos:pets/my dog.jpg"]],
   ["kvdrive put --ty\ttext/plain loc\tphotos:", [
     "put",
@@ -24,6 +26,7 @@ for (const shell of SHELLS) {
     async fn() {
       await using desk = await ClientWorkspace.open();
       await desk.store("photos", "cats.jpg", "meow");
+      await desk.store("photos", "loft.txt", "hay");
       await desk.store("photos", "pets/my dog.jpg", "wuff");
       await Promise.all(LINES.map(async ([typed, args]) => {
         await using folder = await Folder.make();

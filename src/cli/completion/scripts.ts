@@ -28,6 +28,11 @@ _kvdrive_names() {
     COMPREPLY+=("\${name#"$drop"}")
   done < <(kvdrive complete -- "$word" 2>/dev/null)
   case "\${COMPREPLY[0]}" in *:|*/) compopt -o nospace 2>/dev/null ;; esac
+  # Files of this machine have no colon, or a slash before it.
+  case "\${word%%:*}" in
+    */*|"$word") \${1:-false} && COMPREPLY+=($(compgen -f -- "$cur")) ;;
+    *) compopt +o default +o bashdefault 2>/dev/null ;;
+  esac
 }
 _kvdrive() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" words=""
@@ -44,7 +49,7 @@ ${optionCases(commands, "${COMP_WORDS[1]} ${COMP_WORDS[2]}")} ;;
   if [ -n "$words" ] || [ -z "$COMP_LINE" ]; then return; fi
   case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
     ${namePatterns(commands, false)}) _kvdrive_names ;;
-    ${namePatterns(commands, true)}) _kvdrive_names; COMPREPLY+=($(compgen -f -- "$cur")) ;;
+    ${namePatterns(commands, true)}) _kvdrive_names true ;;
   esac
 }
 complete -o bashdefault -o default -F _kvdrive kvdrive
@@ -100,6 +105,11 @@ function fishScript(commands: readonly Command[]): string {
     "  string match -q -- '-*' $word; or not type -q kvdrive; and return",
     "  kvdrive complete -- $word 2>/dev/null",
     "end",
+    "# Files of this machine have no colon, or a slash before it.",
+    "function __kvdrive_in_drive",
+    "  string match -qr -- '^[^/:-][^/:]*:' (commandline -ct)",
+    "end",
+    "complete -c kvdrive -n __kvdrive_in_drive -f",
   ];
   for (const first of firstWords(commands)) {
     const summary = commands.find(({ name }) => name === first)?.summary ?? `${first} commands`;
