@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { signInAsOwner } from "./support/navigation.ts";
 import { DRIVE } from "./support/previews.ts";
+import { png } from "./support/samples.ts";
 import { suite } from "./support/suite.ts";
 import { entry, openFolder, waitUntil } from "./support/uploads.ts";
 
@@ -66,4 +67,23 @@ test("The size of folders is calculated when it is asked for", async (fixture) =
   await entry(page, "b.txt").click({ modifiers: ["Control"] });
   await panel.getByText("2 items selected").waitFor();
   await panel.getByText("1 file, 50 B").waitFor();
+});
+
+test("The panel is as wide as a wide picture and a long line allow", async (fixture) => {
+  const { page, project } = fixture;
+  await project.drive(DRIVE).put("wide.png", await png(page, 1600), {
+    "Content-Type": "image/png",
+  });
+  await signInAsOwner(fixture);
+  await openFolder(fixture, DRIVE);
+  await page.getByRole("button", { name: "Details" }).click();
+  await entry(page, "wide.png").click();
+  const panel = page.getByRole("region", { name: "Details" });
+  await panel.locator("img").waitFor();
+  await panel.getByRole("button", { name: "Copy download with curl" }).waitFor();
+  for (const width of [1280, 900, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    const hidden = await panel.evaluate((panel) => panel.scrollWidth - panel.clientWidth);
+    assertEquals(hidden, 0, `at ${width}`);
+  }
 });
