@@ -256,3 +256,20 @@ test("List, grid and drives on every screen", async (fixture) => {
   await entry(page, "img1.png").locator("img").waitFor();
   await inspect(page, "folder-grid");
 });
+
+test("On every width the filters stay beside the tools", async (fixture) => {
+  const { page, project } = fixture;
+  await project.drive("photos").put("a.txt", "a");
+  await signInAsOwner(fixture);
+  await openFolder(fixture, "photos");
+  for (const width of [768, 900, 1023, 1024, 1120, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    const ends = await page.getByRole("group", { name: "Filters" }).evaluate((filters) => [
+      filters.getBoundingClientRect().right,
+      filters.nextElementSibling?.getBoundingClientRect().left ?? 0,
+    ]);
+    assert(ends[0]! <= ends[1]!, `at ${width}: ${ends}`);
+    const last = page.getByRole("button", { name: "Modified" }).first();
+    assert((await last.boundingBox())!.width > 40);
+  }
+});

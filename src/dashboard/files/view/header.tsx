@@ -32,9 +32,11 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
 }) {
   const folder = useFolder();
   const isNarrow = useMedia("(width < 768px)");
+  const isSmall = useMedia("(width < 1024px)");
   const [isOpen, setOpen] = useState(folder.isSearching);
   const isSelecting = folder.selection.value.names.size > 0;
   const upload = mayWrite ? <UploadButton place={folder.place} /> : null;
+  const more = <MoreButton onNewFolder={onNewFolder} />;
   const field = (
     <SearchField
       onSearch={onSearch}
@@ -54,14 +56,14 @@ export function Header({ onSearch, mayWrite, onNewFolder }: {
             ? null
             : <IconButton icon={Search} label="Search" onClick={() => setOpen(true)} />
           : field}
-        {isNarrow ? <MoreButton onNewFolder={onNewFolder} /> : null}
+        {isNarrow ? more : null}
       </div>
       <div class="files-bar">
         {isSelecting ? <SelectionBar /> : <FilterChips />}
         {isNarrow ? (isSelecting ? null : upload) : (
           <div class="files-tools">
-            <ViewButtons />
-            {onNewFolder === undefined || isSelecting
+            {isSmall ? more : <ViewButtons />}
+            {isSmall || onNewFolder === undefined || isSelecting
               ? null
               : <Button icon={FolderPlus} onClick={onNewFolder}>New folder</Button>}
             {isSelecting ? null : upload}
@@ -206,7 +208,7 @@ function sortItems({ room: { preferences: { sort } } }: FolderModel): MenuItem[]
   }));
 }
 
-/** The menu of narrow screens with what has no room in the header. */
+/** The menu of small screens with what has no room in the header. */
 function MoreButton({ onNewFolder }: { onNewFolder: (() => unknown) | undefined }) {
   const folder = useFolder();
   const { room: { app, preferences: { layout, hasDetails } } } = folder;
