@@ -36,7 +36,7 @@ export async function refused(response: Response): Promise<ApiError> {
 }
 
 /** The server's sentence in the JSON of an error; `undefined` if a proxy answered something else. */
-export function sentenceIn(text: string): string | undefined {
+function sentenceIn(text: string): string | undefined {
   try {
     const { errors } = JSON.parse(text);
     const [first] = Array.isArray(errors) ? errors : [];

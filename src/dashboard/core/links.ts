@@ -15,7 +15,6 @@ export type Section =
 
 /** The addresses of the page's views. */
 export const links = {
-  home: (): string => "#/",
   projects: (): string => "#/projects",
   status: (): string => "#/status",
   serverEvents: (): string => "#/events",

@@ -40,7 +40,7 @@ export class Router {
 }
 
 /** Returns the address of a hash. One that is not percent-encoded UTF-8 counts as the first page. */
-export function parseHash(hash: string): Address {
+function parseHash(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   try {
     return {

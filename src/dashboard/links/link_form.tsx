@@ -83,7 +83,7 @@ export function LinkForm({ isFolder, onCreate }: {
 }
 
 /** Returns what is wrong with a limit of downloads. */
-export function limitProblem(text: string): string | undefined {
+function limitProblem(text: string): string | undefined {
   if (text === "") return undefined;
   const isValid = /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_DOWNLOADS;
   return isValid ? undefined : "Enter a whole number from 1, or nothing";

@@ -49,6 +49,6 @@ export function Shell() {
 }
 
 /** The first page of a session: a project opens on its files. */
-export function homeOf({ role, project_id }: Session): string {
+function homeOf({ role, project_id }: Session): string {
   return role === "admin" || project_id === null ? links.projects() : links.drives(project_id);
 }

@@ -220,7 +220,7 @@ export class FileActions {
 }
 
 /** Returns `“photo.jpg”`, or "3 items". */
-export function describe(entries: readonly Entry[]): string {
+function describe(entries: readonly Entry[]): string {
   const [first] = entries;
   return entries.length === 1 && first !== undefined
     ? `“${labelOf(first)}”`

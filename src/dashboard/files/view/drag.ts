@@ -10,7 +10,7 @@ import { indexAt } from "./pointer.ts";
 import { selectOnly } from "../listing/selection.ts";
 
 /** The type of dragged entries: JSON of a `DragContent`. */
-export const DRAG_TYPE = "application/x-kvdrive";
+const DRAG_TYPE = "application/x-kvdrive";
 
 /** Entries that are dragged. */
 export interface DragContent {

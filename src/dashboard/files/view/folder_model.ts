@@ -7,7 +7,7 @@ import { linksOf } from "../../links/shared_links.ts";
 import type { Transfers } from "../../transfers/transfers.ts";
 import { FileActions, type FolderChange } from "../actions/file_actions.ts";
 import type { Entry, Place } from "../entry.ts";
-import { filterEntries, type Filters, isFiltering } from "../listing/filters.ts";
+import { filterEntries, type Filters } from "../listing/filters.ts";
 import type { Listing } from "../listing/listing.ts";
 import { sortEntries } from "../listing/order.ts";
 import { EMPTY, type Order, retain, type Selection } from "../listing/selection.ts";
@@ -66,11 +66,6 @@ export class FolderModel {
 
   get isSearching(): boolean {
     return this.query.value !== "";
-  }
-
-  /** Whether the list shows less than there is. */
-  get isNarrowed(): boolean {
-    return this.isSearching || isFiltering(this.filters.value);
   }
 
   /** Reads the list, and follows what changes, until `stop`. */

@@ -13,7 +13,7 @@ import { Sheet } from "./sheet.tsx";
 import type { ViewProps } from "./view.ts";
 
 /** Bytes of a text that are read at once. */
-export const TEXT_STEP = 256 * 1024;
+const TEXT_STEP = 256 * 1024;
 /** Lines that are shown at once: each is an element of the page. */
 const LINES_STEP = 3000;
 /** Texts without program code, whose long lines are wrapped. */
