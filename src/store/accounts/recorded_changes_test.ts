@@ -6,7 +6,6 @@ import { prefixes } from "../engine/keys.ts";
 import { ALL_EVENTS, countEntries, eventsOf, serverEventsOf } from "../testing/events.ts";
 import { put } from "../testing/files.ts";
 import { otherProcess, testOnAll, type TestStore } from "../testing/stores.ts";
-import { once } from "../testing/time.ts";
 import type { Actor } from "./events.ts";
 
 const ACTOR: Actor = { by: "k3JxQ0aB", address: "192.0.2.7" };
@@ -211,24 +210,29 @@ testOnAll("The events of a project end with it, and the server's stay", async (b
 testOnAll("A change that a deletion of the project overtakes is not recorded", async (bench) => {
   const { store, db } = bench;
   const made = await store.keys.create("p");
-  await store.apps.create("p", "web", { access: true });
-  await store.appKeys.create("p", "web", { name: "ci" });
+  await store.projects.create("q", undefined);
+  await store.apps.create("q", "web", { access: true });
+  await store.appKeys.create("q", "web", { name: "ci" });
   const { getMany } = db.reader;
   const other = otherProcess(bench).store;
   const revocations = [
-    () => store.keys.revoke("p", made?.prefix ?? ""),
-    () => store.appKeys.revoke("p", "web", "ci"),
-  ];
-  const overtake = once(async () => void await other.projects.delete("p"));
-  db.reader.getMany = async (...args: Parameters<typeof getMany>) => {
-    const found = await getMany.apply(db.reader, args);
-    db.reader.getMany = getMany;
-    await overtake();
-    return found as never;
-  };
-  assertEquals(await Promise.all(revocations.map((revoke) => revoke())), [false, false]);
+    ["p", () => store.keys.revoke("p", made?.prefix ?? "")],
+    ["q", () => store.appKeys.revoke("q", "web", "ci")],
+  ] as const;
+  // One after the other: the second of two at once might commit before the deletion.
+  for (const [project, revoke] of revocations) {
+    db.reader.getMany = async (...args: Parameters<typeof getMany>) => {
+      const found = await getMany.apply(db.reader, args);
+      db.reader.getMany = getMany;
+      await other.projects.delete(project);
+      return found as never;
+    };
+    assertEquals(await revoke(), false);
+  }
   await store.sweeper.sweep();
-  assertEquals(await countEntries(bench, prefixes.events("p")), 0);
+  for (const [project] of revocations) {
+    assertEquals(await countEntries(bench, prefixes.events(project)), 0);
+  }
   const revoked = (await serverEventsOf(bench)).filter((event) => event.includes("revoked"));
   assertEquals(revoked, []);
 });
