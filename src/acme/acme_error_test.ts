@@ -25,7 +25,7 @@ Deno.test("Retry-After is seconds or a date, which is compared with the date of 
   assertEquals(wait > 55_000 && wait <= 60_000, true);
 });
 
-Deno.test("A problem is one line of text, whatever the authority sends", () => {
+Deno.test("A problem is one line of text, for every answer of the authority", () => {
   const type = "urn:ietf:params:acme:error:dns";
   assertEquals(problemText({ type, detail: "no A record" }), "no A record (dns)");
   assertEquals(

@@ -5,7 +5,7 @@ import { askAboutConflicts } from "../files/actions/conflict_dialog.tsx";
 import { numbered } from "../files/actions/naming.ts";
 import type { Place } from "../files/entry.ts";
 import type { UploadItem } from "./transfers.ts";
-import type { UploadSource } from "./upload_task.ts";
+import type { UploadSource } from "./upload/upload_task.ts";
 
 /** Names of a page of a list (the server's maximum). */
 const PAGE = 1000;

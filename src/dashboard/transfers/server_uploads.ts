@@ -1,6 +1,6 @@
 import { type Api, dataOf } from "../core/api.ts";
-import { eachOf } from "./schedule.ts";
-import type { ServerCalls, UploadTarget } from "./server_calls.ts";
+import { eachOf } from "./upload/schedule.ts";
+import type { ServerCalls, UploadTarget } from "./upload/server_calls.ts";
 
 /** An open upload on the server, and what has arrived of it. */
 export interface ServerUpload extends UploadTarget {

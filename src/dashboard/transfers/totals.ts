@@ -1,6 +1,6 @@
 import { formatBytes, plural } from "../core/format.ts";
-import { formatDuration } from "./speedometer.ts";
-import type { UploadState, UploadTask } from "./upload_task.ts";
+import { formatDuration } from "./upload/speedometer.ts";
+import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
 /** Figures of all uploads of the page. */
 export interface Totals {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { FakeServer, fileOf, taskOf, toolsOf } from "./test_support.ts";
+import { FakeServer, fileOf, taskOf, toolsOf } from "./upload/test_support.ts";
 import { figuresOf, headlineOf, totalsOf } from "./totals.ts";
-import type { UploadState, UploadTask } from "./upload_task.ts";
+import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
 function tasksIn(...states: UploadState[]): UploadTask[] {
   return states.map((state) => {

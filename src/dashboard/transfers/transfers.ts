@@ -5,11 +5,11 @@ import { plural } from "../core/format.ts";
 import { DriveFiles } from "../files/actions/drive_files.ts";
 import { folderOf, type Place } from "../files/entry.ts";
 import { prepare } from "./preparation.ts";
-import { keyOf, UploadRecords } from "./records.ts";
-import { Limiter } from "./schedule.ts";
-import { ServerCalls } from "./server_calls.ts";
-import { REQUESTS_AT_ONCE, UploadTask, type UploadTools } from "./upload_task.ts";
-import type { UploadSource } from "./upload_task.ts";
+import { keyOf, UploadRecords } from "./upload/records.ts";
+import { Limiter } from "./upload/schedule.ts";
+import { ServerCalls } from "./upload/server_calls.ts";
+import { REQUESTS_AT_ONCE, UploadTask, type UploadTools } from "./upload/upload_task.ts";
+import type { UploadSource } from "./upload/upload_task.ts";
 
 /** A file to send, with its path below the folder that it is sent to. */
 export interface UploadItem {

@@ -9,9 +9,9 @@ import { IconButton } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { chooseFiles } from "./file_chooser.ts";
 import { useSharedTransfers } from "./context.tsx";
-import { keyOf } from "./records.ts";
+import { keyOf } from "./upload/records.ts";
 import { detailsOf } from "./totals.ts";
-import type { UploadState, UploadTask } from "./upload_task.ts";
+import type { UploadState, UploadTask } from "./upload/upload_task.ts";
 
 /** What needs the user stands first, then what runs. */
 const ORDER: readonly (readonly UploadState[])[] = [

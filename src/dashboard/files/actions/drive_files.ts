@@ -167,7 +167,7 @@ export class DriveFiles {
       );
       for (const { id, name, deleted } of page.items) {
         if (wanted.has(name) && !ids.has(name)) ids.set(name, id);
-        // Items come newest first: what is older was deleted by somebody else.
+        // Items come newest first: what is older was deleted by another request.
         if (Date.parse(deleted) < since) wanted.clear();
       }
       last = page.paging?.last;

@@ -5,7 +5,7 @@ import { Listing } from "../listing/listing.ts";
 import { readPage } from "../listing/read_page.ts";
 import { Thumbnails } from "../listing/thumbnails.ts";
 import { FolderModel } from "./folder_model.ts";
-import { createPreferences, type Preferences } from "./preferences.ts";
+import { createPreferences, type Preferences } from "../listing/preferences.ts";
 
 /** Folders whose lists stay in memory, so that Back shows them at once. */
 const MAX_FOLDERS = 6;

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import type { Layout } from "./preferences.ts";
+import type { Layout } from "../listing/preferences.ts";
 
 /** How entries are laid out: a list has one column. Lengths are in pixels. */
 export interface Geometry {

@@ -29,7 +29,7 @@ export interface Piece {
   isHit: boolean;
 }
 
-/** Cuts a label where it contains a text, whatever the case. */
+/** Cuts a label where it contains a text; case is ignored. */
 export function highlight(label: string, query: string): Piece[] {
   const [text, wanted] = [fold(label), fold(query)];
   // Folding may change the length of rare letters: then nothing is marked rather than the wrong letters.

@@ -49,7 +49,7 @@ function quotedAt(text: string, start: number, delimiter: string): [string, numb
     if (quote < 0) return [value + text.slice(from), text.length];
     value += text.slice(from, quote);
     if (text[quote + 1] !== '"') {
-      // What stands between a closing quote and the delimiter belongs to the field.
+      // Text between a closing quote and the delimiter belongs to the field.
       const [rest, end] = plainAt(text, quote + 1, delimiter);
       return [value + rest, end];
     }

@@ -1,4 +1,4 @@
-import { ApiError, sentenceOf } from "../core/api_error.ts";
+import { ApiError, sentenceOf } from "../../core/api_error.ts";
 import { MAX_FILE, missingParts, PART_SIZE, planParts, SINGLE_REQUEST } from "./parts.ts";
 import type { UploadRecord, UploadRecords } from "./records.ts";
 import { eachOf, type Limiter, waitAfter } from "./schedule.ts";

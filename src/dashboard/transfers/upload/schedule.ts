@@ -1,4 +1,4 @@
-import { ApiError } from "../core/api_error.ts";
+import { ApiError } from "../../core/api_error.ts";
 
 /** The first and the longest wait before a request is sent again, in milliseconds. */
 const FIRST_WAIT = 1000;

@@ -1,6 +1,6 @@
-import { dataOf, SESSION_HEADER } from "../core/api.ts";
-import { ApiError, refused, unreachable } from "../core/api_error.ts";
-import type { App } from "../core/context.ts";
+import { dataOf, SESSION_HEADER } from "../../core/api.ts";
+import { ApiError, refused, unreachable } from "../../core/api_error.ts";
+import type { App } from "../../core/context.ts";
 import type { StoredPart } from "./parts.ts";
 
 /** Where a file goes. */

@@ -1,5 +1,5 @@
 import { effect, type Signal, signal } from "@preact/signals";
-import type { Column, Sort } from "../listing/order.ts";
+import type { Column, Sort } from "./order.ts";
 
 export type Layout = "list" | "grid";
 

@@ -1,4 +1,4 @@
-import { ApiError } from "../core/api_error.ts";
+import { ApiError } from "../../core/api_error.ts";
 import type { StoredPart } from "./parts.ts";
 import { UploadRecords } from "./records.ts";
 import { Limiter } from "./schedule.ts";
