@@ -5,7 +5,7 @@ import { HttpResponse } from "./http_response.ts";
 import type { MemoryBudget, MemoryShare } from "../store/engine/memory_budget.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import type { RequestContext } from "./request_context.ts";
-import { READER_PATIENCE, streamPieces } from "./response_stream.ts";
+import { READER_PATIENCE, streamPieces } from "./files/response_stream.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { Fields, readJson } from "../../http/json_body.ts";
 import { boundedJson, json } from "../../http/json_response.ts";
@@ -16,7 +17,6 @@ import {
   type DriveCall,
   driveEndpoint,
   itemFailure,
-  preconditionsOf,
   writeFailures,
 } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
@@ -206,7 +206,7 @@ async function readRequest(
   const sent = await readJson(request, { limit: MAX_JSON_BODY, idle, bad, context, memory });
   const isMany = typeof sent === "object" && sent !== null && "items" in sent;
   const fields = Fields.of(sent, isMany ? MANY : SINGLE);
-  const { ifMatch } = preconditionsOf(call);
+  const { ifMatch } = preconditionsOf(call.request);
   if (isMany && ifMatch !== null) {
     throw errors.badCopy("If-Match is about one source: leave it out with items");
   }

@@ -1,3 +1,4 @@
+import { preconditionsOf } from "../../http/files/send_file.ts";
 import { errors } from "../../http/http_error.ts";
 import { boundedJson, json, pagingOf } from "../../http/json_response.ts";
 import { TAGS } from "../../openapi/info.ts";
@@ -9,7 +10,7 @@ import { MAX_LIST } from "../../rules/names.ts";
 import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { driveEndpoint, placeOf, preconditionsOf, typeOf, writeFailures } from "../drive_call.ts";
+import { driveEndpoint, placeOf, typeOf, writeFailures } from "../drive_call.ts";
 import { attributesJson, attributesOf, deadlineJson } from "./attributes.ts";
 
 /** The fields of an upload in every response. */
@@ -188,7 +189,7 @@ export const completeUpload = driveEndpoint({
   },
 }, async (call, { store }) => {
   const place = placeOf(call);
-  const conditions = preconditionsOf(call);
+  const conditions = preconditionsOf(call.request);
   const outcome = await store.uploads.complete(
     place,
     call.id,

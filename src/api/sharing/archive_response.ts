@@ -1,7 +1,7 @@
-import { contentDisposition } from "../../http/content_disposition.ts";
+import { contentDisposition } from "../../http/files/content_disposition.ts";
 import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import type { RequestContext } from "../../http/request_context.ts";
-import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
+import { READER_PATIENCE, readFirst, streamPieces } from "../../http/files/response_stream.ts";
 import { type ZipFile, zipPieces } from "../../rules/archive/zip_stream.ts";
 import { CHUNK_SIZE, type FileRecord } from "../../store/engine/records.ts";
 import type { OpenFile } from "../../store/files/open_file.ts";

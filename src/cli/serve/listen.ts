@@ -3,7 +3,7 @@ import { errors, type HttpError, renderError } from "../../http/http_error.ts";
 import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
-import { READER_PATIENCE } from "../../http/response_stream.ts";
+import { READER_PATIENCE } from "../../http/files/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";

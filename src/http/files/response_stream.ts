@@ -1,4 +1,4 @@
-import type { RequestContext } from "./request_context.ts";
+import type { RequestContext } from "../request_context.ts";
 
 /**
  * The factor by which a reader may be idle longer than a sender. Buffers of several megabytes lie in between and are refilled
