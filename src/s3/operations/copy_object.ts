@@ -1,0 +1,137 @@
+import { parseHttpDate } from "../../rules/dates.ts";
+import { listsEtag, type Validators } from "../../rules/preconditions.ts";
+import type { Place } from "../../store/engine/records.ts";
+import { asObject, entityTag } from "../entity_tag.ts";
+import { describeObject, refuseUnsupported } from "../object_headers.ts";
+import type { Operation } from "../operation.ts";
+import { isFolder, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
+import { S3Error, s3Errors } from "../s3_error.ts";
+import { xmlResponse, xmlTime } from "../s3_response.ts";
+import { optional } from "../xml/xml_writer.ts";
+import { checksumElements } from "./object_attributes.ts";
+import { writeCondition } from "./put_object.ts";
+
+/** `CopyObject`: no byte is copied, a copy shares those of its source. */
+async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
+  const { request: { headers }, key } = call;
+  refuseUnsupported(headers);
+  const from = sourceOf(call);
+  const to = placeOf(call, key);
+  if (isFolder(key)) {
+    throw s3Errors.badArgument("Key", key, "a folder cannot be the target of a copy");
+  }
+  await requireBucket(call, deps);
+  const replaces = directiveOf(headers) === "REPLACE";
+  const isSame = from.drive === to.drive && from.name === to.name;
+  if (isSame && !replaces) {
+    throw new S3Error(
+      "InvalidRequest",
+      "An object can be copied onto itself only with another metadata: send x-amz-metadata-directive: REPLACE",
+    );
+  }
+  const { type, object } = describeObject(headers, key);
+  const { outcome, record } = await deps.store.files.copies.run("copy", {
+    from,
+    to,
+    overwrite: true,
+    condition: sourceCondition(headers),
+    targetCondition: writeCondition(call.request),
+    ...(replaces ? { replace: { type, object } } : {}),
+  });
+  if (outcome === "absent") throw await absentSource(call, deps, from);
+  if (outcome !== "done" || record === undefined) {
+    throw s3Errors.preconditionFailed(
+      outcome === "refused" ? "x-amz-copy-source-if-match" : "If-None-Match",
+    );
+  }
+  return xmlResponse(["CopyObjectResult", [
+    ["LastModified", xmlTime(record.modified)],
+    ["ETag", `"${entityTag(record)}"`],
+    ...checksumElements(record.checksum),
+    ...optional("ChecksumType", record.checksum?.type),
+  ]]);
+}
+
+/** @throws {S3Error} if the header is no directive. */
+function directiveOf(headers: Headers): "COPY" | "REPLACE" {
+  const directive = headers.get("x-amz-metadata-directive") ?? "COPY";
+  if (directive === "COPY" || directive === "REPLACE") return directive;
+  throw s3Errors.badArgument("x-amz-metadata-directive", directive, "it must be COPY or REPLACE");
+}
+
+/**
+ * Returns the source that `x-amz-copy-source` names: `/bucket/key`, percent-encoded.
+ *
+ * @throws {S3Error} if it is malformed.
+ * @throws {RightMissing} if the access key may not read it.
+ */
+export function sourceOf({ request, project, rights }: S3Call): Place {
+  const header = request.headers.get("x-amz-copy-source") ?? "";
+  const [path = "", query = ""] = header.split("?", 2);
+  const malformed = (problem: string) => s3Errors.badArgument("x-amz-copy-source", header, problem);
+  if (query !== "" && query !== "versionId=null") {
+    throw malformed("this server keeps one version of an object");
+  }
+  let source: string;
+  try {
+    // A plus is itself here: the header is the path of a URL.
+    source = decodeURIComponent(path.replace(/^\//, ""));
+  } catch {
+    throw malformed("it is not percent-encoded UTF-8");
+  }
+  const slash = source.indexOf("/");
+  const [bucket, key] = [source.slice(0, slash), source.slice(slash + 1)];
+  if (slash < 1 || key === "") throw malformed("it must be bucket/key");
+  rights.require("read");
+  rights.requireDrive(bucket);
+  if (isFolder(key)) throw malformed("a folder cannot be copied");
+  return placeOf({ project, bucket, rights }, key);
+}
+
+/** The error for a source that does not exist. */
+export async function absentSource(
+  { project }: S3Call,
+  { store }: S3Deps,
+  { drive, name }: Place,
+): Promise<S3Error> {
+  const exists = await store.buckets.exists(project, drive);
+  return exists ? s3Errors.noSuchKey(name) : s3Errors.noSuchBucket(drive);
+}
+
+/**
+ * Returns what the conditions on the source say about its present version. Where two of them are given, the entity tag
+ * decides ("CopyObject" in Amazon's API reference).
+ */
+export function sourceCondition(headers: Headers): (current: Validators | undefined) => boolean {
+  const header = (name: string) => headers.get(`x-amz-copy-source-if-${name}`);
+  const [match, noneMatch] = [header("match"), header("none-match")];
+  const [since, unmodified] = [header("modified-since"), header("unmodified-since")];
+  return (file) => {
+    if (file === undefined) return false;
+    const { etag, modified } = asObject(file);
+    const isSince = (date: string | null) => {
+      const time = parseHttpDate(date ?? "");
+      return time === undefined ? undefined : Math.floor(modified / 1000) > time;
+    };
+    if (match !== null) {
+      if (!listsEtag(quoted(match), etag, "strong")) return false;
+    } else if (isSince(unmodified) === true) return false;
+    if (noneMatch !== null) return !listsEtag(quoted(noneMatch), etag, "weak");
+    return isSince(since) !== false;
+  };
+}
+
+/** Some clients send an entity tag without its quotes. */
+function quoted(tag: string): string {
+  return tag === "*" || tag.includes('"') ? tag : `"${tag}"`;
+}
+
+/** The operations that copy objects. */
+export const copyOperations: readonly Operation[] = [{
+  name: "CopyObject",
+  method: "PUT",
+  level: "object",
+  header: "x-amz-copy-source",
+  permissions: ["read", "write"],
+  handle: copyObject,
+}];
