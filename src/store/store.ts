@@ -7,6 +7,8 @@ import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
 import { ProjectStore } from "./accounts/projects.ts";
 import { Revocations } from "./accounts/revocations.ts";
+import { S3KeyStore } from "./accounts/s3_keys.ts";
+import { NO_S3_SECRET_KEY, S3SecretBox, type S3SecretKey } from "./accounts/s3_secrets.ts";
 import { SessionStore } from "./accounts/sessions.ts";
 import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
@@ -63,6 +65,8 @@ export interface StoreOptions {
   compactor?: Compactor;
   /** Memory for files and messages; by default the smallest budget. */
   memory?: MemoryBudget;
+  /** Encrypts the secrets of S3 keys; without it there are no such keys. */
+  s3SecretKey?: S3SecretKey | undefined;
   /** Receives events for the metrics. */
   meter?: StoreMeter;
   /** Time between two passes of the scrub, in milliseconds; without it no pass is scheduled. */
@@ -90,6 +94,7 @@ export class Store {
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
   readonly keys: ProjectKeyStore;
+  readonly s3Keys: S3KeyStore;
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
   readonly sessions: SessionStore;
@@ -167,6 +172,9 @@ export class Store {
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
     this.keys = new ProjectKeyStore(db, projectCache, revocations, events, onError);
+    const secrets = new S3SecretBox(options.s3SecretKey ?? NO_S3_SECRET_KEY);
+    const s3Parts = { projects: projectCache, revocations, events, secrets, onError };
+    this.s3Keys = new S3KeyStore(db, s3Parts);
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
     this.sessions = new SessionStore(db, this.keys, this.apps, revocations, events);

@@ -12,6 +12,8 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "drive.deleted": "Drive deleted",
   "key.created": "Key created",
   "key.revoked": "Key revoked",
+  "s3_key.created": "S3 key created",
+  "s3_key.revoked": "S3 key revoked",
   "app.created": "Application created",
   "app.changed": "Application changed",
   "app.deleted": "Application deleted",
@@ -28,9 +30,13 @@ const TEXTS: Readonly<Record<EventName, string>> = {
   "admin_token.renewed": "Administrator’s token renewed",
 };
 
-/** Returns who did it: the administrator, the command line, or a key by its beginning. */
+/** The id of an S3 key, which is listed in full. */
+const ACCESS_KEY_ID = /^KV[A-Z0-9]{18}$/;
+
+/** Returns who did it: the administrator, the command line, or a key by its beginning or its id. */
 export function actorText(by: string): string {
   if (by === "admin") return "Administrator";
+  if (ACCESS_KEY_ID.test(by)) return `S3 key ${by}`;
   return by === "command line" ? "Command line" : `Key ${by}…`;
 }
 

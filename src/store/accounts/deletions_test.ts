@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { hashSecret } from "../../rules/secrets.ts";
+import { DAY } from "../../rules/units.ts";
 import { Database } from "../engine/database.ts";
 import { prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
@@ -36,6 +37,9 @@ async function fillProject(bench: TestStore, project: string): Promise<void> {
   const { store } = bench;
   const { key } = await store.projects.create(project, `The ${project}`);
   await store.keys.create(project, { name: "second" });
+  await store.s3Keys.create(project);
+  const s3 = await store.s3Keys.create(project, { limits: { expires: Date.now() + DAY } });
+  await store.s3Keys.find(s3?.accessKeyId ?? "");
   for (const app of ["web", "bare"]) {
     const host = app === "web" ? `${project}.example.com` : undefined;
     await store.apps.create(project, app, { host });

@@ -234,6 +234,26 @@ export interface ProjectKeyRecord extends KeyLimits {
   name?: string;
 }
 
+/** An S3 key. Like those of a project key, its limits never change. */
+export interface S3KeyRecord extends KeyLimits {
+  project: string;
+  created: number;
+  name?: string;
+  /** Encrypted, as a signature is checked with the secret itself. */
+  secret: SealedSecret;
+}
+
+/** A secret that AES-256-GCM encrypts. Both are base64. */
+export interface SealedSecret {
+  iv: string;
+  text: string;
+}
+
+/** The index entry of an S3 key. */
+export interface S3KeyIndexRecord {
+  expires?: number;
+}
+
 export interface AppRecord {
   created: number;
   /** Address of the application, such as `http://127.0.0.1:3000`. */

@@ -1,0 +1,225 @@
+/**
+ * The encryption of the secrets of S3 keys. A signature is checked with the secret itself, so the store cannot keep only
+ * a hash. The key of the encryption is kept outside the store: a copy of the store alone opens nothing.
+ *
+ * @module
+ */
+import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
+import { join } from "@std/path";
+import { failureReason } from "../../rules/system_error.ts";
+import { StoreFull } from "../disk/disk_space.ts";
+import { isOutOfSpace, makePrivate, syncFile, TemporaryFile } from "../disk/durable_file.ts";
+import { S3KeysUnavailable } from "../engine/errors.ts";
+import type { SealedSecret } from "../engine/records.ts";
+
+/** Name of the key file in the data folder. */
+export const S3_KEY_FILE = "s3.key";
+
+/** The file as messages name it. */
+const FILE_TEXT = `the file ${S3_KEY_FILE} in the server's data folder`;
+
+/** Bytes of the key: AES-256. */
+const KEY_BYTES = 32;
+
+/** Bytes of the initialisation vector, which is random: the size that GCM is made for (NIST SP 800-38D, 5.2.1.1). */
+const IV_BYTES = 12;
+
+/** A text that holds a key: 32 bytes in base64. */
+const KEY_TEXT = /^[A-Za-z0-9+/]{43}=$/;
+
+/** Whether a file can be opened by its group or by others. */
+const SHARED_MODE = 0o077;
+
+/** Where the key of the encryption comes from. Both throw `S3KeysUnavailable`, whose message says why there is none. */
+export interface S3SecretKey {
+  read(): Promise<Uint8Array<ArrayBuffer>>;
+  readOrCreate(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Parses a key, of 32 bytes in base64; `undefined` for any other text. Blanks around it are ignored. */
+export function parseS3SecretKey(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const trimmed = text.trim();
+  return KEY_TEXT.test(trimmed) ? decodeBase64(trimmed) : undefined;
+}
+
+/** A key that the operator has given. */
+export function givenS3SecretKey(bytes: Uint8Array<ArrayBuffer>): S3SecretKey {
+  const read = () => Promise.resolve(bytes);
+  return { read, readOrCreate: read };
+}
+
+/** The key of a server that has no place for one. */
+export const NO_S3_SECRET_KEY: S3SecretKey = { read: refuse, readOrCreate: refuse };
+
+function refuse(): Promise<never> {
+  return Promise.reject(
+    new S3KeysUnavailable(
+      "This server has no secret to encrypt S3 keys with: its operator must set --s3-secret-file or KVDRIVE_S3_SECRET",
+    ),
+  );
+}
+
+/** The key in the data folder, in a file that is created with the first S3 key. */
+export class S3KeyFile implements S3SecretKey {
+  readonly #path: string;
+
+  constructor(folder: string) {
+    this.#path = join(folder, S3_KEY_FILE);
+  }
+
+  /** Makes the file private to its owner. Returns a warning, as a sentence, if it was not; `undefined` otherwise. */
+  async protect(): Promise<string | undefined> {
+    const warning = await openSecretWarning(this.#path);
+    if (warning === undefined) return undefined;
+    const failed = await makePrivate([this.#path]);
+    const done = failed.length === 0 ? "It is private now" : `Run chmod 600 ${this.#path}`;
+    return `${warning}. ${done}. If others may have read it, revoke the S3 keys and create new ones`;
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer>> {
+    const key = await this.#find();
+    if (key === undefined) throw new S3KeysUnavailable(`There is no S3 secret: ${MISSING}`);
+    return key;
+  }
+
+  /** @throws {StoreFull} if the disk is full. */
+  async readOrCreate(): Promise<Uint8Array<ArrayBuffer>> {
+    try {
+      return await this.#find() ?? await this.#create();
+    } catch (error) {
+      if (error instanceof S3KeysUnavailable) throw error;
+      if (isOutOfSpace(error)) throw new StoreFull("The disk is full", { cause: error });
+      throw unavailable(`${FILE_TEXT} cannot be created: ${failureReason(error)}`, error);
+    }
+  }
+
+  /** @throws {S3KeysUnavailable} if there is a file without a key, which is never replaced. */
+  async #find(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    let text: string;
+    try {
+      text = await Deno.readTextFile(this.#path);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw unavailable(`${FILE_TEXT} cannot be read: ${failureReason(error)}`, error);
+    }
+    const key = parseS3SecretKey(text);
+    if (key !== undefined) return key;
+    throw unavailable(
+      `${FILE_TEXT} is damaged: it must have ${KEY_BYTES} bytes in base64. Put the right file back, or remove it`,
+    );
+  }
+
+  /** Creates the file, unless another process has just done so: no key must ever replace another. */
+  async #create(): Promise<Uint8Array<ArrayBuffer>> {
+    using file = await TemporaryFile.claim(`${this.#path}.part`);
+    // The claim has waited for the other process.
+    if (file === undefined) throw unavailable(`another process creates ${FILE_TEXT}: try again`);
+    try {
+      const existing = await this.#find();
+      if (existing !== undefined) return existing;
+      const key = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+      await Deno.writeTextFile(file.path, `${encodeBase64(key)}\n`);
+      await syncFile(file.path);
+      await file.rename(this.#path);
+      return key;
+    } finally {
+      file.remove();
+    }
+  }
+}
+
+const MISSING = `${FILE_TEXT} does not exist`;
+
+function unavailable(problem: string, cause?: unknown): S3KeysUnavailable {
+  return new S3KeysUnavailable(`S3 keys cannot be used: ${problem}`, { cause });
+}
+
+/**
+ * Returns a warning, as a sentence without its period, if other users of the machine can read a file with a secret;
+ * `undefined` if they cannot, or if there is no file.
+ */
+export async function openSecretWarning(path: string): Promise<string | undefined> {
+  if (Deno.build.os === "windows") return undefined;
+  try {
+    const { mode } = await Deno.stat(path);
+    if (mode === null || (mode & SHARED_MODE) === 0) return undefined;
+    const text = (mode & 0o777).toString(8);
+    return `The file ${path} encrypts S3 keys and is open to other users of this machine (mode ${text})`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** What a secret belongs to. It is authenticated with the secret, so that no record opens under another key. */
+export interface SecretOwner {
+  accessKeyId: string;
+  project: string;
+}
+
+/** Encrypts and decrypts the secrets of S3 keys. */
+export class S3SecretBox {
+  readonly #source: S3SecretKey;
+  /** What opened a secret last. */
+  #key: CryptoKey | undefined;
+
+  constructor(source: S3SecretKey) {
+    this.#source = source;
+  }
+
+  /** Encrypts a secret. @throws {S3KeysUnavailable} if there is no key for it. */
+  async seal(secret: string, owner: SecretOwner): Promise<SealedSecret> {
+    // Read each time: a key that is lost with this process would make the secret unreadable.
+    const key = await importKey(await this.#source.readOrCreate());
+    const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+    const text = await crypto.subtle.encrypt(
+      cipherOf(iv, owner),
+      key,
+      new TextEncoder().encode(secret),
+    );
+    return { iv: encodeBase64(iv), text: encodeBase64(text) };
+  }
+
+  /** Decrypts a secret. @throws {S3KeysUnavailable} if there is no key for it, or it was encrypted with another. */
+  async open(sealed: SealedSecret, owner: SecretOwner): Promise<string> {
+    const known = this.#key && await decrypt(this.#key, sealed, owner);
+    if (known !== undefined) return known;
+    // The key may have been created or put back since.
+    const key = await importKey(await this.#source.read());
+    const secret = await decrypt(key, sealed, owner);
+    if (secret === undefined) {
+      throw unavailable(
+        "their secrets were encrypted with another secret than the server's. Give the server the right one",
+      );
+    }
+    this.#key = key;
+    return secret;
+  }
+}
+
+async function importKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  return await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
+}
+
+function cipherOf(
+  iv: Uint8Array<ArrayBuffer>,
+  { accessKeyId, project }: SecretOwner,
+): AesGcmParams {
+  const additionalData = new TextEncoder().encode(JSON.stringify([accessKeyId, project]));
+  return { name: "AES-GCM", iv, additionalData };
+}
+
+/** Returns `undefined` if it was encrypted with another key or for another owner, or is damaged. */
+async function decrypt(
+  key: CryptoKey,
+  sealed: SealedSecret,
+  owner: SecretOwner,
+): Promise<string | undefined> {
+  try {
+    const iv = decodeBase64(sealed.iv);
+    const text = decodeBase64(sealed.text);
+    return new TextDecoder().decode(await crypto.subtle.decrypt(cipherOf(iv, owner), key, text));
+  } catch {
+    return undefined;
+  }
+}
