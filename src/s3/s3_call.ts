@@ -1,3 +1,4 @@
+import { encodeBase64 } from "@std/encoding/base64";
 import type { Query } from "../http/request_target.ts";
 import type { RequestContext, RequestObserver } from "../http/request_context.ts";
 import type { Pace } from "../http/body.ts";
@@ -10,7 +11,7 @@ import type { Rights } from "../rules/rights.ts";
 import type { Actor } from "../store/accounts/events.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { Store } from "../store/store.ts";
-import { openPayload, type Payload } from "./payload/payload.ts";
+import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
 import type { Verified } from "./auth/verify_signature.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
@@ -110,11 +111,15 @@ export async function absentError(call: S3Call, deps: S3Deps): Promise<S3Error> 
   return exists ? s3Errors.noSuchKey(call.key) : s3Errors.noSuchBucket(call.bucket);
 }
 
+/** How the body of a request is read, beside the limits of the server. */
+type BodyOptions = Partial<Pick<PayloadOptions, "limit" | "compute" | "hasChecksum">>;
+
 /** Opens the body of a request that is to be stored: nothing is read before its bytes are iterated. */
-export function bodyOf(call: S3Call, deps: S3Deps, limit = MAX_OBJECT_BODY): Payload {
+export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): Payload {
   const { request, verified, context } = call;
   return openPayload(request, verified, {
-    limit,
+    limit: MAX_OBJECT_BODY,
+    ...options,
     idle: deps.idleTimeout,
     pace: deps.uploadPace,
     context,
@@ -124,15 +129,19 @@ export function bodyOf(call: S3Call, deps: S3Deps, limit = MAX_OBJECT_BODY): Pay
 /**
  * Stores a body: waits for an upload slot of the project, and reserves space on the disk for the body first.
  *
+ * @throws {S3Error} if the size of the body is not announced.
  * @throws {HttpError} 503 if no slot becomes free in time.
  * @throws {StoreFull} if the disk has not enough space.
  */
 export async function storeBody<T>(
   { project }: S3Call,
   { store, slots }: S3Deps,
-  { announced = 0 }: { announced?: number | undefined },
+  { announced }: { announced: number | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
+  if (announced === undefined) {
+    throw new S3Error("MissingContentLength", "The request needs the header Content-Length");
+  }
   return await slots.run(project, async () => {
     using _reserved = await store.reserveDisk(announced);
     return await work();
@@ -140,8 +149,12 @@ export async function storeBody<T>(
 }
 
 /** Reads the body of a request as text, and checks its digests. @throws {S3Error} */
-export async function readText(call: S3Call, deps: S3Deps): Promise<string> {
-  const payload = bodyOf(call, deps, MAX_XML);
+export async function readText(
+  call: S3Call,
+  deps: S3Deps,
+  options: BodyOptions = {},
+): Promise<string> {
+  const payload = bodyOf(call, deps, { ...options, limit: MAX_XML });
   using memory = await deps.store.memory.json.reserve(call.project, payload.announced ?? 0);
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -167,18 +180,18 @@ export async function readText(call: S3Call, deps: S3Deps): Promise<string> {
 /**
  * Reads the body of a request as a document.
  *
- * @param root The name of its root.
- * @param maxElements The most elements that it may have.
+ * @param options.root The name of its root.
+ * @param options.maxElements The most elements that it may have.
  * @param use Returns what the document says; it may throw `BadXml`.
  * @throws {S3Error} if it is no such document.
  */
 export async function readDocument<T>(
   call: S3Call,
   deps: S3Deps,
-  { root, maxElements }: { root: string; maxElements: number },
+  { root, maxElements, ...options }: BodyOptions & { root: string; maxElements: number },
   use: (document: XmlNode) => T,
 ): Promise<T> {
-  const text = await readText(call, deps);
+  const text = await readText(call, deps, options);
   try {
     return use(readXml(text, root, maxElements));
   } catch (error) {
@@ -188,5 +201,5 @@ export async function readDocument<T>(
 }
 
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toBase64();
+  return encodeBase64(await crypto.subtle.digest("SHA-256", bytes));
 }

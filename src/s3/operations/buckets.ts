@@ -97,18 +97,14 @@ const deleteBucket: Operation = {
   permissions: ["delete"],
   handle: async ({ project, bucket, rights, actor }, { store }) => {
     rights.requireAllNames();
-    switch (await store.buckets.deleteEmpty(project, bucket, actor())) {
-      case "absent":
-        throw s3Errors.noSuchBucket(bucket);
-      case "not empty":
-        throw new S3Error(
-          "BucketNotEmpty",
-          "The bucket has objects, folders, open uploads, or files in the trash: delete these first",
-          { BucketName: bucket },
-        );
-      case "deleted":
-        return emptyResponse(204);
-    }
+    const outcome = await store.buckets.deleteEmpty(project, bucket, actor());
+    if (outcome === "deleted") return emptyResponse(204);
+    if (outcome === "absent") throw s3Errors.noSuchBucket(bucket);
+    throw new S3Error(
+      "BucketNotEmpty",
+      "The bucket has objects, folders, open uploads, or files in the trash: delete these first",
+      { BucketName: bucket },
+    );
   },
 };
 

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
+import { encodeHex } from "@std/encoding/hex";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import { MIB } from "../../rules/units.ts";
 import type { ObjectChecksum, UploadSession } from "../../store/engine/records.ts";
@@ -32,7 +34,7 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
   const place = placeOf(call, key);
   const id = query.required("uploadId");
   const limits = { root: "CompleteMultipartUpload", maxElements: 1 + MAX_PARTS * PART_ELEMENTS };
-  const named = await readDocument(call, deps, limits, partsOf);
+  const named = await readDocument(call, deps, { ...limits, hasChecksum: false }, partsOf);
   const completed = await deps.store.uploads.complete(place, id, writeCondition(request), {
     accept: call.reauthorize,
     choose: (parts, session) => chooseParts(request.headers, named, parts, session),
@@ -114,7 +116,7 @@ function chooseParts(
 
 /** The entity tag of a part: its MD5. One that came by the drive API has none, and gets one of its SHA-256. */
 export function partTag({ md5, sha256 }: StoredPart): string {
-  return md5 ?? `${Uint8Array.fromBase64(sha256).toHex().slice(0, 32)}-0`;
+  return md5 ?? `${encodeHex(decodeBase64(sha256)).slice(0, 32)}-0`;
 }
 
 /** The entity tag of an object of parts: the MD5 of their MD5s, and their number. */
@@ -122,7 +124,7 @@ function tagOf(parts: readonly StoredPart[]): string | undefined {
   const hash = createHash("md5");
   for (const { md5 } of parts) {
     if (md5 === undefined) return undefined;
-    hash.update(Uint8Array.fromHex(md5));
+    hash.update(md5, "hex");
   }
   return `${hash.digest("hex")}-${parts.length}`;
 }
@@ -134,17 +136,18 @@ function checksumOf(
 ): ObjectChecksum | undefined {
   if (chosen === undefined) return undefined;
   const { algorithm, type } = chosen;
-  const values: { value: Uint8Array; size: number }[] = [];
+  const values: { value: string; size: number }[] = [];
   for (const { checksum, size } of parts) {
     if (checksum === undefined) return undefined;
-    values.push({ value: Uint8Array.fromBase64(checksum), size });
+    values.push({ value: checksum, size });
   }
-  if (type === "FULL_OBJECT") {
-    return { algorithm, type, value: combineCrc(algorithm, values).toBase64() };
+  if (type === "FULL_OBJECT" && algorithm !== "SHA1" && algorithm !== "SHA256") {
+    return { algorithm, type, value: combineCrc(algorithm, values) };
   }
   const whole = createChecksum(algorithm);
-  for (const { value } of values) whole.update(value);
-  return { algorithm, type, value: `${whole.digest().toBase64()}-${parts.length}` };
+  for (const { value } of values) whole.update(decodeBase64(value));
+  const value = `${encodeBase64(whole.digest())}-${parts.length}`;
+  return { algorithm, type: "COMPOSITE", value };
 }
 
 /** @throws {S3Error} if the request says another size. */

@@ -1,5 +1,6 @@
 import { DAY } from "../../rules/units.ts";
-import type { ObjectChecksum, UploadSession } from "../../store/engine/records.ts";
+import type { UploadSession } from "../../store/engine/records.ts";
+import { CHECKSUM_ALGORITHMS } from "../payload/checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { isFolder, placeOf, requireBucket } from "../s3_call.ts";
@@ -8,10 +9,6 @@ import { emptyResponse, xmlResponse } from "../s3_response.ts";
 
 /** How long an upload may stay open, in milliseconds: some clients continue one for days. */
 const UPLOAD_TTL = 7 * DAY;
-
-type Algorithm = ObjectChecksum["algorithm"];
-
-const ALGORITHMS: readonly Algorithm[] = ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"];
 
 const createUpload: Operation = {
   name: "CreateMultipartUpload",
@@ -30,8 +27,11 @@ const createUpload: Operation = {
     const { type, object } = describeObject(headers, key);
     await requireBucket(call, deps);
     using _reserved = await deps.store.reserveDisk(0);
-    const options = { object, checksum, ttl: UPLOAD_TTL };
-    const id = await deps.store.uploads.start(place, type, options);
+    const id = await deps.store.uploads.start(place, type, {
+      ttl: UPLOAD_TTL,
+      ...(object === undefined ? {} : { object }),
+      ...(checksum === undefined ? {} : { checksum }),
+    });
     const chosen: Record<string, string> = checksum === undefined ? {} : {
       "x-amz-checksum-algorithm": checksum.algorithm,
       "x-amz-checksum-type": checksum.type,
@@ -52,11 +52,11 @@ function chosenChecksum(headers: Headers): UploadSession["checksum"] {
     if (type === undefined) return undefined;
     throw new S3Error("InvalidRequest", "x-amz-checksum-type needs x-amz-checksum-algorithm");
   }
-  const algorithm = ALGORITHMS.find((known) => known === name.toUpperCase());
+  const algorithm = CHECKSUM_ALGORITHMS.find((known) => known === name.toUpperCase());
   if (algorithm === undefined) {
     throw new S3Error(
       "InvalidRequest",
-      `x-amz-checksum-algorithm must be one of ${ALGORITHMS.join(", ")}`,
+      `x-amz-checksum-algorithm must be one of ${CHECKSUM_ALGORITHMS.join(", ")}`,
     );
   }
   const isSha = algorithm.startsWith("SHA");

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { encodeBase64 } from "@std/encoding/base64";
 import { parseRange } from "../../rules/byte_range.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { Place, UploadSession } from "../../store/engine/records.ts";
@@ -7,14 +8,7 @@ import { createChecksum } from "../payload/checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { absentSource, sourceCondition, sourceOf } from "../operations/copy_object.ts";
-import {
-  bodyOf,
-  MAX_OBJECT_BODY,
-  placeOf,
-  type S3Call,
-  type S3Deps,
-  storeBody,
-} from "../s3_call.ts";
+import { bodyOf, MAX_OBJECT_BODY, placeOf, type S3Call, storeBody } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse, xmlTime } from "../s3_response.ts";
 import { optional } from "../xml/xml_writer.ts";
@@ -48,8 +42,8 @@ const uploadPart: Operation = {
     refuseUnsupported(call.request.headers);
     const { place, id, part } = namedPart(call);
     const { uploads } = deps.store;
-    const { checksum: chosen } = await uploads.getSession(place, id);
-    const body = bodyOf(call, deps);
+    const { checksum: chosen } = await uploads.session(place, id);
+    const body = bodyOf(call, deps, { compute: chosen?.algorithm });
     const { bytes, announced } = body;
     let headers: Record<string, string> = {};
     const sent = { id, part, type: undefined, announced, maxSize: MAX_OBJECT_BODY };
@@ -72,17 +66,15 @@ const uploadPart: Operation = {
   },
 };
 
-/** @throws {S3Error} if the upload was started with a checksum and the part has none, or another. */
+/** @throws {S3Error} if the sender chose another checksum for the part than for the upload. */
 function requireChosen(
   chosen: UploadSession["checksum"],
-  algorithm: string | undefined,
+  sent: { algorithm: string } | undefined,
 ): void {
-  if (chosen === undefined || chosen.algorithm === algorithm) return;
+  if (chosen === undefined || sent === undefined || chosen.algorithm === sent.algorithm) return;
   throw new S3Error(
     "InvalidRequest",
-    `The upload was started with the checksum ${chosen.algorithm}: the part has ${
-      algorithm ?? "none"
-    }`,
+    `The upload was started with the checksum ${chosen.algorithm}: the part has ${sent.algorithm}`,
   );
 }
 
@@ -99,7 +91,7 @@ const uploadPartCopy: Operation = {
     const { place, id, part } = namedPart(call);
     const from = sourceOf(call);
     const { uploads, files } = deps.store;
-    const { checksum: chosen } = await uploads.getSession(place, id);
+    const { checksum: chosen } = await uploads.session(place, id);
     using file = await files.open(from);
     if (file === undefined) throw await absentSource(call, deps, from);
     if (!sourceCondition(headers)(validators(file.record))) {
@@ -123,7 +115,7 @@ const uploadPartCopy: Operation = {
       () =>
         uploads.putPart(place, sent, bytes, async () => {
           tag = md5.digest("hex");
-          value = checksum?.digest().toBase64();
+          value = checksum && encodeBase64(checksum.digest());
           await call.reauthorize();
           return { md5: tag, ...(value === undefined ? {} : { checksum: value }) };
         }),
