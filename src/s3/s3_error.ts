@@ -48,9 +48,8 @@ export class S3Error extends Error {
     readonly code: S3Code,
     message: string,
     readonly details: Readonly<Record<string, string>> = {},
-    cause?: unknown,
   ) {
-    super(message, { cause });
+    super(message);
   }
 
   /** The status of the response. */
