@@ -9,7 +9,7 @@ import {
   presignedRequest,
   signedRequest,
 } from "./test_support.ts";
-import { type RawRequest, verifySignature } from "./verify_signature.ts";
+import { type RawRequest, verifySignature } from "./signature.ts";
 
 const MINUTE = 60_000;
 
