@@ -194,7 +194,7 @@ export const completeUpload = driveEndpoint({
     place,
     call.id,
     (current) => allowsWrite(conditions, current),
-    call.reauthorize,
+    { accept: call.reauthorize },
   );
   if (outcome === "refused") throw errors.preconditionFailed();
   return json(200, { ...uploadJson(place, call.id), ...deadlineJson(outcome.expires) });

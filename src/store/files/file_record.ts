@@ -9,7 +9,13 @@ import { bytesVersion, type FileRecord, type Place, placeId } from "../engine/re
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
-export type Draft = Pick<FileRecord, "size" | "type" | "mtime" | "layout" | "bytes" | "sha256">;
+export type Draft = Pick<
+  FileRecord,
+  "size" | "type" | "mtime" | "layout" | "bytes" | "sha256" | "md5Tag" | "checksum" | "object"
+>;
+
+/** What S3 callers compare the bytes of a file with. */
+export type FileTags = Pick<FileRecord, "md5Tag" | "checksum">;
 
 /**
  * Returns whether a file exists at a time, in milliseconds since 1970. From its deadline on an expired file is absent,
@@ -24,8 +30,8 @@ export type WriteCondition = (current: Validators | undefined) => boolean;
 
 /** Returns what conditional requests compare. */
 export function validators(record: FileRecord): Validators {
-  const { version, modified, sameSecond } = record;
-  return { etag: version, modified, dateIsStrong: sameSecond === undefined };
+  const { version, modified, sameSecond, md5Tag } = record;
+  return { etag: version, tag: md5Tag, modified, dateIsStrong: sameSecond === undefined };
 }
 
 /**
@@ -72,16 +78,14 @@ export function retypedRecord(record: FileRecord, type: string): FileRecord {
 
 /** Returns the record of a copy, which does not expire. It is created now, also in place of a file. */
 export function copiedRecord(
-  { size, type, mtime, sha256, layout, bytes, shared }: FileRecord,
+  { version: _, created: _c, modified: _m, expires: _e, sameSecond: _s, ...kept }: FileRecord,
   replaced: FileRecord | null,
 ): FileRecord {
-  const draft: Draft = { size, type, layout, ...(sha256 === undefined ? {} : { sha256 }) };
+  const { shared, ...draft } = kept;
   const record = newRecord(draft, replaced, false);
   return {
     ...record,
     created: record.modified,
-    ...(mtime === undefined ? {} : { mtime }),
-    ...(bytes === undefined ? {} : { bytes }),
     ...(shared === undefined ? {} : { shared }),
   };
 }

@@ -217,9 +217,11 @@ export class GarbageCollector {
       case "manifest":
         return yield* this.#manifestKeys(garbage.version);
       case "upload":
-        return yield* this.#partKeys(garbage, garbage.id, { withBytes: true });
-      case "parts":
-        return yield* this.#partKeys(garbage, garbage.id, { withBytes: false });
+        return yield* this.#partKeys(garbage, garbage.id, { hasBytes: () => true });
+      case "parts": {
+        const unused = new Set(garbage.unused);
+        return yield* this.#partKeys(garbage, garbage.id, { hasBytes: (part) => unused.has(part) });
+      }
       case "entry":
         return yield garbage.key;
       case "link":
@@ -253,11 +255,11 @@ export class GarbageCollector {
   async *#partKeys(
     place: Garbage,
     id: string,
-    { withBytes }: { withBytes: boolean },
+    { hasBytes }: { hasBytes: (part: number) => boolean },
   ): AsyncGenerator<Deno.KvKey> {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
     for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (withBytes) yield* versionKeys(value.version, chunkCount(value.size));
+      if (hasBytes(Number(key.at(-1)))) yield* versionKeys(value.version, chunkCount(value.size));
       yield key;
     }
   }

@@ -4,19 +4,58 @@
  * @module
  */
 import { contentTypeOf } from "../../rules/content_type.ts";
-import type { PartSize } from "../../rules/payloads.ts";
+import { type PartSize, partsProblem } from "../../rules/payloads.ts";
 import type { Database } from "../engine/database.ts";
+import { UploadRefused } from "../engine/errors.ts";
 import { keys, prefixes } from "../engine/keys.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { ChecksumWriter, digest } from "../bytes/checksums.ts";
 import { chunkCount } from "../bytes/chunks.ts";
-import type { Draft } from "../files/file_record.ts";
+import type { Draft, FileTags } from "../files/file_record.ts";
 import { addGarbage } from "../bytes/garbage.ts";
 import { totalSize } from "../bytes/manifest.ts";
 
 /** The record of a part with its number. */
 export type NumberedPart = PartRecord & PartSize;
+
+/** What callers get to know of a part. */
+export type StoredPart = PartSize & Pick<PartRecord, "sha256" | "md5" | "checksum" | "modified">;
+
+/** What S3 callers compare the bytes of a part with. */
+export type PartTags = Pick<PartRecord, "md5" | "checksum">;
+
+/** The parts that make a file, in ascending order, and what S3 callers compare the file with. */
+export interface ChosenParts extends FileTags {
+  parts: readonly StoredPart[];
+}
+
+/** Chooses the parts of a file. What it throws leaves the upload open. */
+export type ChooseParts = (parts: readonly StoredPart[], session: UploadSession) => ChosenParts;
+
+/** Chooses parts 1 to n. @throws {UploadRefused} if one is missing or too small. */
+export function chooseAll(parts: readonly StoredPart[]): ChosenParts {
+  const problem = partsProblem(parts);
+  if (problem !== undefined) throw new UploadRefused("parts", problem);
+  return { parts };
+}
+
+/** Divides the parts of an upload into those that make the file and the others. */
+export function splitParts(
+  parts: readonly NumberedPart[],
+  chosen: readonly PartSize[],
+): { used: NumberedPart[]; unused: NumberedPart[] } {
+  const numbers = new Set(chosen.map(({ part }) => part));
+  const { used = [], unused = [] } = Object.groupBy(
+    parts,
+    ({ part }) => numbers.has(part) ? "used" : "unused",
+  );
+  // The pages of a manifest are found by the first bytes of their parts.
+  const empty = used.slice(0, -1).find(({ size }) => size === 0);
+  if (empty === undefined) return { used, unused };
+  const problem = `part ${empty.part} is empty; only the last part may be`;
+  throw new UploadRefused("parts", `Cannot complete the upload: ${problem}`);
+}
 
 /** Returns the parts of an upload in ascending order. */
 export async function listParts(
@@ -65,6 +104,7 @@ export function draftOf(
   place: Place,
   session: UploadSession,
   parts: readonly NumberedPart[],
+  { md5Tag, checksum }: FileTags,
 ): Draft {
   const [first] = parts;
   const type = session.type ?? first?.type ?? contentTypeOf(place.name);
@@ -75,6 +115,9 @@ export function draftOf(
     ...(session.mtime === undefined ? {} : { mtime: session.mtime }),
     ...(sha256 === undefined ? {} : { sha256 }),
     ...bytesOf(parts),
+    ...(md5Tag === undefined ? {} : { md5Tag }),
+    ...(checksum === undefined ? {} : { checksum }),
+    ...(session.object === undefined ? {} : { object: session.object }),
   };
 }
 

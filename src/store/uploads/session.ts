@@ -111,26 +111,38 @@ export function expire(
  * Adds that an upload is completed. Its session is kept until its deadline, so that completing it again has the same
  * answer.
  *
- * @param fileExpires The deadline of the file.
+ * @param file The version and the deadline of the file.
+ * @param unused Numbers of parts that are not in the file. Their bytes become garbage, in one entry of at most 50 KB.
  */
 export function completeSession(
   operation: Operation,
   place: Place,
   id: string,
-  { open, revision, fileExpires }: {
+  { open, revision, file, unused }: {
     open: StoredSession;
     revision: PartsRevision;
-    fileExpires: number | undefined;
+    file: { version: string; expires: number | undefined };
+    unused: number[];
   },
 ): void {
   const { project, drive } = place;
   const key = keys.completedUpload(project, drive, id);
-  const { session } = open;
+  const { object: _, ...session } = open.session;
   const { expires: deadline } = session;
-  const value = { ...session, ...(fileExpires === undefined ? {} : { fileExpires }) };
+  const value: UploadSession = {
+    ...session,
+    fileVersion: file.version,
+    ...(file.expires === undefined ? {} : { fileExpires: file.expires }),
+  };
   // The journal entry with this deadline and id replaces the one that would end the upload.
   setExpiring(operation, place, { key, value, deadline, id });
-  addGarbage(operation, { kind: "parts", ...place, id }, Date.now());
+  const garbage: Garbage = {
+    kind: "parts",
+    ...place,
+    id,
+    ...(unused.length === 0 ? {} : { unused }),
+  };
+  addGarbage(operation, garbage, Date.now());
   endSession(operation, place, open, revision);
 }
 
