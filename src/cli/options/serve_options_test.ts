@@ -29,6 +29,7 @@ const DEFAULTS: ServeOptions = {
   shareHost: undefined,
   data: "./data",
   kv: undefined,
+  s3SecretFile: undefined,
   acme: undefined,
   hsts: false,
   tlsCert: undefined,
