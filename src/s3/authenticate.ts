@@ -5,7 +5,7 @@ import { requestOrigin } from "../http/network/request_origin.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { Query } from "../http/request_target.ts";
 import type { FoundS3Key } from "../store/accounts/s3_keys.ts";
-import { unknownKey, type Verified } from "./auth/verify_signature.ts";
+import { unknownKey, type Verified } from "./auth/signature.ts";
 import type { RequestAddress } from "./request_address.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
 import { type S3Code, S3Error } from "./s3_error.ts";

@@ -8,6 +8,7 @@ import { ResponseHeaders } from "../http/http_response.ts";
 import { secureFile } from "../http/files/send_file.ts";
 import type { FileRecord, ObjectMetadata } from "../store/engine/records.ts";
 import { entityTag } from "./entity_tag.ts";
+import { objectEncoding } from "./payload/payload.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 
 /** The most user metadata of an object, names and values, in bytes (Amazon's limit). */
@@ -54,20 +55,12 @@ export function describeObject(headers: Headers, key: string): ObjectDescription
 function keptHeaders(headers: Headers): Record<string, string> | undefined {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
-    const value = name === "content-encoding"
-      ? withoutChunked(headers.get(name))
-      : headers.get(name) ?? "";
-    if (value !== "") kept[name] = value;
+    const sent = headers.get(name);
+    const value = name === "content-encoding" ? objectEncoding(sent) : sent;
+    if (value) kept[name] = value;
   }
   requireSize(kept, MAX_KEPT_HEADERS);
   return Object.keys(kept).length === 0 ? undefined : kept;
-}
-
-/** `aws-chunked` is the encoding of a transfer and not of the object. */
-function withoutChunked(value: string | null): string {
-  const codings = (value ?? "").split(",").map((coding) => coding.trim());
-  return codings.filter((coding) => coding !== "" && coding.toLowerCase() !== "aws-chunked")
-    .join(",");
 }
 
 function userMetadata(headers: Headers): Record<string, string> | undefined {

@@ -4,7 +4,7 @@ import { HttpResponse } from "../http/http_response.ts";
 import { type RequestContext, requestIdOf } from "../http/request_context.ts";
 import { assertHost, Query } from "../http/request_target.ts";
 import { SigningKeys } from "./auth/signing_key.ts";
-import { verifySignature } from "./auth/verify_signature.ts";
+import { verifySignature } from "./auth/signature.ts";
 import { authenticate, type RoutedRequest } from "./authenticate.ts";
 import { toS3Error } from "./error_mapping.ts";
 import { findOperation, levelOf, type Operation } from "./operation.ts";

@@ -12,7 +12,7 @@ import type { Actor } from "../store/accounts/events.ts";
 import type { Place } from "../store/engine/records.ts";
 import type { Store } from "../store/store.ts";
 import { openPayload, type Payload, type PayloadOptions } from "./payload/payload.ts";
-import type { Verified } from "./auth/verify_signature.ts";
+import type { Verified } from "./auth/signature.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 import { BadXml, readXml, type XmlNode } from "./xml/xml_reader.ts";
 

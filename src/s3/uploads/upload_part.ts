@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { encodeBase64 } from "@std/encoding/base64";
 import { parseRange } from "../../rules/byte_range.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
-import type { Place, UploadSession } from "../../store/engine/records.ts";
+import type { ObjectChecksum, Place, UploadSession } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
 import { createChecksum } from "../payload/checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
@@ -69,12 +69,12 @@ const uploadPart: Operation = {
 /** @throws {S3Error} if the sender chose another checksum for the part than for the upload. */
 function requireChosen(
   chosen: UploadSession["checksum"],
-  sent: { algorithm: string } | undefined,
+  sent: ObjectChecksum["algorithm"] | undefined,
 ): void {
-  if (chosen === undefined || sent === undefined || chosen.algorithm === sent.algorithm) return;
+  if (chosen === undefined || sent === undefined || chosen.algorithm === sent) return;
   throw new S3Error(
     "InvalidRequest",
-    `The upload was started with the checksum ${chosen.algorithm}: the part has ${sent.algorithm}`,
+    `The upload was started with the checksum ${chosen.algorithm}: the part has ${sent}`,
   );
 }
 

@@ -310,6 +310,11 @@ export class UploadStore {
     throw new StoreUnavailable("The upload could not be aborted: others kept changing it");
   }
 
+  /** Returns an open upload. @throws {UploadRefused} if there is none. */
+  async session(place: Place, id: string): Promise<UploadSession> {
+    return (await this.#findVisible(place, id)).session;
+  }
+
   /** Returns an open upload and its parts in ascending order. */
   async get(place: Place, id: string): Promise<{ session: UploadSession; parts: StoredPart[] }> {
     const { session } = await this.#findVisible(place, id);
