@@ -1,5 +1,8 @@
+import { createApp } from "../../app.ts";
+import type { Deps } from "../../api/endpoint.ts";
 import { Gate } from "../../gate/gate.ts";
 import { errors, type HttpError, renderError } from "../../http/http_error.ts";
+import { requestedHost } from "../../http/network/request_origin.ts";
 import type { UpstreamRules } from "../../http/network/upstream_rules.ts";
 import type { WrongKeyLimiter } from "../../http/network/wrong_keys.ts";
 import { NO_ROUTE } from "../../http/request_context.ts";
@@ -7,8 +10,9 @@ import { READER_PATIENCE } from "../../http/files/response_stream.ts";
 import type { ConnectionTable } from "../../http1/connection_table.ts";
 import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_certificates.ts";
 import { type Handler, HttpServer } from "../../http1/server.ts";
-import type { HostRules } from "../../rules/hosts.ts";
+import { type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { createS3App } from "../../s3/s3_app.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.ts";
 import { printError, StartError } from "../terminal/output.ts";
@@ -22,10 +26,61 @@ export interface ListenParts {
   observation: Observation;
 }
 
+/** Where the server has its certificate from; `undefined` for plain connections. */
+type Tls = TlsCertificate | CertificateSource | undefined;
+
+/**
+ * Returns what responds to requests: `app` on the server's port, and `s3` on that of S3. A request for the domain of S3, or
+ * for a name below it, never reaches the other routes.
+ */
+export function handlersOf(
+  { s3Domain }: Pick<ServeOptions, "s3Domain">,
+  deps: Deps,
+): { app: Handler; s3: Handler } {
+  const routes = createApp(deps);
+  const s3 = createS3App({ ...deps, domain: s3Domain });
+  if (s3Domain === undefined) return { app: routes, s3 };
+  const app: Handler = (request, info) =>
+    isWithin(requestedHost(request.headers), s3Domain) ? s3(request, info) : routes(request, info);
+  return { app, s3 };
+}
+
+/** Where S3 is found. */
+export interface S3Place {
+  /** Its host name on the server's own port, if it has one. */
+  domain: string | undefined;
+  /** Its own port, for every host name, if it has one. */
+  port: number | undefined;
+  /** How its own port is reached. */
+  scheme: "http" | "https";
+}
+
+/**
+ * Returns the address of S3 for clients that reach the server at an origin; `undefined` if S3 is off.
+ *
+ * @example
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * const place = { domain: undefined, port: 9000, scheme: "http" } as const;
+ * assertEquals(s3Address(place, "http://kv.example:8000"), "http://kv.example:9000");
+ * const named = { ...place, domain: "s3.example" };
+ * assertEquals(s3Address(named, "https://kv.example"), "https://s3.example");
+ * ```
+ */
+export function s3Address({ domain, port, scheme }: S3Place, origin: string): string | undefined {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || domain === undefined && port === undefined) return undefined;
+  if (domain !== undefined) {
+    url.hostname = domain;
+    return url.origin;
+  }
+  return new URL(`${scheme}://${url.hostname}:${port}`).origin;
+}
+
 /** Listens for the API and the dashboard. @throws {StartError} if that fails. */
 export function listen(
   { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
-  tls: TlsCertificate | CertificateSource | undefined,
+  tls: Tls,
   { app, connections, observation: { observer, onError } }: ListenParts,
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
@@ -53,6 +108,15 @@ export function listen(
   }
 }
 
+/** Listens for S3; `undefined` if it has no port. @throws {StartError} if that fails. */
+export function listenS3(
+  { hostname, s3Port: port, idleTimeout }: ServeOptions,
+  tls: Tls,
+  parts: ListenParts,
+): HttpServer | undefined {
+  return port === "off" ? undefined : listen({ hostname, port, idleTimeout }, tls, parts);
+}
+
 /**
  * Opens the gate to applications; `undefined` if it is off, or if no port was chosen and the default one is taken.
  *
@@ -60,7 +124,7 @@ export function listen(
  */
 export function openGate(
   options: ServeOptions,
-  tls: TlsCertificate | CertificateSource | undefined,
+  tls: Tls,
   { store, wrongKeys, observation: { observer, onError }, connections, policy }: {
     store: Store;
     wrongKeys: WrongKeyLimiter;
