@@ -138,7 +138,8 @@ export class Https {
     });
     const { hostname, idleTimeout } = this.#options;
     try {
-      return listen({ hostname, port, idleTimeout }, undefined, { ...parts, app });
+      const address = { hostname, port, idleTimeout };
+      return listen(address, undefined, { ...parts, app }, "--http-port");
     } catch (error) {
       // The port was not chosen, and there is another way to prove control over a host name.
       if (httpPort !== undefined || !(error instanceof StartError)) throw error;

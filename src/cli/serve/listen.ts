@@ -77,11 +77,12 @@ export function s3Address({ domain, port, scheme }: S3Place, origin: string): st
   return new URL(`${scheme}://${url.hostname}:${port}`).origin;
 }
 
-/** Listens for the API and the dashboard. @throws {StartError} if that fails. */
+/** Listens for the API and the dashboard. @param option What chooses the port. @throws {StartError} if that fails. */
 export function listen(
   { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
   tls: Tls,
   { app, connections, observation: { observer, onError } }: ListenParts,
+  option = "--port",
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
     const context = observer.begin(crypto.randomUUID(), "");
@@ -104,7 +105,7 @@ export function listen(
       onExhausted,
     });
   } catch (error) {
-    throw cannotListen(hostname, port, error);
+    throw cannotListen(hostname, port, error, option);
   }
 }
 
@@ -114,7 +115,9 @@ export function listenS3(
   tls: Tls,
   parts: ListenParts,
 ): HttpServer | undefined {
-  return port === "off" ? undefined : listen({ hostname, port, idleTimeout }, tls, parts);
+  return port === "off"
+    ? undefined
+    : listen({ hostname, port, idleTimeout }, tls, parts, "--s3-port");
 }
 
 /**
@@ -141,7 +144,7 @@ export function openGate(
   try {
     return new Gate(deps, connections, { hostname, port, tls });
   } catch (error) {
-    const failure = cannotListen(hostname, port, error);
+    const failure = cannotListen(hostname, port, error, "--apps-port");
     // The port was not chosen, and the gate is not needed to store files.
     if (appsPort !== undefined) throw failure;
     printError(`Warning: ${failure.message}. The gate to applications is off: see --apps-port.\n`);
@@ -154,16 +157,25 @@ export function urlOf({ hostname, port }: Deno.NetAddr, scheme: string): string 
   return `${scheme}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
-function cannotListen(hostname: string, port: number, error: unknown): StartError {
-  const [problem, advice] = listenProblem(error) ?? [failureReason(error), undefined];
+/** @param option The option that chooses the port. */
+function cannotListen(
+  hostname: string,
+  port: number,
+  error: unknown,
+  option: string,
+): StartError {
+  const [problem, advice] = listenProblem(error, option) ?? [failureReason(error), undefined];
   const message = `Cannot listen on ${hostname}:${port}: ${problem}`;
   return new StartError(advice === undefined ? message : `${message}. ${advice}`, { cause: error });
 }
 
 /** Returns why listening failed, and what to do about it; `undefined` for an unknown error. */
-function listenProblem(error: unknown): [problem: string, advice: string] | undefined {
+function listenProblem(
+  error: unknown,
+  option: string,
+): [problem: string, advice: string] | undefined {
   if (error instanceof Deno.errors.AddrInUse) {
-    return ["another program uses the port", "Stop it, or choose another port with --port"];
+    return ["another program uses the port", `Stop it, or choose another port with ${option}`];
   }
   if (error instanceof Deno.errors.PermissionDenied) {
     return ["only root may use ports below 1024", "Choose another port, or see kvdrive install"];

@@ -302,8 +302,9 @@ function openPorts(
   parts: Omit<ListenParts, "app">,
 ): { server: HttpServer; s3: HttpServer | undefined; plain: HttpServer | undefined } {
   const secured = (handler: Handler) => options.hsts ? withHsts(handler) : handler;
+  const option = options.acme === undefined ? "--port" : "--https-port";
   return {
-    server: listen(options, certificates, { ...parts, app: secured(app) }),
+    server: listen(options, certificates, { ...parts, app: secured(app) }, option),
     s3: listenS3(options, certificates, { ...parts, app: secured(s3) }),
     plain: listenPlain(options, { ...parts, app }),
   };
