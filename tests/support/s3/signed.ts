@@ -14,8 +14,8 @@ export interface S3Request {
   query?: string;
   host?: string;
   headers?: Record<string, string>;
-  /** The body that is signed; the caller sends it. */
-  body?: string | Uint8Array;
+  /** The body, which is signed. */
+  body?: string;
 }
 
 const REGION = "us-east-1";
@@ -46,7 +46,7 @@ export function signedHead(key: S3Key, request: S3Request): string {
 }
 
 /** A whole request with its body. */
-export function signedRequest(key: S3Key, request: S3Request & { body?: string }): string {
+export function signedRequest(key: S3Key, request: S3Request): string {
   const { headers = {}, body } = request;
   if (body === undefined) return signedHead(key, request);
   const sized = { ...headers, "Content-Length": String(new TextEncoder().encode(body).length) };
@@ -104,6 +104,6 @@ function timeNow(): string {
   return new Date().toISOString().replace(/[-:]|\.\d+/g, "");
 }
 
-function hash(content: string | Uint8Array): string {
+function hash(content: string): string {
   return createHash("sha256").update(content).digest("hex");
 }
