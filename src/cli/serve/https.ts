@@ -139,7 +139,7 @@ export class Https {
     const { hostname, idleTimeout } = this.#options;
     try {
       const address = { hostname, port, idleTimeout };
-      return listen(address, undefined, { ...parts, app }, "--http-port");
+      return listen(address, undefined, { ...parts, app }, { option: "--http-port" });
     } catch (error) {
       // The port was not chosen, and there is another way to prove control over a host name.
       if (httpPort !== undefined || !(error instanceof StartError)) throw error;

@@ -12,7 +12,9 @@ import type { CertificateSource, TlsCertificate } from "../../http1/tls/tls_cert
 import { type Handler, HttpServer } from "../../http1/server.ts";
 import { type HostRules, isWithin } from "../../rules/hosts.ts";
 import { failureReason } from "../../rules/system_error.ts";
+import { toS3Error } from "../../s3/error_mapping.ts";
 import { createS3App } from "../../s3/s3_app.ts";
+import { errorResponse } from "../../s3/s3_response.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_APPS_PORT, type ServeOptions } from "../options/serve_options.ts";
 import { printError, StartError } from "../terminal/output.ts";
@@ -24,6 +26,14 @@ export interface ListenParts {
   app: Handler;
   connections: ConnectionTable;
   observation: Observation;
+}
+
+/** How one port differs from the others. */
+interface PortKind {
+  /** The option that chooses it. */
+  option: string;
+  /** Returns the response to what never becomes a request. */
+  refusal: (error: HttpError, requestId: string) => Response;
 }
 
 /** Where the server has its certificate from; `undefined` for plain connections. */
@@ -77,16 +87,16 @@ export function s3Address({ domain, port, scheme }: S3Place, origin: string): st
   return new URL(`${scheme}://${url.hostname}:${port}`).origin;
 }
 
-/** Listens for the API and the dashboard. @param option What chooses the port. @throws {StartError} if that fails. */
+/** Listens for the API and the dashboard. @throws {StartError} if that fails. */
 export function listen(
   { hostname, port, idleTimeout }: Pick<ServeOptions, "hostname" | "port" | "idleTimeout">,
   tls: Tls,
   { app, connections, observation: { observer, onError } }: ListenParts,
-  option = "--port",
+  { option = "--port", refusal = renderError }: Partial<PortKind> = {},
 ): HttpServer {
   const refuse = (error: HttpError): Response => {
     const context = observer.begin(crypto.randomUUID(), "");
-    const response = renderError(error);
+    const response = refusal(error, context.id);
     response.headers.set("X-Request-Id", context.id);
     observer.route(context, NO_ROUTE, "other");
     context.status = response.status;
@@ -115,9 +125,10 @@ export function listenS3(
   tls: Tls,
   parts: ListenParts,
 ): HttpServer | undefined {
-  return port === "off"
-    ? undefined
-    : listen({ hostname, port, idleTimeout }, tls, parts, "--s3-port");
+  return port === "off" ? undefined : listen({ hostname, port, idleTimeout }, tls, parts, {
+    option: "--s3-port",
+    refusal: (error, requestId) => errorResponse(toS3Error(error), "", requestId),
+  });
 }
 
 /**

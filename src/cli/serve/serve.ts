@@ -304,7 +304,7 @@ function openPorts(
   const secured = (handler: Handler) => options.hsts ? withHsts(handler) : handler;
   const option = options.acme === undefined ? "--port" : "--https-port";
   return {
-    server: listen(options, certificates, { ...parts, app: secured(app) }, option),
+    server: listen(options, certificates, { ...parts, app: secured(app) }, { option }),
     s3: listenS3(options, certificates, { ...parts, app: secured(s3) }),
     plain: listenPlain(options, { ...parts, app }),
   };
