@@ -166,3 +166,16 @@ Deno.test("The domain of S3 gets a certificate, and buckets below it get none.",
   assertStringIncludes(redirect, `ocation: https://${S3_DOMAIN}:${server.port}/a/b?x=1\r\n`);
   assertMatch(await server.requestPlainly(BUCKET_HOST, "/"), /^HTTP\/1\.1 404 /);
 });
+
+Deno.test("Behind a router, plain HTTP is redirected to the domain of S3 at the port that clients use.", async () => {
+  await using folder = await Folder.make();
+  await using authority = await TestAuthority.start();
+  await using server = await HttpsServer.start({
+    authority,
+    domains: [SERVED],
+    data: folder.at("data"),
+    args: ["--s3-domain", S3_DOMAIN, "--public-url", `https://${SERVED}:8443`],
+  });
+  const redirect = await server.requestPlainly(S3_DOMAIN, "/a");
+  assertStringIncludes(redirect, `ocation: https://${S3_DOMAIN}:8443/a\r\n`);
+});

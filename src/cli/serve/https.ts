@@ -155,8 +155,11 @@ export class Https {
     const { server, gate } = this.#ports;
     const { shareHost, s3Domain, publicUrl } = this.#options;
     // Between the clients and this port there may be a router with other ports.
-    if (publicUrl?.startsWith("https:") && hostnameOf(new URL(publicUrl).host) === name) {
-      return publicUrl;
+    const seen = publicUrl?.startsWith("https:") ? new URL(publicUrl) : undefined;
+    if (seen !== undefined && hostnameOf(seen.host) === name) return seen.origin;
+    if (seen !== undefined && isWithin(name, s3Domain)) {
+      seen.hostname = name;
+      return seen.origin;
     }
     const isOwn = [...this.#acme.domains, shareHost, s3Domain].includes(name);
     const port = isOwn ? server : gate;
