@@ -61,6 +61,8 @@ export interface ServeOptions extends ListenOptions {
   data: string;
   /** The URL of a shared store, in place of the folder. */
   kv: string | undefined;
+  /** The file with the secret that encrypts S3 keys, in place of the one in the folder. */
+  s3SecretFile: string | undefined;
   corsOrigins: CorsOrigins;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: TrustedProxies | undefined;
@@ -116,6 +118,7 @@ export function readServeOptions(
     ...ownAddresses(values, listening),
     data: values.text("data") ?? "",
     kv: kvOf(values),
+    s3SecretFile: values.text("s3-secret-file"),
     corsOrigins: values.parsed("cors-origin", ORIGINS),
     trustedProxies: values.optional("trusted-proxy", PROXIES),
     uploadTtl: values.parsed("upload-ttl", DURATION),

@@ -31,6 +31,7 @@ const DEFAULTS: ServeOptions = {
   s3Domain: undefined,
   data: "./data",
   kv: undefined,
+  s3SecretFile: undefined,
   acme: undefined,
   hsts: false,
   tlsCert: undefined,

@@ -10,9 +10,11 @@ import type { Handler } from "../../http1/server.ts";
 import { HostRules } from "../../rules/hosts.ts";
 import { unknownVolume } from "../../store/disk/volume.ts";
 import { CannotOpenStore, StoreUnavailable } from "../../store/engine/errors.ts";
+import type { S3SecretKey } from "../../store/accounts/s3_secrets.ts";
 import { openRemoteDatabase, type RemoteStore } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
+import { s3SecretKeyOf } from "../options/s3_secret.ts";
 import { readServeOptions, type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -56,6 +58,7 @@ export async function serveOnDeploy(env: Environment): Promise<void> {
   const opening = new StoreOpener(
     remoteStoreOf(env, options),
     options,
+    s3SecretKeyOf({ ...options, data: undefined }, env),
     observation,
     async (store) => {
       announce(
@@ -135,6 +138,7 @@ function remoteStoreOf(env: Environment, { kv }: ServeOptions): RemoteStore | un
 class StoreOpener {
   readonly #place: RemoteStore | undefined;
   readonly #options: ServeOptions;
+  readonly #s3SecretKey: S3SecretKey;
   readonly #observation: Observation;
   readonly #makeApp: (store: Store) => Promise<Handler>;
   #opened: Promise<{ store: Store; app: Handler }> | undefined;
@@ -143,11 +147,13 @@ class StoreOpener {
   constructor(
     place: RemoteStore | undefined,
     options: ServeOptions,
+    s3SecretKey: S3SecretKey,
     observation: Observation,
     makeApp: (store: Store) => Promise<Handler>,
   ) {
     this.#place = place;
     this.#options = options;
+    this.#s3SecretKey = s3SecretKey;
     this.#observation = observation;
     this.#makeApp = makeApp;
   }
@@ -175,7 +181,8 @@ class StoreOpener {
       const { onError, store: meter } = this.#observation;
       const { uploadTtl, maxOpenUploads } = this.#options;
       const memory = createMemoryBudget(this.#options);
-      store = new Store(database, { uploadTtl, maxOpenUploads, memory, meter, onError });
+      const limits = { uploadTtl, maxOpenUploads, memory };
+      store = new Store(database, { ...limits, s3SecretKey: this.#s3SecretKey, meter, onError });
       const app = await this.#makeApp(store);
       store.sweeper.start();
       return { store, app };

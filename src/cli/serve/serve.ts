@@ -22,6 +22,7 @@ import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
+import { openS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -132,7 +133,7 @@ export async function serve(
     build: buildKind(env),
   });
   const backups = await openBackups(options, observation);
-  const { store, keeper } = await openStore(options, observation);
+  const { store, keeper } = await openStore(options, observation, env);
   const parts = { dashboard, store, observation, backups, env };
   try {
     await run(acme?.options ?? options, { tls, acme }, parts, async (addresses) => {
@@ -153,10 +154,12 @@ export async function serve(
 async function openStore(
   options: ServeOptions,
   { onError, onNotice, store: meter }: Observation,
+  env: Environment,
 ): Promise<{ store: Store; keeper?: DiskKeeper }> {
   const { data, kv, uploadTtl, maxOpenUploads, diskReserve } = options;
   const memory = createMemoryBudget(options);
-  const common = { uploadTtl, maxOpenUploads, memory, meter, onError, onNotice };
+  const s3SecretKey = await openS3Secret(options, env);
+  const common = { uploadTtl, maxOpenUploads, memory, s3SecretKey, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;

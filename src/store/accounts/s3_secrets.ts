@@ -15,9 +15,6 @@ import type { SealedSecret } from "../engine/records.ts";
 /** Name of the key file in the data folder. */
 export const S3_KEY_FILE = "s3.key";
 
-/** The file as messages name it. */
-const FILE_TEXT = `the file ${S3_KEY_FILE} in the server's data folder`;
-
 /** Bytes of the key: AES-256. */
 const KEY_BYTES = 32;
 
@@ -59,37 +56,75 @@ function refuse(): Promise<never> {
   );
 }
 
-/** The key in the data folder, in a file that is created with the first S3 key. */
+/** A key in a file: the operator's, or one in the data folder that is created with the first S3 key. */
 export class S3KeyFile implements S3SecretKey {
   readonly #path: string;
+  /** The file as messages name it. They are also for callers, who need not know the path. */
+  readonly #name: string;
+  readonly #isOurs: boolean;
 
-  constructor(folder: string) {
-    this.#path = join(folder, S3_KEY_FILE);
+  private constructor(path: string, name: string, isOurs: boolean) {
+    this.#path = path;
+    this.#name = name;
+    this.#isOurs = isOurs;
   }
 
-  /** Makes the file private to its owner. Returns a warning, as a sentence, if it was not; `undefined` otherwise. */
-  async protect(): Promise<string | undefined> {
-    const warning = await openSecretWarning(this.#path);
-    if (warning === undefined) return undefined;
-    const failed = await makePrivate([this.#path]);
-    const done = failed.length === 0 ? "It is private now" : `Run chmod 600 ${this.#path}`;
-    return `${warning}. ${done}. If others may have read it, revoke the S3 keys and create new ones`;
+  /** The file in a data folder. */
+  static inFolder(folder: string): S3KeyFile {
+    const name = `the file ${S3_KEY_FILE} in the server's data folder`;
+    return new S3KeyFile(join(folder, S3_KEY_FILE), name, true);
+  }
+
+  /** The file that the operator has given, which is never created or changed. */
+  static given(path: string): S3KeyFile {
+    return new S3KeyFile(path, "the file of --s3-secret-file", false);
+  }
+
+  /**
+   * Returns what the operator should know about the file, as sentences without the period of the last one. A file in the
+   * data folder is made private.
+   */
+  async warnings(): Promise<string[]> {
+    const warnings = [await this.#openWarning(), await this.#damage()];
+    return warnings.filter((warning) => warning !== undefined);
+  }
+
+  async #openWarning(): Promise<string | undefined> {
+    const mode = await modeOf(this.#path);
+    if ((mode & SHARED_MODE) === 0) return undefined;
+    const isPrivate = this.#isOurs && (await makePrivate([this.#path])).length === 0;
+    return `The file ${this.#path} encrypts S3 keys and is open to other users of this machine (mode ${
+      mode.toString(8)
+    }). ${isPrivate ? "It is private now" : `Close it with chmod 600 ${this.#path}`}. ` +
+      "If others may have read it and the store, revoke the S3 keys and create new ones";
+  }
+
+  async #damage(): Promise<string | undefined> {
+    try {
+      await this.#find();
+      return undefined;
+    } catch (error) {
+      if (error instanceof S3KeysUnavailable) return error.message;
+      throw error;
+    }
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer>> {
     const key = await this.#find();
-    if (key === undefined) throw new S3KeysUnavailable(`There is no S3 secret: ${MISSING}`);
-    return key;
+    if (key !== undefined) return key;
+    const advice = this.#isOurs ? ". Put it back, or create new S3 keys" : "";
+    throw unavailable(`${this.#name} does not exist${advice}`);
   }
 
   /** @throws {StoreFull} if the disk is full. */
   async readOrCreate(): Promise<Uint8Array<ArrayBuffer>> {
     try {
+      if (!this.#isOurs) return await this.read();
       return await this.#find() ?? await this.#create();
     } catch (error) {
       if (error instanceof S3KeysUnavailable) throw error;
       if (isOutOfSpace(error)) throw new StoreFull("The disk is full", { cause: error });
-      throw unavailable(`${FILE_TEXT} cannot be created: ${failureReason(error)}`, error);
+      throw unavailable(`${this.#name} cannot be created: ${failureReason(error)}`, error);
     }
   }
 
@@ -99,13 +134,13 @@ export class S3KeyFile implements S3SecretKey {
     try {
       text = await Deno.readTextFile(this.#path);
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return undefined;
-      throw unavailable(`${FILE_TEXT} cannot be read: ${failureReason(error)}`, error);
+      if (isMissing(error)) return undefined;
+      throw unavailable(`${this.#name} cannot be read: ${failureReason(error)}`, error);
     }
     const key = parseS3SecretKey(text);
     if (key !== undefined) return key;
     throw unavailable(
-      `${FILE_TEXT} is damaged: it must have ${KEY_BYTES} bytes in base64. Put the right file back, or remove it`,
+      `${this.#name} is damaged: it must have ${KEY_BYTES} bytes in base64`,
     );
   }
 
@@ -113,7 +148,7 @@ export class S3KeyFile implements S3SecretKey {
   async #create(): Promise<Uint8Array<ArrayBuffer>> {
     using file = await TemporaryFile.claim(`${this.#path}.part`);
     // The claim has waited for the other process.
-    if (file === undefined) throw unavailable(`another process creates ${FILE_TEXT}: try again`);
+    if (file === undefined) throw unavailable(`another process creates ${this.#name}: try again`);
     try {
       const existing = await this.#find();
       if (existing !== undefined) return existing;
@@ -128,27 +163,19 @@ export class S3KeyFile implements S3SecretKey {
   }
 }
 
-const MISSING = `${FILE_TEXT} does not exist`;
-
 function unavailable(problem: string, cause?: unknown): S3KeysUnavailable {
   return new S3KeysUnavailable(`S3 keys cannot be used: ${problem}`, { cause });
 }
 
-/**
- * Returns a warning, as a sentence without its period, if other users of the machine can read a file with a secret;
- * `undefined` if they cannot, or if there is no file.
- */
-export async function openSecretWarning(path: string): Promise<string | undefined> {
-  if (Deno.build.os === "windows") return undefined;
-  try {
-    const { mode } = await Deno.stat(path);
-    if (mode === null || (mode & SHARED_MODE) === 0) return undefined;
-    const text = (mode & 0o777).toString(8);
-    return `The file ${path} encrypts S3 keys and is open to other users of this machine (mode ${text})`;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+function isMissing(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+}
+
+/** Returns the permissions of a file; 0 if they are not known. */
+async function modeOf(path: string): Promise<number> {
+  if (Deno.build.os === "windows") return 0;
+  // Reading the file reports what is wrong.
+  return await Deno.stat(path).then(({ mode }) => (mode ?? 0) & 0o777, () => 0);
 }
 
 /** What a secret belongs to. It is authenticated with the secret, so that no record opens under another key. */

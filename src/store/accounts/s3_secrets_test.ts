@@ -7,7 +7,7 @@ import { parseS3SecretKey, S3_KEY_FILE, S3KeyFile, S3SecretBox } from "./s3_secr
 const OWNER = { accessKeyId: "KV".padEnd(20, "A"), project: "p" };
 
 function boxOf(folder: string): S3SecretBox {
-  return new S3SecretBox(new S3KeyFile(folder));
+  return new S3SecretBox(S3KeyFile.inFolder(folder));
 }
 
 async function modeOf(path: string): Promise<number> {
@@ -83,17 +83,40 @@ Deno.test("A key file that cannot be read or created is refused with the reason"
 
 Deno.test("A key file that others can read is made private, with a warning", async () => {
   await withFolder(async (folder) => {
-    const file = new S3KeyFile(folder);
-    assertEquals(await file.protect(), undefined);
+    const file = S3KeyFile.inFolder(folder);
+    assertEquals(await file.warnings(), []);
     await boxOf(folder).seal("secret", OWNER);
-    assertEquals(await file.protect(), undefined);
+    assertEquals(await file.warnings(), []);
     await Deno.chmod(`${folder}/${S3_KEY_FILE}`, 0o640);
+    const [warning = "", ...others] = await file.warnings();
     assertMatch(
-      await file.protect() ?? "",
+      warning,
       /s3\.key encrypts S3 keys and is open to other users .*\(mode 640\)\. It is private now\. .*revoke/,
     );
+    assertEquals(others, []);
     assertEquals(await modeOf(`${folder}/${S3_KEY_FILE}`), 0o600);
-    assertEquals(await file.protect(), undefined);
+    assertEquals(await file.warnings(), []);
+    await Deno.writeTextFile(`${folder}/${S3_KEY_FILE}`, "");
+    assertMatch((await file.warnings()).join(), /s3\.key in the server's data folder is damaged/);
+  });
+});
+
+Deno.test("A file that the operator has given is never created or changed", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/secret`;
+    const file = S3KeyFile.given(path);
+    assertEquals(await file.warnings(), []);
+    for (const read of [() => file.read(), () => file.readOrCreate()]) {
+      await assertRejects(read, S3KeysUnavailable, "the file of --s3-secret-file does not exist");
+    }
+    const key = crypto.getRandomValues(new Uint8Array(32));
+    await Deno.writeTextFile(path, encodeBase64(key), { mode: 0o644 });
+    await Deno.chmod(path, 0o644);
+    assertEquals([await file.read(), await file.readOrCreate()], [key, key]);
+    const [warning = ""] = await file.warnings();
+    assertMatch(warning, /\(mode 644\)\. Close it with chmod 600 \S+\/secret\./);
+    assertEquals(await modeOf(path), 0o644);
+    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), ["secret"]);
   });
 });
 
