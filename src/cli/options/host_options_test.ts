@@ -11,6 +11,13 @@ const read = (args: string[], env: Record<string, string> = {}) =>
 
 const refusal = (args: string[]) => assertThrows(() => read(args), UsageError).message;
 
+Deno.test("Links cannot have the host name that everything else has", () => {
+  const args = ["--public-url", "https://files.example.com", "--share-host", "Files.example.com"];
+  assertStringIncludes(refusal(args), "--public-url and --share-host have the same host name");
+  const names = serverNames(read([...args.slice(0, 3), "share.example.com"]));
+  assertEquals(names.own, ["files.example.com", "share.example.com"]);
+});
+
 Deno.test("S3 is off unless it has a port or a host name", () => {
   const { s3Port, s3Domain } = read([]);
   assertEquals([s3Port, s3Domain], ["off", undefined]);
