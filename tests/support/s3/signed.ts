@@ -78,7 +78,15 @@ function canonical(
     pair.includes("=") || pair === "" ? pair : `${pair}=`
   );
   const headers = Object.entries(signed).map(([name, value]) => `${name}:${value}\n`).join("");
-  return [method, path, pairs.join("&"), headers, namesOf(signed), sha256].join("\n");
+  return [method, canonicalPath(path), pairs.join("&"), headers, namesOf(signed), sha256].join(
+    "\n",
+  );
+}
+
+/** The path as it is signed: every byte but unreserved ones and slashes is encoded, however it was sent. */
+function canonicalPath(path: string): string {
+  const segments = decodeURIComponent(path).split("/").map(encodeURIComponent);
+  return segments.join("/").replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 }
 
 function sign({ secret_access_key }: S3Key, time: string, request: string): string {
