@@ -21,6 +21,7 @@ const CODES: Readonly<Record<number, S3Code>> = {
   413: "EntityTooLarge",
   416: "InvalidRange",
   429: "SlowDown",
+  431: "InvalidRequest",
   503: "SlowDown",
   507: "InsufficientStorage",
 };

@@ -59,7 +59,7 @@ export function createS3App(
 ): (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response> {
   const signingKeys = new SigningKeys();
   return async (request, info) => {
-    const requestId = requestIdOf(request.headers);
+    const requestId = requestIdOf(request.headers, signaturesIn(request));
     const context = deps.observer.begin(requestId, request.method);
     const incoming: Incoming = { request, requestId, info, context };
     const answer = await deps.running.track(
@@ -77,6 +77,15 @@ export function createS3App(
     observeEnd(incoming, sent, deps);
     return sent;
   };
+}
+
+/** A signature in a header or in the query. */
+const SIGNATURE = /Signature=([^&,\s]+)/g;
+
+/** Returns the signatures of a request: with one in the query, everyone can repeat the request for some time. */
+function signaturesIn({ url, headers }: Request): string[] {
+  const text = `${url} ${headers.get("authorization") ?? ""}`;
+  return [...text.matchAll(SIGNATURE)].map(([, signature = ""]) => signature);
 }
 
 async function dispatch(

@@ -32,6 +32,18 @@ export const SERVE_OPTIONS: readonly OptionSpec[] = [
     default: "60s",
   },
   {
+    name: "s3-port",
+    value: "PORT",
+    help: "port of S3, or off; 0 picks a free one",
+    unset: "off",
+  },
+  {
+    name: "s3-domain",
+    value: "HOST",
+    help: "host name of S3 on the server's port; buckets are names below it",
+    unset: "none",
+  },
+  {
     name: "public-url",
     value: "URL",
     help: "address that clients use, such as https://files.example.com",
