@@ -36,7 +36,10 @@ function ownersAlone(call: S3Call): XmlElement {
   return ["AccessControlPolicy", [
     ["Owner", ownerOf(call)],
     ["AccessControlList", [["Grant", [
-      ["Grantee", ownerOf(call)],
+      ["Grantee", ownerOf(call), {
+        "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+        "xsi:type": "CanonicalUser",
+      }],
       ["Permission", "FULL_CONTROL"],
     ]]]],
   ]];

@@ -1,8 +1,12 @@
 /** The content of an element: text, or elements in their order. */
 export type XmlContent = string | number | boolean | readonly XmlElement[];
 
-/** An element. */
-export type XmlElement = readonly [name: string, content: XmlContent];
+/** An element. The names and values of its attributes need no escapes. */
+export type XmlElement = readonly [
+  name: string,
+  content: XmlContent,
+  attributes?: Readonly<Record<string, string>>,
+];
 
 /** The namespace of all responses. */
 const NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
@@ -12,10 +16,8 @@ export function writeXml(
   [name, content]: XmlElement,
   namespace = NAMESPACE,
 ): string {
-  const attribute = namespace === "" ? "" : ` xmlns="${namespace}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${attribute}>${
-    written(content)
-  }</${name}>`;
+  const attributes = namespace === "" ? {} : { xmlns: namespace };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element([name, content, attributes])}`;
 }
 
 /** Returns an element as a list: empty if the content is `undefined`. */
@@ -23,11 +25,15 @@ export function optional(name: string, content: XmlContent | undefined): XmlElem
   return content === undefined ? [] : [[name, content]];
 }
 
-function written(content: XmlContent): string {
-  if (typeof content !== "object") return escapeText(String(content));
-  let text = "";
-  for (const [name, inner] of content) text += `<${name}>${written(inner)}</${name}>`;
-  return text;
+function element([name, content, attributes = {}]: XmlElement): string {
+  let opening = name;
+  for (const attribute in attributes) opening += ` ${attribute}="${attributes[attribute]}"`;
+  if (typeof content !== "object") {
+    return `<${opening}>${escapeText(String(content))}</${name}>`;
+  }
+  let inner = "";
+  for (const child of content) inner += element(child);
+  return `<${opening}>${inner}</${name}>`;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
