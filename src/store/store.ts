@@ -2,6 +2,7 @@ import { DAY, MINUTE } from "../rules/units.ts";
 import { AdminToken } from "./accounts/admin_token.ts";
 import { AppKeyStore } from "./accounts/app_keys.ts";
 import { AppStore } from "./accounts/apps.ts";
+import { Buckets } from "./accounts/buckets.ts";
 import { Deletions } from "./accounts/deletions.ts";
 import { EventLog } from "./accounts/events.ts";
 import { ProjectKeyStore } from "./accounts/project_keys.ts";
@@ -33,6 +34,7 @@ import { OpenVersions } from "./bytes/versions.ts";
 import { LinkStore } from "./links/link_store.ts";
 import { FolderStore } from "./listing/folders.ts";
 import { listDirectory, listFiles, type ListPage, type ListQuery } from "./listing/listing.ts";
+import { listObjects, type ObjectPage, type ObjectQuery } from "./listing/objects.ts";
 import { FileSearch, type SearchOptions } from "./listing/search.ts";
 import { TrustedClock } from "./maintenance/clocks.ts";
 import type { Compactor } from "./maintenance/compactor.ts";
@@ -89,6 +91,7 @@ export class Store {
   readonly uploads: UploadStore;
   readonly adminToken: AdminToken;
   readonly projects: ProjectStore;
+  readonly buckets: Buckets;
   readonly keys: ProjectKeyStore;
   readonly apps: AppStore;
   readonly appKeys: AppKeyStore;
@@ -166,6 +169,7 @@ export class Store {
     const wake = () => this.sweeper.wake();
     this.adminToken = new AdminToken(db, revocations, events);
     this.projects = new ProjectStore(db, projectCache, revocations, deletions, events, wake);
+    this.buckets = new Buckets(db, projectCache, this.projects);
     this.keys = new ProjectKeyStore(db, projectCache, revocations, events, onError);
     this.apps = new AppStore(db, projectCache, revocations, deletions, events, wake);
     this.appKeys = new AppKeyStore(db, projectCache, this.apps, revocations, events);
@@ -183,6 +187,12 @@ export class Store {
   async list(query: ListQuery, { recursive }: { recursive: boolean }): Promise<ListPage> {
     if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
     return await (recursive ? listFiles : listDirectory)(this.#db.reader, query);
+  }
+
+  /** Returns a page of a drive's files and folders as S3 clients see them. */
+  async listObjects(query: ObjectQuery): Promise<ObjectPage> {
+    if (await this.#projectCache.isHidden(query)) return { entries: [], more: false };
+    return await listObjects(this.#db.reader, query);
   }
 
   /** Returns a page of the files of a drive whose names contain a text. */
