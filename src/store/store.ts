@@ -12,7 +12,7 @@ import { SessionStore } from "./accounts/sessions.ts";
 import { SignInStore } from "./sessions/sign_ins.ts";
 import { TicketStore } from "./sessions/tickets.ts";
 import { UsageHistory } from "./accounts/usage_history.ts";
-import { type DiskSpace, StoreFull } from "./disk/disk_space.ts";
+import { type DiskReservation, type DiskSpace, StoreFull } from "./disk/disk_space.ts";
 import type { Database } from "./engine/database.ts";
 import type { StoreDamaged } from "./engine/errors.ts";
 import { MemoryBudget, MIN_MEMORY_BUDGET } from "./engine/memory_budget.ts";
@@ -220,7 +220,7 @@ export class Store {
    *
    * @throws {StoreFull} if only the configured reserve is left.
    */
-  async reserveDisk(size: number): Promise<Disposable | undefined> {
+  async reserveDisk(size: number): Promise<DiskReservation | undefined> {
     try {
       return await this.#disk?.reserve(size);
     } catch (error) {
