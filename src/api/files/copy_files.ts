@@ -155,7 +155,7 @@ async function runOne(kind: CopyKind, request: CopyRequest, { store }: Deps): Pr
       throw errors.preconditionFailed();
     case "taken":
       throw errors.targetExists(to.name);
-    case "done":
+    default:
   }
 }
 

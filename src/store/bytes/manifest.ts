@@ -61,3 +61,35 @@ async function pageWith(reader: KvReader, version: string, byte: number): Promis
   for await (const { key } of nearest) return Number(key.at(-1));
   return 0;
 }
+
+/** A part of a file by its place among the parts, from 1 on. */
+export interface NumberedRange {
+  part: number;
+  /** The offset of its first byte in the file. */
+  start: number;
+  size: number;
+}
+
+/**
+ * Returns parts of a file with a manifest, in their order.
+ *
+ * @param from The number of the first one. Pages before it are read as well, at most `MAX_PARTS` / `PARTS_PER_PAGE`.
+ */
+export async function listManifest(
+  reader: KvReader,
+  version: string,
+  { from, limit }: { from: number; limit: number },
+): Promise<NumberedRange[]> {
+  const found: NumberedRange[] = [];
+  let part = 0;
+  const pages = reader.list<ManifestPage>(ranges.manifestFrom(version, 0), { batchSize: 2 });
+  for await (const { key, value: { sizes } } of pages) {
+    let start = Number(key.at(-1));
+    for (const size of sizes) {
+      if (found.length === limit) return found;
+      if (++part >= from) found.push({ part, start, size });
+      start += size;
+    }
+  }
+  return found;
+}

@@ -1,4 +1,4 @@
-import { KIB, SECOND } from "../../rules/units.ts";
+import { KIB, MIB, SECOND } from "../../rules/units.ts";
 import type { Ballast } from "./ballast.ts";
 import type { FreeBytesQuery } from "./volume.ts";
 
@@ -14,9 +14,21 @@ const DISK_BYTES_PER_STORED_BYTE = 2;
  */
 const UPLOAD_OVERHEAD = 64 * KIB;
 
+/** Bytes of a body, at most, that were received and are not written yet. */
+const IN_FLIGHT = 16 * MIB;
+
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
   override readonly name = "StoreFull";
+}
+
+/** Space for an upload, until it is disposed of. */
+export interface DiskReservation extends Disposable {
+  /**
+   * Returns the bytes of a body as they come, and releases the space for those that were written: a large body would
+   * otherwise be counted twice, as space that is used and as space that is reserved.
+   */
+  track(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
 /** What must stay free beside the reserve, in bytes. */
@@ -54,13 +66,28 @@ export class DiskSpace {
    * @param size Bytes of its content.
    * @throws {StoreFull} if less than the reserve would stay free.
    */
-  async reserve(size: number): Promise<Disposable> {
+  async reserve(size: number): Promise<DiskReservation> {
     const needed = spaceFor(size);
     if (this.#isOld || this.#left < needed) await this.#measure();
     if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
     this.#left -= needed;
     this.#promised += needed;
-    return { [Symbol.dispose]: () => void (this.#promised -= needed) };
+    let promised = needed;
+    const releaseTo = (left: number) => {
+      this.#promised -= Math.max(0, promised - left);
+      promised = Math.min(promised, left);
+    };
+    return {
+      track: async function* (body) {
+        let received = 0;
+        for await (const piece of body) {
+          yield piece;
+          received += piece.byteLength;
+          releaseTo(spaceFor(Math.max(0, size - received) + IN_FLIGHT));
+        }
+      },
+      [Symbol.dispose]: () => releaseTo(0),
+    };
   }
 
   /** Returns whether there is no room for an upload of `size` bytes, so that free pages are wanted back soon. */

@@ -37,6 +37,31 @@ Deno.test("Reserved space stays reserved until the upload ends", async () => {
   await disk.reserve(20 * MIB);
 });
 
+Deno.test("Space for the bytes of a large body is released while they are written", async () => {
+  let free = 1000 * MIB;
+  const disk = new DiskSpace(() => Promise.resolve(free), 0);
+  using room = await disk.reserve(400 * MIB);
+  assertEquals(await disk.isShort(150 * MIB), true);
+  async function* body() {
+    for (let i = 0; i < 400; i++) {
+      free -= MIB;
+      yield new Uint8Array(MIB);
+    }
+  }
+  let received = 0;
+  for await (const piece of room.track(body())) {
+    received += piece.byteLength;
+    // What is to come stays reserved.
+    const left = free - 2 * (400 * MIB - received);
+    assertEquals(await disk.isShort(left / 2), true);
+  }
+  assertEquals(received, 400 * MIB);
+  assertEquals(await disk.isShort(280 * MIB), false);
+  room[Symbol.dispose]();
+  assertEquals(await disk.isShort(299 * MIB), false);
+  assertEquals(await disk.isShort(300 * MIB), true);
+});
+
 Deno.test("The growth of the store's file and the missing ballast stay free", async () => {
   let growth = 50 * MIB;
   let missing = 16 * MIB;

@@ -9,6 +9,7 @@ import { crc32 } from "node:zlib";
 import type { ByteRange } from "../../rules/byte_range.ts";
 import { ChecksumReader, contentProblem } from "../bytes/checksums.ts";
 import { crcOfChunks } from "../bytes/crc32.ts";
+import { listManifest, type NumberedRange } from "../bytes/manifest.ts";
 import { type ReadAhead, ReadAheads } from "../bytes/read_ahead.ts";
 import { readRange } from "../bytes/read_range.ts";
 import type { OpenVersions } from "../bytes/versions.ts";
@@ -103,6 +104,21 @@ export class FileReader {
     if (found === undefined) return undefined;
     if (isPresent(found.record, Date.now())) return this.#opened(place, found);
     return this.#onExpired(place, found.record).then(() => undefined);
+  }
+
+  /**
+   * Returns the parts that a file is made of. A file that was not made of parts has one.
+   *
+   * @param from The number of the first one, from 1 on.
+   */
+  async parts(
+    record: FileRecord,
+    { from, limit }: { from: number; limit: number },
+  ): Promise<NumberedRange[]> {
+    if (record.layout.kind === "manifest") {
+      return await listManifest(this.#db.reader, bytesVersion(record), { from, limit });
+    }
+    return from > 1 || limit < 1 ? [] : [{ part: 1, start: 0, size: record.size }];
   }
 
   /** Keeps the chunks of a version until the returned function is called, for `openVersion`. */

@@ -5,7 +5,13 @@
  */
 import type { Validators } from "../../rules/preconditions.ts";
 import { DAY, SECOND } from "../../rules/units.ts";
-import { bytesVersion, type FileRecord, type Place, placeId } from "../engine/records.ts";
+import {
+  bytesVersion,
+  type FileRecord,
+  type ObjectMetadata,
+  type Place,
+  placeId,
+} from "../engine/records.ts";
 import { newVersion } from "../bytes/versions.ts";
 
 /** The content of a new version, before it is published. */
@@ -61,9 +67,18 @@ export function newRecord(
   };
 }
 
-/** Returns the record of a version with the same bytes and another content type. */
-export function retypedRecord(record: FileRecord, type: string): FileRecord {
-  const { sameSecond: _, ...kept } = record;
+/** What a file says about itself beside its bytes. */
+export interface FileDescription {
+  type: string;
+  object?: ObjectMetadata | undefined;
+}
+
+/** Returns the record of a version with the same bytes and another description. */
+export function redescribedRecord(
+  record: FileRecord,
+  { type, object }: FileDescription,
+): FileRecord {
+  const { sameSecond: _, object: _replaced, ...kept } = record;
   const modified = modifiedAfter(record);
   const sameSecond = secondOf(record.modified) === secondOf(modified);
   return {
@@ -72,17 +87,26 @@ export function retypedRecord(record: FileRecord, type: string): FileRecord {
     type,
     modified,
     bytes: bytesVersion(record),
+    ...(object === undefined ? {} : { object }),
     ...(sameSecond ? { sameSecond } : {}),
   };
 }
 
-/** Returns the record of a copy, which does not expire. It is created now, also in place of a file. */
+/**
+ * Returns the record of a copy, which does not expire. It is created now, also in place of a file.
+ *
+ * @param replace What it says about itself, if that is not what its source says.
+ */
 export function copiedRecord(
   { version: _, created: _c, modified: _m, expires: _e, sameSecond: _s, ...kept }: FileRecord,
   replaced: FileRecord | null,
+  replace?: FileDescription,
 ): FileRecord {
   const { shared, ...draft } = kept;
-  const record = newRecord(draft, replaced, false);
+  const { type, object } = replace ?? draft;
+  delete draft.object;
+  const described = { ...draft, type, ...(object === undefined ? {} : { object }) };
+  const record = newRecord(described, replaced, false);
   return {
     ...record,
     created: record.modified,

@@ -213,7 +213,7 @@ export class GarbageCollector {
   async *#keysOf(garbage: Garbage): AsyncGenerator<Deno.KvKey> {
     switch (garbage.kind) {
       case "chunks":
-        return yield* versionKeys(garbage.version, garbage.chunks);
+        return yield* this.#versionKeys(garbage.version, garbage.chunks);
       case "manifest":
         return yield* this.#manifestKeys(garbage.version);
       case "upload":
@@ -234,6 +234,23 @@ export class GarbageCollector {
     }
   }
 
+  /**
+   * Yields the keys of a version's bytes. Of many chunks only those that exist: the journal has the largest body that a
+   * writer might have sent, and an earlier run may have deleted some.
+   */
+  async *#versionKeys(version: string, chunks: number): AsyncGenerator<Deno.KvKey> {
+    if (chunks <= MAX_DELETED_ENTRIES) return yield* versionKeys(version, chunks);
+    const range = ranges.chunks(version, 0, chunks);
+    const edge = async (reverse: boolean) => {
+      const entries = this.#db.reader.list(range, { limit: 1, reverse });
+      for await (const { key } of entries) return Number(key.at(-1));
+      return -1;
+    };
+    // Writers commit chunks side by side, so some in between may be missing.
+    const existing = { from: Math.max(0, await edge(false)), to: await edge(true) + 1 };
+    yield* versionKeys(version, chunks, existing);
+  }
+
   /** Yields the entries of all links that were made under a signing key. */
   async *#linkKeys(keyId: string): AsyncGenerator<Deno.KvKey> {
     const links = this.#db.reader.list<LinkRecord>({ prefix: prefixes.links() });
@@ -246,7 +263,7 @@ export class GarbageCollector {
     const pages = { prefix: prefixes.manifest(manifest) };
     for await (const { key, value } of this.#db.reader.list<ManifestPage>(pages)) {
       for (const [i, version] of value.versions.entries()) {
-        yield* versionKeys(version, chunkCount(value.sizes[i] ?? 0));
+        yield* this.#versionKeys(version, chunkCount(value.sizes[i] ?? 0));
       }
       yield key;
     }
@@ -259,7 +276,9 @@ export class GarbageCollector {
   ): AsyncGenerator<Deno.KvKey> {
     const parts = { prefix: prefixes.parts(place.project, place.drive, id) };
     for await (const { key, value } of this.#db.reader.list<PartRecord>(parts)) {
-      if (hasBytes(Number(key.at(-1)))) yield* versionKeys(value.version, chunkCount(value.size));
+      if (hasBytes(Number(key.at(-1)))) {
+        yield* this.#versionKeys(value.version, chunkCount(value.size));
+      }
       yield key;
     }
   }

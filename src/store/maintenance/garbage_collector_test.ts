@@ -1,17 +1,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HOUR } from "../../rules/units.ts";
+import { GIB, HOUR } from "../../rules/units.ts";
 import { MIN_PART } from "../../rules/payloads.ts";
 import { DiskSpace } from "../disk/disk_space.ts";
 import type { Outcome } from "../engine/commits.ts";
 import { Database } from "../engine/database.ts";
+import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
 import { CHUNK_SIZE } from "../engine/records.ts";
-import { GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { chunkCount } from "../bytes/chunks.ts";
+import { addGarbage, GARBAGE_GRACE } from "../bytes/garbage.ts";
+import { setManifest } from "../bytes/manifest.ts";
 import { ChunkWriter } from "../bytes/receive.ts";
 import { newVersion, OpenVersions } from "../bytes/versions.ts";
 import { DEFAULT_UPLOAD_TTL, Store } from "../store.ts";
 import { bytes, place } from "../testing/bodies.ts";
-import { assertKeys, keyKinds } from "../testing/entries.ts";
+import { assertKeys, countReads, deleteEntry, keyKinds, setEntry } from "../testing/entries.ts";
 import { put, read, upload } from "../testing/files.ts";
 import { enders, sweepLater, testOnAll, type TestStore } from "../testing/stores.ts";
 import { withClock } from "../testing/time.ts";
@@ -34,6 +37,33 @@ testOnAll(
     await assertKeys(bench, {});
   },
 );
+
+testOnAll("A dead writer costs what it has written, not what it might have", async (bench) => {
+  const version = newVersion();
+  const writer = new ChunkWriter(bench.db, place("a"), version, chunkCount(5 * GIB));
+  for (let i = 0; i < 30; i++) await writer.write(bytes(CHUNK_SIZE));
+  (await writer.finish("A".repeat(43) + "=")).end();
+  // An earlier run was interrupted, and a commit of the writer was lost.
+  for (const index of [0, 1, 2, 17]) await deleteEntry(bench.db, keys.chunk(version, index));
+  const reads = await countReads(bench, () => sweepLater(bench));
+  assert(reads < 40, `${reads} reads`);
+  await assertKeys(bench, {});
+});
+
+testOnAll("Bytes of 5 TiB are deleted at the cost of those that exist", async (bench) => {
+  const version = newVersion();
+  const part = () => ({ version: newVersion(), size: 5 * GIB, sha256: "" });
+  const parts = Array.from({ length: 1000 }, part);
+  const operation = new Operation();
+  setManifest(operation, version, parts);
+  addGarbage(operation, { kind: "manifest", ...place("a"), version }, 0);
+  await bench.db.commit(operation);
+  for (const [i, { version }] of parts.entries()) {
+    if (i % 200 === 0) await setEntry(bench.db, keys.chunk(version, 81_919), bytes(CHUNK_SIZE));
+  }
+  await sweepLater(bench);
+  await assertKeys(bench, {});
+});
 
 testOnAll("An entry that cannot be deleted does not hold up the others", async (bench) => {
   await upload(bench, place("a"), [2 * CHUNK_SIZE]);
