@@ -276,7 +276,7 @@ function isExpired({ expires = Infinity }: KeyLimits, now = Date.now()): boolean
 export interface S3KeyEntries {
   project: string;
   id: string;
-  expires?: number;
+  expires?: number | undefined;
 }
 
 /** The journal's ids of what is deleted at the end of a key's life. */

@@ -29,6 +29,8 @@ const SHARED_MODE = 0o077;
 
 /** Where the key of the encryption comes from. Both throw `S3KeysUnavailable`, whose message says why there is none. */
 export interface S3SecretKey {
+  /** What holds the key, as messages name it. They are also for callers, who need not know its path. */
+  readonly name: string;
   read(): Promise<Uint8Array<ArrayBuffer>>;
   readOrCreate(): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -42,11 +44,15 @@ export function parseS3SecretKey(text: string): Uint8Array<ArrayBuffer> | undefi
 /** A key that the operator has given. */
 export function givenS3SecretKey(bytes: Uint8Array<ArrayBuffer>): S3SecretKey {
   const read = () => Promise.resolve(bytes);
-  return { read, readOrCreate: read };
+  return { name: "the variable KVDRIVE_S3_SECRET", read, readOrCreate: read };
 }
 
 /** The key of a server that has no place for one. */
-export const NO_S3_SECRET_KEY: S3SecretKey = { read: refuse, readOrCreate: refuse };
+export const NO_S3_SECRET_KEY: S3SecretKey = {
+  name: "nothing",
+  read: refuse,
+  readOrCreate: refuse,
+};
 
 function refuse(): Promise<never> {
   return Promise.reject(
@@ -58,14 +64,13 @@ function refuse(): Promise<never> {
 
 /** A key in a file: the operator's, or one in the data folder that is created with the first S3 key. */
 export class S3KeyFile implements S3SecretKey {
+  readonly name: string;
   readonly #path: string;
-  /** The file as messages name it. They are also for callers, who need not know the path. */
-  readonly #name: string;
   readonly #isOurs: boolean;
 
   private constructor(path: string, name: string, isOurs: boolean) {
     this.#path = path;
-    this.#name = name;
+    this.name = name;
     this.#isOurs = isOurs;
   }
 
@@ -113,7 +118,7 @@ export class S3KeyFile implements S3SecretKey {
     const key = await this.#find();
     if (key !== undefined) return key;
     const advice = this.#isOurs ? ". Put it back, or create new S3 keys" : "";
-    throw unavailable(`${this.#name} does not exist${advice}`);
+    throw unavailable(`${this.name} does not exist${advice}`);
   }
 
   /** @throws {StoreFull} if the disk is full. */
@@ -124,7 +129,7 @@ export class S3KeyFile implements S3SecretKey {
     } catch (error) {
       if (error instanceof S3KeysUnavailable) throw error;
       if (isOutOfSpace(error)) throw new StoreFull("The disk is full", { cause: error });
-      throw unavailable(`${this.#name} cannot be created: ${failureReason(error)}`, error);
+      throw unavailable(`${this.name} cannot be created: ${failureReason(error)}`, error);
     }
   }
 
@@ -135,12 +140,12 @@ export class S3KeyFile implements S3SecretKey {
       text = await Deno.readTextFile(this.#path);
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw unavailable(`${this.#name} cannot be read: ${failureReason(error)}`, error);
+      throw unavailable(`${this.name} cannot be read: ${failureReason(error)}`, error);
     }
     const key = parseS3SecretKey(text);
     if (key !== undefined) return key;
     throw unavailable(
-      `${this.#name} is damaged: it must have ${KEY_BYTES} bytes in base64`,
+      `${this.name} is damaged: it must have ${KEY_BYTES} bytes in base64`,
     );
   }
 
@@ -148,7 +153,7 @@ export class S3KeyFile implements S3SecretKey {
   async #create(): Promise<Uint8Array<ArrayBuffer>> {
     using file = await TemporaryFile.claim(`${this.#path}.part`);
     // The claim has waited for the other process.
-    if (file === undefined) throw unavailable(`another process creates ${this.#name}: try again`);
+    if (file === undefined) throw unavailable(`another process creates ${this.name}: try again`);
     try {
       const existing = await this.#find();
       if (existing !== undefined) return existing;
