@@ -1,18 +1,17 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { encodeBase64 } from "@std/encoding/base64";
 import { ADMIN_TOKEN, administrator } from "../support/admin.ts";
 import { EXECUTABLE } from "../support/command.ts";
 import { Deployed, Platform } from "../support/deploy/deploy.ts";
 import { RawClient } from "../support/gate/raw_client.ts";
 import { PROJECT_ID, PROJECT_KEY } from "../support/server.ts";
-import { makeS3Key, S3_DOMAIN } from "../support/s3/s3_server.ts";
+import { makeS3Key, S3_DOMAIN, S3_SECRET } from "../support/s3/s3_server.ts";
 import { signedRequest } from "../support/s3/signed.ts";
 
 const SETTINGS = {
   KVDRIVE_PROJECT_KEY: PROJECT_KEY,
   KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN,
   KVDRIVE_S3_DOMAIN: S3_DOMAIN,
-  KVDRIVE_S3_SECRET: encodeBase64(new Uint8Array(32)),
+  ...S3_SECRET,
 };
 
 // The platform has the sources, and no executable.

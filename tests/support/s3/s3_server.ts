@@ -1,8 +1,12 @@
 import { assert } from "@std/assert";
+import { encodeBase64 } from "@std/encoding/base64";
 import { ADMIN_TOKEN, administer, PROJECTS } from "../admin.ts";
 import { RawClient } from "../gate/raw_client.ts";
 import { PROJECT_ID, type ServerOptions, TestServer } from "../server.ts";
 import type { S3Key } from "./signed.ts";
+
+/** What encrypts the secrets of S3 keys: a shared store has no folder for it. */
+export const S3_SECRET = { KVDRIVE_S3_SECRET: encodeBase64(new Uint8Array(32).fill(7)) };
 
 /** The domain that the tests give to S3. */
 export const S3_DOMAIN = "s3.example.com";
@@ -15,7 +19,7 @@ export class S3Server implements AsyncDisposable {
     const server = await TestServer.start({
       ...options,
       args: ["--s3-port", "0", ...options.args ?? []],
-      env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN, ...options.env },
+      env: { KVDRIVE_ADMIN_TOKEN: ADMIN_TOKEN, ...S3_SECRET, ...options.env },
     });
     return new S3Server(server, s3Of(server), await makeS3Key(server));
   }
