@@ -11,8 +11,9 @@ const encoder = new TextEncoder();
 export function xmlResponse(
   root: XmlElement,
   headers: Readonly<Record<string, string>> = {},
+  status = 200,
 ): HttpResponse {
-  return documentResponse(200, writeXml(root), headers);
+  return documentResponse(status, writeXml(root), headers);
 }
 
 /** The response without a body. */

@@ -30,7 +30,7 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
     );
   }
   const { type, object } = describeObject(headers, key);
-  const { outcome, record } = await deps.store.files.copies.run("copy", {
+  const copied = await deps.store.files.copies.run("copy", {
     from,
     to,
     overwrite: true,
@@ -38,17 +38,15 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
     targetCondition: writeCondition(call.request),
     ...(replaces ? { replace: { type, object } } : {}),
   });
-  if (outcome === "absent") throw await absentSource(call, deps, from);
-  if (outcome !== "done" || record === undefined) {
-    throw s3Errors.preconditionFailed(
-      outcome === "refused" ? "x-amz-copy-source-if-match" : "If-None-Match",
-    );
+  if (copied === "absent") throw await absentSource(call, deps, from);
+  if (copied === "refused" || copied === "taken") {
+    throw s3Errors.preconditionFailed("of the source or of the target");
   }
   return xmlResponse(["CopyObjectResult", [
-    ["LastModified", xmlTime(record.modified)],
-    ["ETag", `"${entityTag(record)}"`],
-    ...checksumElements(record.checksum),
-    ...optional("ChecksumType", record.checksum?.type),
+    ["LastModified", xmlTime(copied.modified)],
+    ["ETag", `"${entityTag(copied)}"`],
+    ...checksumElements(copied.checksum),
+    ...optional("ChecksumType", copied.checksum?.type),
   ]]);
 }
 

@@ -65,7 +65,8 @@ async function requestedPart(
   if (request.headers.has("range")) {
     throw new S3Error("InvalidRequest", "A request may have a Range or a partNumber, not both");
   }
-  const { parts: [part], count } = await store.files.parts(record, { from: number, limit: 1 });
+  const [part] = await store.files.parts(record, { from: number, limit: 1 });
+  const count = partCount(record);
   if (part?.part !== number) {
     throw new S3Error("InvalidPartNumber", "The object has not so many parts", {
       ActualPartCount: String(count),
@@ -73,6 +74,11 @@ async function requestedPart(
     });
   }
   return { count, range: { start: part.start, end: part.start + part.size } };
+}
+
+/** Of how many parts an object is. One that was not sent in parts has one. */
+export function partCount({ layout }: FileRecord): number {
+  return layout.kind === "manifest" ? layout.parts : 1;
 }
 
 /** A marker is an empty object. */

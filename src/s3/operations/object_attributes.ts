@@ -1,11 +1,11 @@
-import type { ObjectChecksum } from "../../store/engine/records.ts";
+import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { absentError, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
-import { requireVersion } from "./get_object.ts";
+import { partCount, requireVersion } from "./get_object.ts";
 
 const ATTRIBUTES = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
 type Attribute = typeof ATTRIBUTES[number];
@@ -55,19 +55,18 @@ function attributesOf(headers: Headers): readonly Attribute[] {
   return ATTRIBUTES.filter((attribute) => names.includes(attribute));
 }
 
-type Stated = NonNullable<Awaited<ReturnType<S3Deps["store"]["files"]["stat"]>>>;
-
 async function partsElement(
   { request: { headers } }: S3Call,
   { store }: S3Deps,
-  record: Stated,
+  record: FileRecord,
 ): Promise<XmlElement> {
   const limit = Math.min(
     Number(headers.get("x-amz-max-parts") ?? MAX_PARTS) || MAX_PARTS,
     MAX_PARTS,
   );
   const marker = Number(headers.get("x-amz-part-number-marker") ?? 0) || 0;
-  const { parts, count } = await store.files.parts(record, { from: marker + 1, limit });
+  const parts = await store.files.parts(record, { from: marker + 1, limit });
+  const count = partCount(record);
   const last = parts.at(-1)?.part ?? marker;
   return ["ObjectParts", [
     ["TotalPartsCount", count],

@@ -17,6 +17,9 @@ import { parsePartHead } from "./post_part.ts";
 /** "The form data and boundaries (excluding the contents of the file) cannot exceed 20 KB": before it, and after it. */
 const MAX_FIELDS = 20 * KIB;
 
+/** What a form may have besides its file, in bytes. */
+export const MAX_FORM_OVERHEAD = 2 * MAX_FIELDS;
+
 /** The characters of a boundary (RFC 2046, 5.1.1), which has at most 70 and does not end with a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
