@@ -20,9 +20,11 @@ interface Certificates {
  * that is its own authority is refused as a server's.
  *
  * @param validity From when to when both are valid; for a day unless given.
+ * @param hosts More names of hosts for which the certificate is valid.
  */
 export async function makeCertificates(
   validity: readonly [from: Date, to: Date] = aDay(),
+  hosts: readonly string[] = [],
 ): Promise<Certificates> {
   const [notBefore, notAfter] = validity;
   const authorityKeys = await generateKeys();
@@ -55,6 +57,7 @@ export async function makeCertificates(
       new x509.SubjectAlternativeNameExtension([
         { type: "dns", value: "localhost" },
         { type: "ip", value: "127.0.0.1" },
+        ...hosts.map((value) => ({ type: "dns" as const, value })),
       ]),
     ],
   });
@@ -83,9 +86,10 @@ async function exportKey(key: CryptoKey): Promise<string> {
 export class TlsFiles implements AsyncDisposable {
   private constructor(readonly folder: Folder, readonly pem: Certificates) {}
 
-  static async make(): Promise<TlsFiles> {
+  /** @param hosts Names of hosts for which the certificate is valid besides `localhost` and 127.0.0.1. */
+  static async make(hosts: readonly string[] = []): Promise<TlsFiles> {
     const folder = await Folder.make();
-    const pem = await makeCertificates();
+    const pem = await makeCertificates(undefined, hosts);
     const files = new TlsFiles(folder, pem);
     await folder.write("authority.pem", pem.authority);
     await folder.write("certificate.pem", pem.certificate);

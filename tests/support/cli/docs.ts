@@ -34,7 +34,7 @@ export class Page {
 
   /** The blocks of code whose info string is `info`. Blocks in lists lose their indentation. */
   blocks(info: string): string[] {
-    return this.#allBlocks().filter((block) => block.info === info).map(({ code }) => code);
+    return this.allBlocks().filter((block) => block.info === info).map(({ code }) => code);
   }
 
   /** The targets of all links and images outside of code. */
@@ -76,7 +76,8 @@ export class Page {
     return this.text.replaceAll(FENCED, "");
   }
 
-  #allBlocks(): Block[] {
+  /** All blocks of code, in their order. */
+  allBlocks(): Block[] {
     return [...this.text.matchAll(FENCED)].map(([, indent = "", info = "", code = ""]) => ({
       info: info.trim(),
       code: code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
