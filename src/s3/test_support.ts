@@ -36,7 +36,10 @@ export class S3Bench {
   }
 
   /** Runs a test with an S3 API of its own, which has the bucket `photos`. */
-  static async use(work: (bench: S3Bench) => Promise<void>, own: Partial<S3Deps> = {}) {
+  static async use(
+    work: (bench: S3Bench) => Promise<void>,
+    own: Partial<S3Deps> = {},
+  ): Promise<void> {
     const db = await openMemoryDatabase();
     const errors: unknown[] = [];
     const onError = (error: unknown) => void errors.push(error);

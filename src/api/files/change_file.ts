@@ -12,12 +12,7 @@ import { MAX_EXPIRES_IN } from "../../rules/lifetimes.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import { SECOND } from "../../rules/units.ts";
 import type { FileChanges } from "../../store/files/expiry.ts";
-import {
-  type DriveCall,
-  driveEndpoint,
-  placeOf,
-  writeFailures,
-} from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, placeOf, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 import { fileJson } from "./attributes.ts";
 

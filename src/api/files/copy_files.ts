@@ -13,12 +13,7 @@ import { StoreUnavailable } from "../../store/engine/errors.ts";
 import type { MemoryShare } from "../../store/engine/memory_budget.ts";
 import { placeId } from "../../store/engine/records.ts";
 import type { CopyKind, CopyRequest } from "../../store/files/copies.ts";
-import {
-  type DriveCall,
-  driveEndpoint,
-  itemFailure,
-  writeFailures,
-} from "../drive_call.ts";
+import { type DriveCall, driveEndpoint, itemFailure, writeFailures } from "../drive_call.ts";
 import type { Deps } from "../endpoint.ts";
 
 /** Files that one call may copy or move. */

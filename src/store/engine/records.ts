@@ -4,9 +4,9 @@
  * @module
  */
 import type { KeyLimits } from "../../rules/rights.ts";
-import type { ObjectChecksum, ObjectMetadata } from "./object_records.ts";
+import type { ObjectChecksum, ObjectMetadata } from "./s3_records.ts";
 
-export type { ObjectChecksum, ObjectMetadata };
+export type * from "./s3_records.ts";
 
 /** Size of one value of Deno KV (its limit), and therefore of one chunk of a file, in bytes. */
 export const CHUNK_SIZE = 65_536;
@@ -253,26 +253,6 @@ export interface ProjectKeyRecord extends KeyLimits {
   /** The first characters of the secret or of its hash, by which the key is listed. */
   prefix: string;
   name?: string;
-}
-
-/** An S3 key. Like those of a project key, its limits never change. */
-export interface S3KeyRecord extends KeyLimits {
-  project: string;
-  created: number;
-  name?: string;
-  /** Encrypted, as a signature is checked with the secret itself. */
-  secret: SealedSecret;
-}
-
-/** A secret that AES-256-GCM encrypts. Both are base64. */
-export interface SealedSecret {
-  iv: string;
-  text: string;
-}
-
-/** The index entry of an S3 key. */
-export interface S3KeyIndexRecord {
-  expires?: number;
 }
 
 export interface AppRecord {
