@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import { parseUtcTime } from "../../rules/dates.ts";
 import { S3Error } from "../s3_error.ts";
 import { parseAmzDate } from "./amz_date.ts";
-import { parseCredential } from "./presented_signature.ts";
+import { parseCredential, unsupportedAlgorithm } from "./presented_signature.ts";
 import { type SecretLookup, unknownKey } from "./signature.ts";
 import { ALGORITHM, isSameSignature, sign, SigningKeys } from "./signing_key.ts";
 
@@ -82,10 +82,7 @@ export async function verifyPostPolicy<K>(
 
 function refuseOtherKinds(fields: ReadonlyMap<string, string>): void {
   if (fields.has("awsaccesskeyid") || fields.has("signature")) {
-    throw new S3Error(
-      "InvalidRequest",
-      "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
-    );
+    throw unsupportedAlgorithm();
   }
   if (fields.has("x-amz-security-token")) {
     throw new S3Error("InvalidToken", "Session tokens are not supported: use an access key");

@@ -55,10 +55,11 @@ export function presentedSignature(
   return headerSignature(header, headers);
 }
 
-function unsupportedAlgorithm(): S3Error {
+/** The error for signatures of other versions. Some clients presign URLs with version 2 unless they are configured. */
+export function unsupportedAlgorithm(): S3Error {
   return new S3Error(
     "InvalidRequest",
-    "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
+    "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256: boto3 and the AWS CLI do so for presigned URLs with signature_version s3v4.",
   );
 }
 

@@ -194,9 +194,11 @@ function fieldsTooLarge(): S3Error {
 }
 
 function tooLarge(limit: number): never {
-  throw new S3Error("EntityTooLarge", `The form is larger than ${limit} bytes`, {
-    MaxSizeAllowed: String(limit),
-  });
+  throw new S3Error(
+    "EntityTooLarge",
+    `Your proposed upload exceeds the maximum allowed size of ${limit} bytes`,
+    { MaxSizeAllowed: String(limit) },
+  );
 }
 
 function malformed(problem: string): S3Error {
