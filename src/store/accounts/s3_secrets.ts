@@ -5,10 +5,16 @@
  * @module
  */
 import { decodeBase64, encodeBase64 } from "@std/encoding/base64";
-import { join } from "@std/path";
+import { dirname, join } from "@std/path";
 import { failureReason } from "../../rules/system_error.ts";
 import { StoreFull } from "../disk/disk_space.ts";
-import { isOutOfSpace, makePrivate, syncFile, TemporaryFile } from "../disk/durable_file.ts";
+import {
+  isOutOfSpace,
+  makePrivate,
+  syncFile,
+  syncFolder,
+  TemporaryFile,
+} from "../disk/durable_file.ts";
 import { S3KeysUnavailable } from "../engine/errors.ts";
 import type { SealedSecret } from "../engine/records.ts";
 
@@ -125,7 +131,10 @@ export class S3KeyFile implements S3SecretKey {
   async readOrCreate(): Promise<Uint8Array<ArrayBuffer>> {
     try {
       if (!this.#isOurs) return await this.read();
-      return await this.#find() ?? await this.#create();
+      const key = await this.#find() ?? await this.#create();
+      // Also if another process has created it: what the key encrypts must not survive the file.
+      await syncFolder(dirname(this.#path));
+      return key;
     } catch (error) {
       if (error instanceof S3KeysUnavailable) throw error;
       if (isOutOfSpace(error)) throw new StoreFull("The disk is full", { cause: error });
