@@ -129,6 +129,7 @@ export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): P
 /**
  * Stores a body: waits for an upload slot of the project, and reserves space on the disk for the body first.
  *
+ * @param work Reads the bytes that it is given.
  * @throws {S3Error} if the size of the body is not announced.
  * @throws {HttpError} 503 if no slot becomes free in time.
  * @throws {StoreFull} if the disk has not enough space.
@@ -136,19 +137,23 @@ export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): P
 export async function storeBody<T>(
   { project }: S3Call,
   { store, slots }: S3Deps,
-  { announced }: { announced: number | undefined },
-  work: () => Promise<T>,
+  { announced, bytes }: Pick<Payload, "announced" | "bytes">,
+  work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
   if (announced === undefined) {
     throw new S3Error("MissingContentLength", "The request needs the header Content-Length");
   }
   return await slots.run(project, async () => {
-    using _reserved = await store.reserveDisk(announced);
-    return await work();
+    using reserved = await store.reserveDisk(announced);
+    return await work(reserved?.track(bytes) ?? bytes);
   });
 }
 
-/** Reads the body of a request as text, and checks its digests. @throws {S3Error} */
+/**
+ * Reads the body of a request as text, and checks its digests. A body can take long, so the access key is checked again.
+ *
+ * @throws {S3Error}
+ */
 export async function readText(
   call: S3Call,
   deps: S3Deps,
@@ -170,6 +175,7 @@ export async function readText(
     at += piece.byteLength;
   }
   payload.finish({ size, sha256: await sha256Of(bytes) });
+  await call.reauthorize();
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
