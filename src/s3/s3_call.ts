@@ -129,6 +129,7 @@ export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): P
 /**
  * Stores a body: waits for an upload slot of the project, and reserves space on the disk for the body first.
  *
+ * @param work Reads the bytes that it is given.
  * @throws {S3Error} if the size of the body is not announced.
  * @throws {HttpError} 503 if no slot becomes free in time.
  * @throws {StoreFull} if the disk has not enough space.
@@ -136,31 +137,41 @@ export function bodyOf(call: S3Call, deps: S3Deps, options: BodyOptions = {}): P
 export async function storeBody<T>(
   { project }: S3Call,
   { store, slots }: S3Deps,
-  { announced }: { announced: number | undefined },
-  work: () => Promise<T>,
+  { announced, bytes }: Pick<Payload, "announced" | "bytes">,
+  work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
   if (announced === undefined) {
     throw new S3Error("MissingContentLength", "The request needs the header Content-Length");
   }
   return await slots.run(project, async () => {
-    using _reserved = await store.reserveDisk(announced);
-    return await work();
+    using reserved = await store.reserveDisk(announced);
+    return await work(reserved?.track(bytes) ?? bytes);
   });
 }
 
-/** Reads the body of a request as text, and checks its digests. @throws {S3Error} */
-export async function readText(
+/** Memory for a body as text and for what is read from it, in bytes for each of its own. */
+const TEXT_MEMORY = 3;
+
+/**
+ * Passes the body of a request to `use` as text, and checks its digests before. A body can take long, so the access key
+ * is checked again as well. Memory is held until `use` is done.
+ *
+ * @throws {S3Error}
+ */
+export async function withText<T>(
   call: S3Call,
   deps: S3Deps,
-  options: BodyOptions = {},
-): Promise<string> {
+  options: BodyOptions,
+  use: (text: string) => Promise<T>,
+): Promise<T> {
   const payload = bodyOf(call, deps, { ...options, limit: MAX_XML });
-  using memory = await deps.store.memory.json.reserve(call.project, payload.announced ?? 0);
+  const { announced = 0 } = payload;
+  using memory = await deps.store.memory.json.reserve(call.project, TEXT_MEMORY * announced);
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of payload.bytes) {
     size += piece.byteLength;
-    if (size > (payload.announced ?? 0)) await memory.extend(piece.byteLength);
+    if (size > announced) await memory.extend(TEXT_MEMORY * piece.byteLength);
     pieces.push(piece);
   }
   const bytes = new Uint8Array(size);
@@ -170,6 +181,11 @@ export async function readText(
     at += piece.byteLength;
   }
   payload.finish({ size, sha256: await sha256Of(bytes) });
+  await call.reauthorize();
+  return await use(decode(bytes));
+}
+
+function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -178,26 +194,28 @@ export async function readText(
 }
 
 /**
- * Reads the body of a request as a document.
+ * Reads the body of a request as a document. Memory is held until `use` is done.
  *
  * @param options.root The name of its root.
  * @param options.maxElements The most elements that it may have.
- * @param use Returns what the document says; it may throw `BadXml`.
+ * @param parse Returns what the document says; it may throw `BadXml`.
  * @throws {S3Error} if it is no such document.
  */
-export async function readDocument<T>(
+export async function withDocument<D, T>(
   call: S3Call,
   deps: S3Deps,
   { root, maxElements, ...options }: BodyOptions & { root: string; maxElements: number },
-  use: (document: XmlNode) => T,
+  parse: (document: XmlNode) => D,
+  use: (said: D) => Promise<T>,
 ): Promise<T> {
-  const text = await readText(call, deps, options);
-  try {
-    return use(readXml(text, root, maxElements));
-  } catch (error) {
-    if (!(error instanceof BadXml)) throw error;
-    throw new S3Error("MalformedXML", `The XML of the body ${error.message}`);
-  }
+  return await withText(call, deps, options, (text) => {
+    try {
+      return use(parse(readXml(text, root, maxElements)));
+    } catch (error) {
+      if (!(error instanceof BadXml)) throw error;
+      throw new S3Error("MalformedXML", `The XML of the body ${error.message}`);
+    }
+  });
 }
 
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -153,6 +153,7 @@ export class Store {
       limit: new OpenUploadLimit(db, maxOpenUploads),
       end,
       bodies,
+      memory: memory.uploads,
       discarded,
       ttl: uploadTtl,
       onUndigested: () => this.scrub.wake(),

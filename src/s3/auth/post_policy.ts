@@ -182,10 +182,11 @@ function checkConditions(form: SignedForm, conditions: Condition[]): SizeRange |
     if (holds(kind, field, value, actual)) continue;
     throw refused(`Policy Condition failed: ${JSON.stringify([kind, `$${field}`, value])}`);
   }
-  const more = [...form.fields.keys()].filter((name) =>
+  // Without a condition on it, a form would be good for all buckets.
+  const more = ["bucket", ...form.fields.keys()].filter((name) =>
     !covered.has(name) && !UNCOVERED.includes(name) && !name.startsWith("x-ignore-")
   );
-  if (more.length > 0) throw refused(`Extra input fields: ${more.join(", ")}`);
+  if (more.length > 0) throw refused(`Extra input fields: ${[...new Set(more)].join(", ")}`);
   return size;
 }
 

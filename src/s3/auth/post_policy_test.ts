@@ -129,6 +129,13 @@ Deno.test("every field must be covered by a condition that holds", async () => {
   );
 });
 
+Deno.test("a policy names the bucket: otherwise its form would be good for all of them", async () => {
+  const conditions = [["starts-with", "$key", "a"]];
+  const error = await refusal(form(conditions, { key: "abc" }), "AccessDenied");
+  assertEquals(error.message, "Invalid according to Policy: Extra input fields: bucket");
+  await verify(form([...conditions, ["starts-with", "$bucket", "sigv4"]], { key: "abc" }));
+});
+
 Deno.test("names of conditions and fields may be in any case", async () => {
   const conditions = [{ bUcKeT: BUCKET }, ["StArTs-WiTh", "$KeY", "a"], ["EQ", "$Acl", "x"]];
   await verify(form(conditions, { key: "abc", acl: "x" }));
@@ -137,7 +144,7 @@ Deno.test("names of conditions and fields may be in any case", async () => {
 Deno.test("the size that a policy allows is returned", async () => {
   const sizes = async (...ranges: unknown[][]) => {
     const conditions = ranges.map((range) => ["content-length-range", ...range]);
-    return (await verify(form(conditions))).size;
+    return (await verify(form([{ bucket: BUCKET }, ...conditions]))).size;
   };
   assertEquals(await sizes(), undefined);
   assertEquals(await sizes([1, 10]), { min: 1, max: 10 });

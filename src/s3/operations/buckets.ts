@@ -2,7 +2,7 @@ import { compareNames } from "../../rules/names.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { assertNewBucketName } from "../request_address.ts";
-import { readText, requireBucket } from "../s3_call.ts";
+import { requireBucket, withText } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, ownerOf, xmlResponse, xmlTime } from "../s3_response.ts";
 import type { XmlElement } from "../xml/xml_writer.ts";
@@ -52,7 +52,7 @@ const createBucket: Operation = {
     const { project, bucket, request: { headers } } = call;
     refuseUnsupported(headers);
     // A location constraint is accepted: any region is as near as the other.
-    await readText(call, deps);
+    await withText(call, deps, {}, () => Promise.resolve());
     if (!await deps.store.buckets.exists(project, bucket)) assertNewBucketName(bucket);
     if (await deps.store.buckets.create(project, bucket) === "exists") {
       throw new S3Error("BucketAlreadyOwnedByYou", "The bucket exists already, and is yours", {

@@ -1,4 +1,5 @@
 import { parseHttpDate } from "../../rules/dates.ts";
+import { driveNameProblem } from "../../rules/names.ts";
 import { listsEtag, type Validators } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
 import { asObject, entityTag } from "../entity_tag.ts";
@@ -80,6 +81,8 @@ export function sourceOf({ request, project, rights }: S3Call): Place {
   const slash = source.indexOf("/");
   const [bucket, key] = [source.slice(0, slash), source.slice(slash + 1)];
   if (slash < 1 || key === "") throw malformed("it must be bucket/key");
+  const problem = driveNameProblem(bucket);
+  if (problem !== undefined) throw malformed(`the bucket name ${problem}`);
   rights.require("read");
   rights.requireDrive(bucket);
   if (isFolder(key)) throw malformed("a folder cannot be copied");

@@ -3,10 +3,10 @@ import type { Operation } from "../operation.ts";
 import {
   isFolder,
   placeOf,
-  readDocument,
   requireBucket,
   type S3Call,
   type S3Deps,
+  withDocument,
 } from "../s3_call.ts";
 import { toS3Error } from "../error_mapping.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
@@ -72,11 +72,12 @@ const deleteObjects: Operation = {
     const { headers } = call.request;
     requireIntegrity(headers);
     const limits = { root: "Delete", maxElements: 2 + MAX_KEYS * OBJECT_ELEMENTS };
-    const { targets, isQuiet } = await readDocument(call, deps, limits, targetsOf);
-    await requireBucket(call, deps);
-    const results = await Promise.all(targets.map((target) => deleteTarget(call, deps, target)));
-    const shown = isQuiet ? results.filter(([name]) => name === "Error") : results;
-    return xmlResponse(["DeleteResult", shown]);
+    return await withDocument(call, deps, limits, targetsOf, async ({ targets, isQuiet }) => {
+      await requireBucket(call, deps);
+      const results = await Promise.all(targets.map((target) => deleteTarget(call, deps, target)));
+      const shown = isQuiet ? results.filter(([name]) => name === "Error") : results;
+      return xmlResponse(["DeleteResult", shown]);
+    });
   },
 };
 

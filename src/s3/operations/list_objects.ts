@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { byteLength, compareNames } from "../../rules/names.ts";
-import type { ObjectEntry } from "../../store/listing/objects.ts";
-import type { FileRecord } from "../../store/engine/records.ts";
+import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
@@ -119,7 +118,7 @@ function objectElements(
   ];
 }
 
-function checksumElements(record: FileRecord | undefined): XmlElement[] {
+function checksumElements(record: ListedFile | undefined): XmlElement[] {
   const { checksum } = record ?? {};
   if (checksum === undefined) return [];
   return [["ChecksumAlgorithm", checksum.algorithm], ["ChecksumType", checksum.type]];

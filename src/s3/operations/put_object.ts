@@ -53,8 +53,8 @@ export async function putBody(
   { place, body, headers, condition }: ObjectBody,
 ): Promise<{ tag: string; checksum: ObjectChecksum | undefined }> {
   const { type, object } = describeObject(headers, place.name);
-  const { bytes, announced } = body;
-  const stored = await storeBody(call, deps, body, () =>
+  const { announced } = body;
+  const stored = await storeBody(call, deps, body, (bytes) =>
     deps.store.files.put(place, bytes, {
       type,
       object,

@@ -236,3 +236,11 @@ Deno.test("aws-chunked is not of the object's encoding", () => {
   assertEquals(objectEncoding("gzip,aws-chunked"), "gzip");
   assertEquals(objectEncoding("gzip , br"), "gzip,br");
 });
+
+Deno.test("Chunks of one byte are passed on together", async () => {
+  const text = `${"1\r\nx\r\n".repeat(1000)}0\r\n\r\n`;
+  const headers = { "x-amz-decoded-content-length": "1000" };
+  const { bytes } = openPayload(requestOf(text, headers), CHUNKED, LIMITS);
+  const sizes = await Array.fromAsync(bytes, ({ byteLength }) => byteLength);
+  assertEquals(sizes, [1000]);
+});

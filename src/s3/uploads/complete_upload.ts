@@ -10,7 +10,7 @@ import { entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { checksumElements } from "../operations/object_attributes.ts";
 import { writeCondition } from "../operations/put_object.ts";
-import { placeOf, readDocument, type S3Call, type S3Deps } from "../s3_call.ts";
+import { placeOf, type S3Call, type S3Deps, withDocument } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
@@ -34,11 +34,17 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
   const place = placeOf(call, key);
   const id = query.required("uploadId");
   const limits = { root: "CompleteMultipartUpload", maxElements: 1 + MAX_PARTS * PART_ELEMENTS };
-  const named = await readDocument(call, deps, { ...limits, hasChecksum: false }, partsOf);
-  const completed = await deps.store.uploads.complete(place, id, writeCondition(request), {
-    accept: call.reauthorize,
-    choose: (parts, session) => chooseParts(request.headers, named, parts, session),
-  });
+  const completed = await withDocument(
+    call,
+    deps,
+    { ...limits, hasChecksum: false },
+    partsOf,
+    (named) =>
+      deps.store.uploads.complete(place, id, writeCondition(request), {
+        accept: call.reauthorize,
+        choose: (parts, session) => chooseParts(request.headers, named, parts, session),
+      }),
+  );
   if (completed === "refused") throw s3Errors.preconditionFailed("If-Match or If-None-Match");
   const record = completed.record ?? await deps.store.files.stat(place);
   if (record === undefined) throw s3Errors.noSuchUpload(id);

@@ -1,4 +1,5 @@
 import { compareNames } from "../../rules/names.ts";
+import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { ListedUpload } from "../../store/uploads/upload_store.ts";
 import type { Operation } from "../operation.ts";
 import { placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
@@ -33,10 +34,10 @@ const listParts: Operation = {
     const marker = numberOf(call, "part-number-marker", 0);
     const place = placeOf(call, key);
     return await listResponse(call, deps, max * ENTRY_MEMORY, async () => {
-      const { session, parts } = await deps.store.uploads.get(place, id);
+      const asked = { after: Math.min(marker, MAX_PARTS), limit: max + 1 };
+      const { session, parts } = await deps.store.uploads.get(place, id, asked);
       const algorithm = session.checksum?.algorithm;
-      const rest = parts.filter(({ part }) => part > marker);
-      const page = rest.slice(0, max);
+      const page = parts.slice(0, max);
       return ["ListPartsResult", [
         ["Bucket", bucket],
         ["Key", key],
@@ -47,7 +48,7 @@ const listParts: Operation = {
         ["PartNumberMarker", marker],
         ["NextPartNumberMarker", page.at(-1)?.part ?? marker],
         ["MaxParts", max],
-        ["IsTruncated", page.length < rest.length && max > 0],
+        ["IsTruncated", page.length < parts.length && max > 0],
         ...optional("ChecksumAlgorithm", algorithm),
         ...optional("ChecksumType", session.checksum?.type),
         ...page.map((part): XmlElement => ["Part", [

@@ -44,14 +44,14 @@ const uploadPart: Operation = {
     const { uploads } = deps.store;
     const { checksum: chosen } = await uploads.session(place, id);
     const body = bodyOf(call, deps, { compute: chosen?.algorithm });
-    const { bytes, announced } = body;
+    const { announced } = body;
     let headers: Record<string, string> = {};
     const sent = { id, part, type: undefined, announced, maxSize: MAX_OBJECT_BODY };
     await storeBody(
       call,
       deps,
       body,
-      () =>
+      (bytes) =>
         uploads.putPart(place, sent, bytes, async (received) => {
           const { md5, checksum } = body.finish(received);
           requireChosen(chosen, checksum?.algorithm);
@@ -101,7 +101,7 @@ const uploadPartCopy: Operation = {
     const announced = range.end - range.start;
     const md5 = createHash("md5");
     const checksum = chosen && createChecksum(chosen.algorithm);
-    const bytes = hashed(await file.read(range), [
+    const source = hashed(await file.read(range), [
       md5,
       ...(checksum === undefined ? [] : [checksum]),
     ]);
@@ -111,8 +111,8 @@ const uploadPartCopy: Operation = {
     await storeBody(
       call,
       deps,
-      { announced },
-      () =>
+      { announced, bytes: source },
+      (bytes) =>
         uploads.putPart(place, sent, bytes, async () => {
           tag = md5.digest("hex");
           value = checksum && encodeBase64(checksum.digest());

@@ -25,13 +25,16 @@ export class BadXml extends Error {
  * Reads a document.
  *
  * @param root The name of its root.
- * @param maxElements The most elements that it may have.
+ * @param maxElements The most elements and attributes that it may have.
  * @throws {BadXml}
  */
 export function readXml(text: string, root: string, maxElements: number): XmlNode {
   const parser = new SaxesParser();
   const open: XmlNode[] = [];
   let elements = 0;
+  const count = () => {
+    if (++elements > maxElements) throw new BadXml(`has more than ${maxElements} elements`);
+  };
   let document: XmlNode | undefined;
   parser.on("error", ({ message }) => {
     throw new BadXml(`is not well-formed XML: ${message}`);
@@ -41,12 +44,14 @@ export function readXml(text: string, root: string, maxElements: number): XmlNod
   });
   parser.on("opentag", ({ name }) => {
     const node = { name: name.slice(name.indexOf(":") + 1), text: "", children: [] };
-    if (++elements > maxElements) throw new BadXml(`has more than ${maxElements} elements`);
+    count();
     if (open.length >= MAX_DEPTH) throw new BadXml(`is nested deeper than ${MAX_DEPTH} levels`);
     open.at(-1)?.children.push(node);
     document ??= node;
     open.push(node);
   });
+  // The parser compares each with those before it.
+  parser.on("attribute", count);
   const addText = (more: string) => {
     const node = open.at(-1);
     if (node !== undefined) node.text += more;

@@ -32,6 +32,11 @@ const REFUSED: { name: string; text: string; problem: string }[] = [
     problem: "nested deeper",
   },
   { name: "many elements", text: `<a>${"<b/>".repeat(100)}</a>`, problem: "more than 20 elements" },
+  {
+    name: "many attributes",
+    text: `<a ${Array.from({ length: 100 }, (_, i) => `a${i}="1"`).join(" ")}/>`,
+    problem: "more than 20 elements",
+  },
   { name: "a control character", text: "<a>\u0001</a>", problem: "not well-formed" },
 ];
 

@@ -14,8 +14,11 @@ const DISK_BYTES_PER_STORED_BYTE = 2;
  */
 const UPLOAD_OVERHEAD = 64 * KIB;
 
-/** Bytes of a body, at most, that were received and are not written yet. */
-const IN_FLIGHT = 16 * MIB;
+/**
+ * Bytes of a body, at most, that space is promised for: more than the largest body of the drive API. A larger one gets
+ * the space for the rest as it comes, so that announcing bytes takes no space from others.
+ */
+const WINDOW = 16 * MIB;
 
 /** The store's disk has no room for what was to be written. */
 export class StoreFull extends Error {
@@ -25,8 +28,9 @@ export class StoreFull extends Error {
 /** Space for an upload, until it is disposed of. */
 export interface DiskReservation extends Disposable {
   /**
-   * Returns the bytes of a body as they come, and releases the space for those that were written: a large body would
-   * otherwise be counted twice, as space that is used and as space that is reserved.
+   * Returns the bytes of a body as they come, with space for those after `WINDOW` as well.
+   *
+   * @throws {StoreFull} while they are iterated, if less than the reserve would stay free.
    */
   track(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
@@ -61,33 +65,44 @@ export class DiskSpace {
   }
 
   /**
-   * Reserves space for an upload until the result is disposed of.
+   * Reserves space for an upload until the result is disposed of: at most for `WINDOW` bytes, see `track`.
    *
-   * @param size Bytes of its content.
+   * @param size Bytes of its content, all of which must have room now.
    * @throws {StoreFull} if less than the reserve would stay free.
    */
   async reserve(size: number): Promise<DiskReservation> {
-    const needed = spaceFor(size);
-    if (this.#isOld || this.#left < needed) await this.#measure();
-    if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
-    this.#left -= needed;
-    this.#promised += needed;
-    let promised = needed;
-    const releaseTo = (left: number) => {
-      this.#promised -= Math.max(0, promised - left);
-      promised = Math.min(promised, left);
+    let promised = spaceFor(Math.min(size, WINDOW));
+    await this.#require(spaceFor(size));
+    this.#left -= promised;
+    this.#promised += promised;
+    const takeMore = async (bytes: number) => {
+      const more = bytes * DISK_BYTES_PER_STORED_BYTE;
+      await this.#require(more);
+      this.#left -= more;
     };
     return {
       track: async function* (body) {
+        let granted = WINDOW;
         let received = 0;
         for await (const piece of body) {
-          yield piece;
           received += piece.byteLength;
-          releaseTo(spaceFor(Math.max(0, size - received) + IN_FLIGHT));
+          // The bytes before are written by now: what was promised for them is for the next ones.
+          for (; granted < Math.min(received, size); granted += WINDOW) {
+            await takeMore(Math.min(WINDOW, size - granted));
+          }
+          yield piece;
         }
       },
-      [Symbol.dispose]: () => releaseTo(0),
+      [Symbol.dispose]: () => {
+        this.#promised -= promised;
+        promised = 0;
+      },
     };
+  }
+
+  async #require(needed: number): Promise<void> {
+    if (this.#isOld || this.#left < needed) await this.#measure();
+    if (this.#left < needed) throw new StoreFull("The disk has no room but its reserve");
   }
 
   /** Returns whether there is no room for an upload of `size` bytes, so that free pages are wanted back soon. */

@@ -30,9 +30,12 @@ export interface ObjectQuery {
   limit: number;
 }
 
+/** A file in a list. What its senders keep with it can have kilobytes, and no list shows it. */
+export type ListedFile = Omit<FileRecord, "object">;
+
 /** A file, the marker of a folder, or what several of them have in common. */
 export type ObjectEntry =
-  | { name: string; record: FileRecord; folder?: never; commonPrefix?: never }
+  | { name: string; record: ListedFile; folder?: never; commonPrefix?: never }
   | { name: string; folder: FolderRecord; record?: never; commonPrefix?: never }
   | { commonPrefix: string; name?: never; record?: never; folder?: never };
 
@@ -49,12 +52,13 @@ export async function listObjects(reader: KvReader, query: ObjectQuery): Promise
   const level: ListQuery = { project, drive, prefix, limit, last: "" };
   const start = startOf(query);
   const firstBatch = query.delimiter ? 1 : limit + 1;
-  const isKept = (record: FileRecord) => isPresent(record, Date.now());
-  const files = new Cursor<FileRecord>(reader, (from) => filesFrom(level, from), {
-    ...{ start, firstBatch, isKept },
+  const toListed = ({ object: _, ...listed }: FileRecord) =>
+    isPresent(listed, Date.now()) ? listed : undefined;
+  const files = new Cursor(reader, (from) => filesFrom(level, from), {
+    ...{ start, firstBatch, toListed },
   });
-  const folders = new Cursor<FolderRecord>(reader, (from) => foldersFrom(level, from), {
-    ...{ start, firstBatch, isKept: () => true },
+  const folders = new Cursor(reader, (from) => foldersFrom(level, from), {
+    ...{ start, firstBatch, toListed: (folder: FolderRecord) => folder },
   });
   const entries: ObjectEntry[] = [];
   while (entries.length <= limit) {
@@ -111,10 +115,10 @@ interface Found<T> {
 }
 
 /** Reads the entries of one kind in their order, in batches that grow while none of their entries is skipped. */
-class Cursor<T> {
+class Cursor<S, T> {
   readonly #reader: KvReader;
   readonly #rangeFrom: (from: string) => KeyRange | undefined;
-  readonly #isKept: (value: T) => boolean;
+  readonly #toListed: (stored: S) => T | undefined;
   /** Where the next batch begins; `undefined` after the last one. */
   #from: string | undefined;
   #batch: number;
@@ -124,15 +128,16 @@ class Cursor<T> {
   constructor(
     reader: KvReader,
     rangeFrom: (from: string) => KeyRange | undefined,
-    { start, firstBatch, isKept }: {
+    { start, firstBatch, toListed }: {
       start: string | undefined;
       firstBatch: number;
-      isKept: (value: T) => boolean;
+      /** Returns what a list has of an entry; `undefined` if it is none of the list. */
+      toListed: (stored: S) => T | undefined;
     },
   ) {
     this.#reader = reader;
     this.#rangeFrom = rangeFrom;
-    this.#isKept = isKept;
+    this.#toListed = toListed;
     this.#from = start;
     this.#batch = firstBatch;
   }
@@ -172,18 +177,20 @@ class Cursor<T> {
       const last = found.at(-1);
       this.#from = last === undefined || found.length < limit ? undefined : nameAfter(last.name);
       this.#batch = Math.min(this.#batch * 4, MAX_LIST_BATCH);
-      this.#found = found.filter(({ value }) => this.#isKept(value));
+      this.#found = found.flatMap(({ name, value }) =>
+        value === undefined ? [] : [{ name, value }]
+      );
       this.#index = 0;
     }
   }
 
-  async #read(range: KeyRange, limit: number): Promise<Found<T>[]> {
+  async #read(range: KeyRange, limit: number): Promise<Found<T | undefined>[]> {
     // Equal batches: 1001 entries in batches of 1000 would read 2000.
     const batchSize = Math.ceil(limit / Math.ceil(limit / MAX_LIST_BATCH));
-    const entries = this.#reader.list<T>(range, { limit, batchSize });
+    const entries = this.#reader.list<S>(range, { limit, batchSize });
     return await Array.fromAsync(
       entries,
-      ({ key, value }) => ({ name: String(key.at(-1)), value }),
+      ({ key, value }) => ({ name: String(key.at(-1)), value: this.#toListed(value) }),
     );
   }
 }

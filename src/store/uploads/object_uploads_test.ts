@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { MAX_PARTS } from "../../rules/payloads.ts";
-import { DAY } from "../../rules/units.ts";
+import { DAY, KIB, MIB } from "../../rules/units.ts";
 import { UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import { Operation } from "../engine/operation.ts";
@@ -127,6 +127,37 @@ testOnAll("An upload of 10,000 parts is completed with half of them", async (ben
   const kinds = { file: 1, completed_upload: 1, manifest: 10, undigested: 1 };
   await assertKeys(bench, { ...kinds, "usage files": 1, "usage bytes": 1 });
 });
+
+testOnAll(
+  "Reading parts costs what is returned, and completing stays within the budget",
+  async (bench) => {
+    const { uploads, memory } = bench.store;
+    const id = await start(bench);
+    await putPart(bench, id, 1, bytes(10));
+    const used: number[] = [];
+    const complete = (numbers: number[]) =>
+      uploads.complete(place("a"), id, always, {
+        choose: (parts, session) => {
+          used.push(memory.uploads.used);
+          if (numbers.length === 0) throw new RangeError("none");
+          return choosing(...numbers)(parts, session);
+        },
+      });
+    await assertRejects(() => complete([]), RangeError);
+    await writeParts(bench, id);
+    await Promise.all(
+      Array.from({ length: 8 }, () => assertRejects(() => complete([]), RangeError)),
+    );
+    assertEquals(memory.uploads.used, 0);
+    // One of them fits at a time: each of the others waits for it.
+    const [few = 0, ...many] = used;
+    assertEquals([Math.round(few / MIB), Math.max(...many) / KIB], [1, MAX_PARTS]);
+    const page = await uploads.get(place("a"), id, { after: 7, limit: 2 });
+    assertEquals(page.parts.map(({ part }) => part), [8, 9]);
+    const last = await uploads.get(place("a"), id, { after: MAX_PARTS, limit: 2 });
+    assertEquals(last.parts, []);
+  },
+);
 
 /** Adds the records of as many parts as there may be, without their bytes. */
 async function writeParts({ db }: TestStore, id: string): Promise<void> {

@@ -4,10 +4,12 @@
  * @module
  */
 import { contentTypeOf } from "../../rules/content_type.ts";
-import { type PartSize, partsProblem } from "../../rules/payloads.ts";
+import { MAX_PARTS, type PartSize, partsProblem } from "../../rules/payloads.ts";
+import { KIB } from "../../rules/units.ts";
 import type { Database } from "../engine/database.ts";
 import { UploadRefused } from "../engine/errors.ts";
-import { keys, prefixes } from "../engine/keys.ts";
+import { keys } from "../engine/keys.ts";
+import type { MemoryPart } from "../engine/memory_budget.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PartRecord, Place, UploadSession } from "../engine/records.ts";
 import { ChecksumWriter, digest } from "../bytes/checksums.ts";
@@ -57,14 +59,59 @@ export function splitParts(
   throw new UploadRefused("parts", `Cannot complete the upload: ${problem}`);
 }
 
-/** Returns the parts of an upload in ascending order. */
+/** Memory for a part that was read, in bytes (measured: 900). */
+const PART_MEMORY = KIB;
+
+/** Parts that are read at once. */
+const PARTS_BATCH = 1000;
+
+/** The parts of an upload, and the memory that they take. */
+export interface HeldParts extends Disposable {
+  parts: NumberedPart[];
+}
+
+/**
+ * Reads all parts of an upload within the memory budget: an upload can have 10,000 of one byte.
+ *
+ * @throws {MemoryExhausted}
+ */
+export async function holdParts(
+  db: Database,
+  memory: MemoryPart,
+  place: Place,
+  id: string,
+): Promise<HeldParts> {
+  const few = await readWithin(PARTS_BATCH + 1);
+  if (few.parts.length <= PARTS_BATCH) return few;
+  // Nothing is held while more is waited for.
+  few[Symbol.dispose]();
+  return await readWithin(MAX_PARTS);
+
+  async function readWithin(limit: number): Promise<HeldParts> {
+    const share = await memory.reserve(place.project, limit * PART_MEMORY);
+    try {
+      const parts = await listParts(db, place, id, { after: 0, limit });
+      return { parts, [Symbol.dispose]: () => share[Symbol.dispose]() };
+    } catch (error) {
+      share[Symbol.dispose]();
+      throw error;
+    }
+  }
+}
+
+/** Returns parts of an upload in ascending order. @param page The number behind which they begin, and how many they are. */
 export async function listParts(
   db: Database,
   { project, drive }: Place,
   id: string,
+  { after, limit }: { after: number; limit: number },
 ): Promise<NumberedPart[]> {
-  const selector = { prefix: prefixes.parts(project, drive, id) };
-  const entries = db.reader.list<PartRecord>(selector, { batchSize: 1000 });
+  const range = {
+    start: keys.part(project, drive, id, after + 1),
+    end: keys.part(project, drive, id, Infinity),
+  };
+  const batchSize = Math.min(limit, PARTS_BATCH);
+  const entries = db.reader.list<PartRecord>(range, { limit, batchSize });
   return await Array.fromAsync(
     entries,
     ({ key, value }) => ({ ...value, part: Number(key.at(-1)) }),

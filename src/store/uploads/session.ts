@@ -78,6 +78,33 @@ export async function findOpenSession(
   throw new UploadRefused("completed", `The upload "${id}" is complete: start a new one`);
 }
 
+/** Returns the session of an upload that begins. */
+export function newSession(
+  { name }: Place,
+  number: number,
+  ttl: number,
+  { type, ...attributes }: { type: string | undefined } & Omit<Partial<UploadSession>, "type">,
+): UploadSession {
+  const created = Date.now();
+  const typed = type === undefined ? {} : { type };
+  return { name, ...typed, ...attributes, created, expires: created + ttl, number };
+}
+
+/**
+ * Returns the start of an upload. The session gets a journal entry in place of an expiry of Deno KV: ending it must also
+ * change the counters.
+ */
+export function startOf(
+  { project, drive, name }: Place,
+  id: string,
+  session: UploadSession,
+): Operation {
+  return new Operation()
+    .set(keys.upload(project, drive, id), session)
+    .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
+    .sum(keys.usage(project, drive, "files"), 0);
+}
+
 /** Returns whether the deadline of a session has passed. */
 export function isExpired({ expires }: UploadSession): boolean {
   return expires <= Date.now();

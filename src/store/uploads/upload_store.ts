@@ -1,7 +1,9 @@
 import { boundaryAfter } from "../../rules/names.ts";
+import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { Database } from "../engine/database.ts";
 import { QuotaExceeded, StoreUnavailable } from "../engine/errors.ts";
 import { keys, ranges } from "../engine/keys.ts";
+import type { MemoryPart } from "../engine/memory_budget.ts";
 import { Operation } from "../engine/operation.ts";
 import type { CachedProject, ProjectCache } from "../engine/project_cache.ts";
 import type { FileRecord, PartRecord, Place, UploadSession } from "../engine/records.ts";
@@ -18,6 +20,7 @@ import {
   type ChooseParts,
   discardPart,
   draftOf,
+  holdParts,
   listParts,
   type PartTags,
   setOnlyChunk,
@@ -32,16 +35,19 @@ import {
   findSession,
   isExpired,
   keepExpired,
+  newSession,
   noSuchUpload,
   type PartsRevision,
   receivedBytes,
+  startOf,
   type StoredSession,
 } from "./session.ts";
 
 /** An open upload in a list. */
 export interface ListedUpload {
   id: string;
-  session: UploadSession;
+  /** Without what the file's senders keep with it, which can have kilobytes. */
+  session: Omit<UploadSession, "object">;
 }
 
 /** What the call that starts an upload says about its file. */
@@ -79,6 +85,7 @@ export class UploadStore {
   readonly #quotas: Quotas;
   readonly #files: FileStore;
   readonly #bodies: BodyReceiver;
+  readonly #memory: MemoryPart;
   readonly #limit: OpenUploadLimit;
   readonly #end: EndUpload;
   readonly #discarded: DiscardedBytes;
@@ -86,6 +93,7 @@ export class UploadStore {
   readonly #onUndigested: () => void;
 
   /**
+   * @param memory For the parts of uploads that are completed.
    * @param ttl How long a session is open, in milliseconds.
    * @param onUndigested Called when a file was made whose digest must be computed.
    */
@@ -94,10 +102,11 @@ export class UploadStore {
     projects: ProjectCache,
     quotas: Quotas,
     files: FileStore,
-    { limit, end, bodies, discarded, ttl, onUndigested = () => {} }: {
+    { limit, end, bodies, memory, discarded, ttl, onUndigested = () => {} }: {
       limit: OpenUploadLimit;
       end: EndUpload;
       bodies: BodyReceiver;
+      memory: MemoryPart;
       discarded: DiscardedBytes;
       ttl: number;
       onUndigested?: () => void;
@@ -108,6 +117,7 @@ export class UploadStore {
     this.#quotas = quotas;
     this.#files = files;
     this.#bodies = bodies;
+    this.#memory = memory;
     this.#limit = limit;
     this.#end = end;
     this.#discarded = discarded;
@@ -247,9 +257,9 @@ export class UploadStore {
       if (open.completed) return await this.#answerAgain(place, open.session);
       // A part that arrives later changes the revision, so the parts that are read next are complete or the check fails.
       const revision = await this.#revisionOf(place, id);
-      const all = await listParts(this.#db, place, id);
-      const { parts: chosen, ...tags } = choose(all, open.session);
-      const { used: parts, unused } = splitParts(all, chosen);
+      using all = await holdParts(this.#db, this.#memory, place, id);
+      const { parts: chosen, ...tags } = choose(all.parts, open.session);
+      const { used: parts, unused } = splitParts(all.parts, chosen);
       await accept();
       const draft = draftOf(place, open.session, parts, tags);
       const { lifetime } = open.session;
@@ -315,10 +325,18 @@ export class UploadStore {
     return (await this.#findVisible(place, id)).session;
   }
 
-  /** Returns an open upload and its parts in ascending order. */
-  async get(place: Place, id: string): Promise<{ session: UploadSession; parts: StoredPart[] }> {
+  /**
+   * Returns an open upload and its parts in ascending order.
+   *
+   * @param page The number behind which they begin, and how many they are at most: all of them unless given.
+   */
+  async get(
+    place: Place,
+    id: string,
+    page: { after: number; limit: number } = { after: 0, limit: MAX_PARTS },
+  ): Promise<{ session: UploadSession; parts: StoredPart[] }> {
     const { session } = await this.#findVisible(place, id);
-    return { session, parts: await listParts(this.#db, place, id) };
+    return { session, parts: await listParts(this.#db, place, id, page) };
   }
 
   /**
@@ -339,9 +357,10 @@ export class UploadStore {
         await keepExpired(this.#db, { key, versionstamp, session: value, completed: false });
         continue;
       }
-      if (!value.name.startsWith(prefix)) continue;
+      const { object: _, ...session } = value;
+      if (!session.name.startsWith(prefix)) continue;
       if (uploads.length === limit) return { uploads, more: true };
-      uploads.push({ id: String(key.at(-1)), session: value });
+      uploads.push({ id: String(key.at(-1)), session });
     }
     return { uploads, more: false };
   }
@@ -354,25 +373,6 @@ export class UploadStore {
   async #revisionOf({ project, drive }: Place, id: string): Promise<PartsRevision> {
     return await this.#db.reader.get<Deno.KvU64>(keys.partsRevision(project, drive, id));
   }
-}
-
-function newSession(
-  { name }: Place,
-  number: number,
-  ttl: number,
-  { type, ...attributes }: { type: string | undefined } & FileAttributes,
-): UploadSession {
-  const created = Date.now();
-  const typed = type === undefined ? {} : { type };
-  return { name, ...typed, ...attributes, created, expires: created + ttl, number };
-}
-
-/** The session gets a journal entry in place of an expiry of Deno KV: ending it must also change the counters. */
-function startOf({ project, drive, name }: Place, id: string, session: UploadSession): Operation {
-  return new Operation()
-    .set(keys.upload(project, drive, id), session)
-    .set(keys.garbage(session.expires, id), { kind: "upload", project, drive, name, id })
-    .sum(keys.usage(project, drive, "files"), 0);
 }
 
 function expiryOf(expires: number | undefined): Pick<CompletedUpload, "expires"> {
