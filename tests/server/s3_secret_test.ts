@@ -50,7 +50,7 @@ Deno.test({
     {
       await using server = await TestServer.start({ ...ADMINISTERED, data });
       assertEquals(await usable(server), [true]);
-      assertMatch(server.text, /Warning: The file \S+s3\.key .*\(mode 644\)\. It is private now/);
+      assertMatch(server.text, /The file \S+s3\.key .*\(mode 644\)\. It is private now/);
       assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
       assertEquals((await server.stop()).code, 0);
     }
@@ -67,7 +67,7 @@ Deno.test({
     }
     await Deno.writeTextFile(file, key.slice(0, 20));
     await using server = await TestServer.start({ ...ADMINISTERED, data });
-    assertMatch(server.text, /Warning: S3 keys cannot be used: the file s3\.key .* is damaged/);
+    assertMatch(server.text, /S3 keys cannot be used: the file s3\.key .* is damaged/);
     const refused = (await administer(server, "POST", PATH)).expect(409);
     assertErrorAnswer(refused);
     assertMatch(refused.text, /the file s3\.key in the server's data folder is damaged/);
@@ -93,7 +93,7 @@ Deno.test("A secret from the environment or a file encrypts S3 keys, and no file
   await make(server);
   if (!isShared) assertEquals(await usable(server), [true, true]);
   if (Deno.build.os !== "windows") {
-    assertMatch(server.text, /Warning: The file \S+secret .*\(mode 640\)\. Close it with chmod/);
+    assertMatch(server.text, /The file \S+secret .*\(mode 640\)\. Close it with chmod/);
   }
   const names = [...Deno.readDirSync(data)].map(({ name }) => name);
   assert(!names.includes("s3.key"), names.join());

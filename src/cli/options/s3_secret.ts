@@ -46,8 +46,7 @@ export function s3SecretKeyOf(
 }
 
 /**
- * Returns the same for a server that starts. Warns of a file in the data folder that is damaged or was open to other
- * users: files can be served without it.
+ * Returns the same for a server that starts.
  *
  * @throws {UsageError} if the file of `--s3-secret-file` cannot be used.
  */
@@ -56,14 +55,17 @@ export async function openS3Secret(
   env: Environment,
 ): Promise<S3SecretKey> {
   const key = s3SecretKeyOf(settings, env);
-  if (!(key instanceof S3KeyFile)) return key;
   const { s3SecretFile } = settings;
-  if (s3SecretFile !== undefined) {
-    await key.read().catch((error: unknown) => {
-      if (!(error instanceof S3KeysUnavailable)) throw error;
-      throw new UsageError(`${error.message} (${s3SecretFile})`, { cause: error });
-    });
-  }
-  for (const warning of await key.warnings()) printError(`Warning: ${warning}.\n`);
+  if (s3SecretFile === undefined) return key;
+  await key.read().catch((error: unknown) => {
+    if (!(error instanceof S3KeysUnavailable)) throw error;
+    throw new UsageError(`${error.message} (${s3SecretFile})`, { cause: error });
+  });
   return key;
+}
+
+/** Prints what the operator should know about the file with the secret. Files can be served without it. */
+export async function warnOfS3Secret(key: S3SecretKey): Promise<void> {
+  if (!(key instanceof S3KeyFile)) return;
+  for (const warning of await key.warnings()) printError(`${warning}.\n`);
 }

@@ -22,7 +22,7 @@ import { DEFAULT_SCRUB_EVERY } from "../../store/maintenance/scrub.ts";
 import { openRemoteDatabase } from "../../store/remote/remote_database.ts";
 import { Store } from "../../store/store.ts";
 import { buildKind } from "../../version.ts";
-import { openS3Secret } from "../options/s3_secret.ts";
+import { openS3Secret, warnOfS3Secret } from "../options/s3_secret.ts";
 import { type ServeOptions, serverNames } from "../options/serve_options.ts";
 import { announce, type Environment, printError, StartError } from "../terminal/output.ts";
 import { appDeps } from "./app_deps.ts";
@@ -162,6 +162,7 @@ async function openStore(
   const common = { uploadTtl, maxOpenUploads, memory, s3SecretKey, meter, onError, onNotice };
   try {
     if (kv !== undefined) {
+      await warnOfS3Secret(s3SecretKey);
       const scrubEvery = options.scrubEvery === "off" ? undefined : options.scrubEvery;
       return { store: new Store(await openRemoteDatabase({ url: kv }), { ...common, scrubEvery }) };
     }
@@ -169,6 +170,7 @@ async function openStore(
     for (const warning of [await openFolderWarning(data), database.notice]) {
       if (warning !== undefined) printError(`${warning}.\n`);
     }
+    await warnOfS3Secret(s3SecretKey);
     const { log, ballast } = database;
     const path = databasePath(data);
     const freeBytes = freeBytesOf(data);
