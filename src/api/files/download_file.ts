@@ -2,7 +2,7 @@ import { HttpResponse, ResponseHeaders } from "../../http/http_response.ts";
 import { MTIME } from "../../http/cors.ts";
 import { formatDigest } from "../../http/body.ts";
 import { errors } from "../../http/http_error.ts";
-import { READER_PATIENCE, readFirst, streamPieces } from "../../http/response_stream.ts";
+import { PieceStream, READER_PATIENCE, readFirst } from "../../http/response_stream.ts";
 import { TAGS } from "../../openapi/info.ts";
 import { plainResponse } from "../../openapi/responses.ts";
 import { header, type HeaderObjects, parameter } from "../../openapi/types.ts";
@@ -121,13 +121,14 @@ async function respond(
     file.close();
     return new HttpResponse(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(await readFirst(await file.read({ start, end })), {
+  const body = new PieceStream(await readFirst(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
     context,
+    release: file.release,
   });
-  return new HttpResponse(body, { status, headers, ownsPieces: true });
+  return new HttpResponse(body, { status, headers });
 }
 
 /** The requested range; `undefined` for the whole file. "GET is the only method for which range handling is defined" (RFC 9110, 14.2). */
