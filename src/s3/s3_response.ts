@@ -1,5 +1,5 @@
 import { HttpResponse } from "../http/http_response.ts";
-import { READER_PATIENCE, streamPieces } from "../http/files/response_stream.ts";
+import { PieceStream, READER_PATIENCE } from "../http/files/response_stream.ts";
 import { CHUNK_SIZE } from "../store/engine/records.ts";
 import type { S3Call, S3Deps } from "./s3_call.ts";
 import type { S3Error } from "./s3_error.ts";
@@ -78,7 +78,7 @@ export async function listResponse(
       memory[Symbol.dispose]();
       return new HttpResponse(body, { headers });
     }
-    const stream = streamPieces(piecesOf(body), {
+    const stream = new PieceStream(piecesOf(body), {
       idle: idleTimeout * READER_PATIENCE,
       onEnd: () => memory[Symbol.dispose](),
       onError: () => {},

@@ -6,7 +6,9 @@ import type { RequestContext } from "../request_context.ts";
  */
 export const READER_PATIENCE = 10;
 
-/** The options of `streamPieces`. */
+type Piece = Uint8Array<ArrayBuffer>;
+
+/** The options of a `PieceStream`. */
 export interface StreamOptions {
   /** How long the reader may take no byte, in milliseconds. */
   idle: number;
@@ -16,71 +18,106 @@ export interface StreamOptions {
   onError: (error: unknown) => void;
   /** Receives the number of bytes, and whether the transfer was aborted. */
   context?: RequestContext;
+  /** Called with each piece once it has been sent. */
+  release?: (piece: Piece) => void;
 }
 
-type Piece = Uint8Array<ArrayBuffer>;
-
 /**
- * A stream that reads a piece only when its reader wants one. If the pieces fail or the reader is idle for too long, the
- * stream fails, which closes the connection before `Content-Length` is reached.
+ * The body of a response, which reads a piece only when one is wanted. If the pieces fail or the reader is idle for too
+ * long, the stream fails, which closes the connection before `Content-Length` is reached.
+ *
+ * The server of `http1/` takes the pieces directly: a `ReadableStream` takes longer for a piece than the store.
  */
-export function streamPieces(
-  pieces: AsyncIterable<Piece>,
-  { idle, onEnd, onError, context }: StreamOptions,
-): ReadableStream<Piece> {
-  if (context !== undefined) context.isStreaming = true;
-  const iterator = pieces[Symbol.asyncIterator]();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export class PieceStream {
+  /** To be called with a piece once it has been sent. */
+  readonly release: (piece: Piece) => void;
+  readonly #iterator: AsyncIterator<Piece>;
+  readonly #options: StreamOptions;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the reader got a piece, in milliseconds of the monotonic clock; `undefined` while the next one is read. */
-  let idleSince: number | undefined;
-  let over = false;
-  const end = (isAborted: boolean) => {
-    if (over) return;
-    over = true;
-    if (context !== undefined && isAborted) context.isAborted = true;
-    clearTimeout(timer);
-    onEnd();
-  };
-  const abort = async (controller: ReadableStreamDefaultController<Piece>) => {
-    end(true);
-    controller.error(streamError("The reader took nothing for too long"));
-    await iterator.return?.();
-  };
-  // One timer per stream, not per piece: when it fires, it checks how long the reader has been idle.
-  const watch = (controller: ReadableStreamDefaultController<Piece>, time: number) => {
-    timer = setTimeout(() => {
-      const left = idleSince === undefined ? idle : idleSince + idle - performance.now();
-      if (left <= 0) void abort(controller);
-      else watch(controller, left);
-    }, time);
-  };
-  return new ReadableStream<Piece>({
-    async pull(controller): Promise<void> {
-      idleSince = undefined;
-      try {
-        const { done, value } = await iterator.next();
-        if (over) return;
-        if (!done) {
-          controller.enqueue(value);
-          if (context !== undefined) context.sent += value.byteLength;
-          idleSince = performance.now();
-          if (timer === undefined) watch(controller, idle);
-          return;
-        }
-        controller.close();
-        end(false);
-      } catch (error) {
-        if (over) return;
-        onError(error);
-        controller.error(streamError("The rest of the bytes could not be read"));
-        end(true);
+  #idleSince: number | undefined;
+  #isOver = false;
+  #failure: Error | undefined;
+
+  constructor(pieces: AsyncIterable<Piece>, options: StreamOptions) {
+    const { context, release = () => {} } = options;
+    if (context !== undefined) context.isStreaming = true;
+    this.#iterator = pieces[Symbol.asyncIterator]();
+    this.#options = options;
+    this.release = release;
+  }
+
+  /** Returns the next piece; `undefined` at the end. */
+  async next(): Promise<Piece | undefined> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { context, onError, idle } = this.#options;
+    this.#idleSince = undefined;
+    try {
+      const { done, value } = await this.#iterator.next();
+      if (this.#isOver) return undefined;
+      if (done) {
+        this.#end(false);
+        return undefined;
       }
-    },
-    async cancel(): Promise<void> {
-      end(true);
-      await iterator.return?.();
-    },
-  }, { highWaterMark: 0 });
+      if (context !== undefined) context.sent += value.byteLength;
+      this.#idleSince = performance.now();
+      if (this.#timer === undefined) this.#watch(idle);
+      return value;
+    } catch (error) {
+      if (this.#isOver) return undefined;
+      onError(error);
+      throw this.#fail("The rest of the bytes could not be read");
+    }
+  }
+
+  /** Ends the pieces early. */
+  async cancel(): Promise<void> {
+    this.#end(true);
+    await this.#iterator.return?.();
+  }
+
+  /** Returns the same as a stream of the runtime. */
+  toReadableStream(): ReadableStream<Piece> {
+    return new ReadableStream<Piece>({
+      pull: async (controller) => {
+        const piece = await this.next();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel: () => this.cancel(),
+    }, { highWaterMark: 0 });
+  }
+
+  /** One timer per stream, not per piece: when it fires, it checks how long the reader has been idle. */
+  #watch(time: number): void {
+    this.#timer = setTimeout(() => {
+      const { idle } = this.#options;
+      const since = this.#idleSince;
+      const left = since === undefined ? idle : since + idle - performance.now();
+      if (left > 0) return this.#watch(left);
+      this.#fail("The reader took nothing for too long");
+      this.#iterator.return?.().catch(() => {});
+    }, time);
+  }
+
+  #fail(message: string): Error {
+    this.#end(true);
+    return this.#failure = streamError(message);
+  }
+
+  #end(isAborted: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { context, onEnd } = this.#options;
+    if (context !== undefined && isAborted) context.isAborted = true;
+    clearTimeout(this.#timer);
+    onEnd();
+  }
+}
+
+/** Releases the memory of a piece that was sent: waiting for the garbage collector takes more memory and time. */
+export function releaseMemory({ buffer }: Piece): void {
+  buffer.transfer(0);
 }
 
 /** Reads the first piece before the head of the response is sent, so that damage in it becomes a 500. */

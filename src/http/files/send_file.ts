@@ -9,7 +9,7 @@ import type { OpenFile } from "../../store/files/open_file.ts";
 import { errors } from "../http_error.ts";
 import { HttpResponse } from "../http_response.ts";
 import type { RequestContext } from "../request_context.ts";
-import { READER_PATIENCE, readFirst, streamPieces } from "./response_stream.ts";
+import { PieceStream, READER_PATIENCE, readFirst } from "./response_stream.ts";
 
 /** The conditional headers of a request. */
 export function preconditionsOf({ headers }: Request): Preconditions {
@@ -91,13 +91,14 @@ async function respond(
     file.close();
     return new HttpResponse(file.content.subarray(start, end), { status, headers });
   }
-  const body = streamPieces(await readFirst(await file.read({ start, end })), {
+  const body = new PieceStream(await readFirst(await file.read({ start, end })), {
     idle: idleTimeout * READER_PATIENCE,
     onEnd: file.close,
     onError: (error) => onError(error, requestId),
     context,
+    release: file.release,
   });
-  return new HttpResponse(body, { status, headers, ownsPieces: true });
+  return new HttpResponse(body, { status, headers });
 }
 
 /**

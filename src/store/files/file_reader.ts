@@ -7,6 +7,7 @@
  */
 import { crc32 } from "node:zlib";
 import type { ByteRange } from "../../rules/byte_range.ts";
+import { ChunkCache } from "../bytes/chunk_cache.ts";
 import { ChecksumReader, contentProblem } from "../bytes/checksums.ts";
 import { crcOfChunks } from "../bytes/crc32.ts";
 import { listManifest, type NumberedRange } from "../bytes/manifest.ts";
@@ -43,6 +44,7 @@ export class FileReader {
   readonly #projects: ProjectCache;
   readonly #openVersions: OpenVersions;
   readonly #smallFiles: SmallFileCache;
+  readonly #chunks: ChunkCache;
   readonly #readAheads: ReadAheads;
   readonly #wholeFiles: WholeFiles;
   readonly #onDamage: OnDamage;
@@ -56,7 +58,8 @@ export class FileReader {
     this.#openVersions = openVersions;
     this.#onDamage = onDamage;
     this.#onExpired = onExpired;
-    this.#smallFiles = new SmallFileCache(db.changes, memory.caches);
+    this.#smallFiles = new SmallFileCache(db.changes, memory.smallFiles);
+    this.#chunks = new ChunkCache(memory.chunks);
     this.#readAheads = new ReadAheads(memory.downloads);
     this.#wholeFiles = new WholeFiles(db.chunks);
   }
@@ -196,7 +199,8 @@ export class FileReader {
       if (shared === undefined) ahead = used;
       // The file may have been closed during the wait for memory.
       if (isClosed) close();
-      const source = { reader, reads, chunks, checksums, ahead: used, onDamage };
+      const cache = shared === undefined ? this.#chunks : undefined;
+      const source = { reader, reads, chunks, cache, checksums, ahead: used, onDamage };
       return readRange(source, place, record, content, range);
     };
     const crc = async () => {
@@ -208,7 +212,11 @@ export class FileReader {
         throw error;
       }
     };
-    return { record, content, read, crc32: crc, close, [Symbol.dispose]: close };
+    const release = (piece: Uint8Array<ArrayBuffer>) => {
+      // Buffers that wait for the garbage collector take more memory and time.
+      if (!this.#chunks.isShared(piece)) piece.buffer.transfer(0);
+    };
+    return { record, content, read, release, crc32: crc, close, [Symbol.dispose]: close };
   }
 
   #noteDamage(place: Place, version: string, error: StoreDamaged): void {
