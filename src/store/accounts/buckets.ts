@@ -44,7 +44,7 @@ export class Buckets {
     });
   }
 
-  /** Deletes a drive unless it has a file, a folder, an open upload, or a file in the trash. */
+  /** Deletes a drive unless it has a file, a folder, or a file in the trash. Its open uploads end. */
   async deleteEmpty(project: string, drive: string, actor?: Actor): Promise<EmptyDriveDeletion> {
     return await this.#projects.deleteEmptyDrive(project, drive, actor);
   }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { BeingDeleted, NoSuchProject } from "../engine/errors.ts";
+import { BeingDeleted, NoSuchProject, UploadRefused } from "../engine/errors.ts";
 import { keys } from "../engine/keys.ts";
 import type { FileRecord } from "../engine/records.ts";
 import { ANYWAY, bytes, DRIVE, inPieces, place } from "../testing/bodies.ts";
@@ -44,10 +44,6 @@ const CONTENTS: Record<string, (bench: TestStore) => Promise<() => Promise<unkno
     assert((await store.folders.get(place("a/")))?.created !== undefined);
     return () => store.folders.delete(place("a/"));
   },
-  "an open upload": async ({ store }) => {
-    const id = await store.uploads.start(place("a"), undefined);
-    return () => store.uploads.abort(place("a"), id);
-  },
   "a file in the trash": async (bench) => {
     const { store } = bench;
     await store.projects.update(project, { trashDays: 1 });
@@ -68,6 +64,18 @@ for (const [what, add] of Object.entries(CONTENTS)) {
     assertEquals(await dataWith(bench, `"${drive}"`), []);
   });
 }
+
+testOnAll("An open upload does not keep a bucket, and ends with it", async (bench) => {
+  const { uploads } = bench.store;
+  const id = await uploads.start(place("a"), undefined);
+  const part = { id, part: 1, type: undefined };
+  await uploads.putPart(place("a"), part, inPieces(bytes(9)), () => {});
+  assertEquals(await deleteEmpty(bench), "deleted");
+  await assertRejects(() => uploads.session(place("a"), id), UploadRefused);
+  assertEquals(await uploads.countOpen(), 0);
+  await sweepLater(bench);
+  await assertKeys(bench, {});
+});
 
 testOnAll("Files that have expired do not keep a bucket", async (bench) => {
   await withClock(async (forward) => {

@@ -271,8 +271,8 @@ export class ProjectStore {
   /**
    * Hides a drive and adds the marker of its deletion, in one operation.
    *
-   * @param isEmpty Decides, if given. The operation fails if a file, a folder or an upload was added since it was asked:
-   *   each of them changes the counter of the files.
+   * @param isEmpty Decides, if given. The operation fails if a file or a folder was added since it was asked: each of them
+   *   changes the counter of the files.
    */
   async #hideDrive(
     project: string,
@@ -337,10 +337,10 @@ function* changeEvents(before: ProjectRecord, after: ProjectRecord): Generator<N
   }
 }
 
-/** Returns whether a drive has nothing that its callers see, or may bring back. */
+/** Returns whether a drive has nothing that its callers see, or may bring back. Open uploads do not count. */
 async function isEmptyDrive(reader: KvReader, project: string, drive: string): Promise<boolean> {
   const now = Date.now();
-  for (const kind of ["file", "trash", "upload", "folder"] as const) {
+  for (const kind of ["file", "trash", "folder"] as const) {
     const entries = reader.list<{ expires?: number }>({
       prefix: prefixes.ofDrive(kind, project, drive),
     }, { batchSize: 10 });
