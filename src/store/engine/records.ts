@@ -134,6 +134,8 @@ export interface PartRecord {
 export interface ManifestPage {
   versions: string[];
   sizes: number[];
+  /** The parts' checksums of S3 in base64, if all parts have one and a transaction has room for them. */
+  checksums?: string[];
 }
 
 /** Damage in the bytes of a version of a file. */
