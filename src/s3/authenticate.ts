@@ -61,6 +61,7 @@ function callOf(
   const { accessKeyId } = verified;
   context.key = accessKeyId;
   context.project = project;
+  requireOwner(request.headers, project);
   return {
     request,
     requestId,
@@ -79,6 +80,15 @@ function callOf(
       throw unknownKey(accessKeyId);
     },
   };
+}
+
+/** Headers that name the owner of a bucket, which is the project of the access key. */
+const OWNER_HEADERS = ["x-amz-expected-bucket-owner", "x-amz-source-expected-bucket-owner"];
+
+/** @throws {S3Error} if the client expects that another project has the bucket. */
+function requireOwner(headers: Headers, project: string): void {
+  const isOther = OWNER_HEADERS.some((name) => (headers.get(name) ?? project) !== project);
+  if (isOther) throw new S3Error("AccessDenied", `The owner of the bucket is ${project}`);
 }
 
 function addressOf({ info, request }: RoutedRequest, { trustedProxies }: S3Deps): string {

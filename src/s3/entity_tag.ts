@@ -1,5 +1,5 @@
 import type { Validators } from "../rules/preconditions.ts";
-import type { FileRecord } from "../store/engine/records.ts";
+import type { FileRecord, FolderRecord } from "../store/engine/records.ts";
 import { validators } from "../store/files/file_record.ts";
 
 /**
@@ -20,8 +20,19 @@ export function asObject(file: Validators): Validators {
   return { ...file, etag: file.tag ?? opaque(file.etag) };
 }
 
+/** Returns the same of the marker of a folder, which is an empty object. */
+export function markerValidators({ created }: FolderRecord): Validators {
+  return { etag: EMPTY_TAG, tag: EMPTY_TAG, modified: created, dateIsStrong: false };
+}
+
 function opaque(version: string): string {
   return `${version}-0`;
+}
+
+/** Of how many parts an object is; `undefined` of one that was not sent in parts. */
+export function partCount({ md5Tag, layout }: FileRecord): number | undefined {
+  if (layout.kind === "manifest") return layout.parts;
+  return md5Tag?.endsWith("-1") === true ? 1 : undefined;
 }
 
 /** The entity tag of an empty object: the MD5 of no bytes. */

@@ -6,8 +6,9 @@
 import { contentTypeOf, contentTypeProblem, namedContentType } from "../rules/content_type.ts";
 import { ResponseHeaders } from "../http/http_response.ts";
 import { secureFile } from "../http/files/send_file.ts";
-import type { FileRecord, ObjectMetadata } from "../store/engine/records.ts";
+import type { FileRecord, ObjectChecksum, ObjectMetadata } from "../store/engine/records.ts";
 import { entityTag } from "./entity_tag.ts";
+import { checksumHeaders } from "./object_checksum.ts";
 import { objectEncoding } from "./payload/payload.ts";
 import { S3Error, s3Errors } from "./s3_error.ts";
 
@@ -87,9 +88,9 @@ function requireSize(values: Record<string, string>, max: number): void {
   });
 }
 
-/** The headers of a response with an object. @param withChecksum Whether the caller asked for the checksum. */
-export function objectHeaders(record: FileRecord, withChecksum: boolean): Headers {
-  const { type, modified, object = {}, checksum } = record;
+/** The headers of a response with an object. @param checksum Of the bytes in the response, if the caller asked for it. */
+export function objectHeaders(record: FileRecord, checksum: ObjectChecksum | undefined): Headers {
+  const { type, modified, object = {} } = record;
   const headers = new ResponseHeaders({
     "Content-Type": type,
     "Accept-Ranges": "bytes",
@@ -98,10 +99,7 @@ export function objectHeaders(record: FileRecord, withChecksum: boolean): Header
   });
   for (const [name, value] of Object.entries(object.headers ?? {})) headers.set(name, value);
   for (const [name, value] of Object.entries(object.user ?? {})) headers.set(USER + name, value);
-  if (withChecksum && checksum !== undefined) {
-    headers.set(`x-amz-checksum-${checksum.algorithm.toLowerCase()}`, checksum.value);
-    headers.set("x-amz-checksum-type", checksum.type);
-  }
+  for (const [name, value] of Object.entries(checksumHeaders(checksum))) headers.set(name, value);
   secureFile(headers, type);
   return headers;
 }
@@ -121,8 +119,9 @@ const UNSUPPORTED: readonly { header: string; what: string; allowed?: readonly s
   { header: "x-amz-bucket-object-lock-enabled", what: "Object Lock", allowed: ["false", "False"] },
   { header: "x-amz-website-redirect-location", what: "redirects" },
   { header: "x-amz-tagging", what: "tags", allowed: [""] },
-  { header: "x-amz-tagging-directive", what: "tags", allowed: ["COPY"] },
   { header: "x-amz-write-offset-bytes", what: "appending to objects" },
+  { header: "x-amz-if-match-last-modified-time", what: "conditions on the time" },
+  { header: "x-amz-if-match-size", what: "conditions on the size" },
   {
     header: "x-amz-acl",
     what: "access control lists",

@@ -83,8 +83,9 @@ function checkedKey(key: string): string {
   });
 }
 
-/** A name that Amazon's rules allow for new buckets: 3 to 63 of `a-z 0-9 . -`, beginning and ending with a letter or digit. */
-const BUCKET_NAME = /^[a-z0-9](?!.*\.\.)[a-z0-9.-]{1,61}[a-z0-9]$/;
+/** A name that is allowed for new buckets: 3 to 63 characters, the labels of a host name. */
+const BUCKET_NAME =
+  /^(?=.{3,63}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const IP_ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /** Checks the name of a new bucket. @throws {S3Error} */
@@ -92,7 +93,7 @@ export function assertNewBucketName(bucket: string): void {
   if (BUCKET_NAME.test(bucket) && !IP_ADDRESS.test(bucket)) return;
   throw new S3Error(
     "InvalidBucketName",
-    "The name of a new bucket must have 3 to 63 of a-z, 0-9, . and -, and begin and end with a letter or a digit",
+    "The name of a new bucket must have 3 to 63 of a-z, 0-9, . and -, with a letter or a digit at both ends and around each dot",
     { BucketName: bucket },
   );
 }

@@ -68,7 +68,7 @@ Deno.test("An object is made of the parts that the caller names", () =>
     const attributes = await bench.ask("GET", "/photos/big", { query: "attributes", headers });
     assertEquals(childText(attributes, "ObjectSize"), String(5 * MIB + 100));
     const [parts] = childrenNamed(attributes, "ObjectParts");
-    assertEquals(parts && childText(parts, "TotalPartsCount"), "2");
+    assertEquals(parts && childText(parts, "PartsCount"), "2");
   }));
 
 Deno.test("Parts that do not make an object are refused, and the upload stays open", () =>

@@ -102,7 +102,7 @@ const deleteBucket: Operation = {
     if (outcome === "absent") throw s3Errors.noSuchBucket(bucket);
     throw new S3Error(
       "BucketNotEmpty",
-      "The bucket has objects, folders, open uploads, or files in the trash: delete these first",
+      "The bucket has objects, folders, or files in the trash: delete these first",
       { BucketName: bucket },
     );
   },

@@ -47,6 +47,7 @@ function ownersAlone(call: S3Call): XmlElement {
 
 const CONFIGURATIONS: readonly Configuration[] = [
   onBucket("accelerate", () => ["AccelerateConfiguration", ""]),
+  onBucket("abac", "NotImplemented"),
   onBucket("acl", ownersAlone),
   onBucket("analytics", "NotImplemented"),
   onBucket("cors", "NoSuchCORSConfiguration"),
@@ -55,6 +56,8 @@ const CONFIGURATIONS: readonly Configuration[] = [
   onBucket("inventory", "NotImplemented"),
   onBucket("lifecycle", "NoSuchLifecycleConfiguration"),
   onBucket("logging", () => ["BucketLoggingStatus", ""]),
+  onBucket("metadataConfiguration", "NotImplemented"),
+  onBucket("metadataTable", "NotImplemented"),
   onBucket("metrics", "NotImplemented"),
   onBucket("notification", () => ["NotificationConfiguration", ""]),
   onBucket("object-lock", "ObjectLockConfigurationNotFoundError"),
@@ -64,6 +67,7 @@ const CONFIGURATIONS: readonly Configuration[] = [
   onBucket("publicAccessBlock", "NoSuchPublicAccessBlockConfiguration"),
   onBucket("replication", "ReplicationConfigurationNotFoundError"),
   onBucket("requestPayment", () => ["RequestPaymentConfiguration", [["Payer", "BucketOwner"]]]),
+  onBucket("session", "NotImplemented"),
   onBucket("tagging", "NoSuchTagSet"),
   onBucket("versioning", () => ["VersioningConfiguration", ""]),
   onBucket("website", "NoSuchWebsiteConfiguration"),

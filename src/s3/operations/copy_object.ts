@@ -2,15 +2,14 @@ import { parseHttpDate } from "../../rules/dates.ts";
 import { driveNameProblem } from "../../rules/names.ts";
 import { listsEtag, type Validators } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
-import { asObject, entityTag } from "../entity_tag.ts";
+import { asObject, EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import { checksumElements } from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { isFolder, placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse, xmlTime } from "../s3_response.ts";
-import { optional } from "../xml/xml_writer.ts";
-import { checksumElements } from "./object_attributes.ts";
-import { writeCondition } from "./put_object.ts";
+import { currentValidators, writeCondition } from "./put_object.ts";
 
 /** `CopyObject`: no byte is copied, a copy shares those of its source. */
 async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
@@ -18,10 +17,8 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
   refuseUnsupported(headers);
   const from = sourceOf(call);
   const to = placeOf(call, key);
-  if (isFolder(key)) {
-    throw s3Errors.badArgument("Key", key, "a folder cannot be the target of a copy");
-  }
   await requireBucket(call, deps);
+  if (isFolder(from.name) || isFolder(key)) return await copyFolder(call, deps, from, to);
   const replaces = directiveOf(headers) === "REPLACE";
   const isSame = from.drive === to.drive && from.name === to.name;
   if (isSame && !replaces) {
@@ -47,7 +44,32 @@ async function copyObject(call: S3Call, deps: S3Deps): Promise<Response> {
     ["LastModified", xmlTime(copied.modified)],
     ["ETag", `"${entityTag(copied)}"`],
     ...checksumElements(copied.checksum),
-    ...optional("ChecksumType", copied.checksum?.type),
+  ]]);
+}
+
+/** Copies the marker of a folder: clients that rename folders do so. @throws {S3Error} if only one of the keys is that of a marker. */
+async function copyFolder(
+  call: S3Call,
+  deps: S3Deps,
+  from: Place,
+  to: Place,
+): Promise<Response> {
+  const { request } = call;
+  if (!isFolder(from.name) || !isFolder(to.name)) {
+    throw new S3Error(
+      "InvalidRequest",
+      "The marker of a folder can be copied only to a key that ends with a slash, and an object only to one that does not",
+    );
+  }
+  const source = await currentValidators(deps, from);
+  if (source === undefined) throw await absentSource(call, deps, from);
+  const isAllowed = sourceCondition(request.headers)(source) &&
+    writeCondition(request)(await currentValidators(deps, to));
+  if (!isAllowed) throw s3Errors.preconditionFailed("of the source or of the target");
+  await deps.store.folders.create(to);
+  return xmlResponse(["CopyObjectResult", [
+    ["LastModified", xmlTime(Date.now())],
+    ["ETag", `"${EMPTY_TAG}"`],
   ]]);
 }
 
@@ -85,7 +107,6 @@ export function sourceOf({ request, project, rights }: S3Call): Place {
   if (problem !== undefined) throw malformed(`the bucket name ${problem}`);
   rights.require("read");
   rights.requireDrive(bucket);
-  if (isFolder(key)) throw malformed("a folder cannot be copied");
   return placeOf({ project, bucket, rights }, key);
 }
 
@@ -115,16 +136,11 @@ export function sourceCondition(headers: Headers): (current: Validators | undefi
       return time === undefined ? undefined : Math.floor(modified / 1000) > time;
     };
     if (match !== null) {
-      if (!listsEtag(quoted(match), etag, "strong")) return false;
+      if (!listsEtag(match, etag, "strong")) return false;
     } else if (isSince(unmodified) === true) return false;
-    if (noneMatch !== null) return !listsEtag(quoted(noneMatch), etag, "weak");
+    if (noneMatch !== null) return !listsEtag(noneMatch, etag, "weak");
     return isSince(since) !== false;
   };
-}
-
-/** Some clients send an entity tag without its quotes. */
-function quoted(tag: string): string {
-  return tag === "*" || tag.includes('"') ? tag : `"${tag}"`;
 }
 
 /** The operations that copy objects. */

@@ -1,4 +1,5 @@
 import { asObject } from "../entity_tag.ts";
+import type { Place } from "../../store/engine/records.ts";
 import type { Operation } from "../operation.ts";
 import {
   isFolder,
@@ -15,7 +16,8 @@ import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reade
 import type { XmlElement } from "../xml/xml_writer.ts";
 import type { Validators } from "../../rules/preconditions.ts";
 import { requireVersion } from "./get_object.ts";
-import { writeCondition } from "./put_object.ts";
+import { refuseUnsupported } from "../object_headers.ts";
+import { currentValidators, writeCondition } from "./put_object.ts";
 
 /** The most keys of one call (Amazon's limit). */
 const MAX_KEYS = 1000;
@@ -26,18 +28,32 @@ const OBJECT_ELEMENTS = 6;
 /** The condition of a deletion; `undefined` if there is none. */
 type DeleteCondition = ((current: Validators | undefined) => boolean) | undefined;
 
-/** Deletes an object or a marker, or does nothing if there is none. */
+/**
+ * Deletes an object or a marker, or does nothing if there is none: "If the ETag matches or if the object doesn't exist,
+ * the operation will return a 204 Success" (`If-Match` of "DeleteObject" in Amazon's API reference).
+ */
 async function deleteKey(
   call: S3Call,
-  { store }: S3Deps,
+  deps: S3Deps,
   key: string,
   condition: DeleteCondition,
 ): Promise<void> {
   const place = placeOf(call, key);
-  if (isFolder(key)) return await store.folders.delete(place);
-  const outcome = await store.files.delete(place, condition);
+  if (isFolder(key)) return await deleteFolder(deps, place, condition);
+  const outcome = await deps.store.files.delete(place, condition);
   if (outcome === "refused") throw s3Errors.preconditionFailed("If-Match");
-  if (!outcome && condition !== undefined) throw s3Errors.noSuchKey(key);
+}
+
+async function deleteFolder(
+  deps: S3Deps,
+  place: Place,
+  condition: DeleteCondition,
+): Promise<void> {
+  if (condition !== undefined) {
+    const current = await currentValidators(deps, place);
+    if (current !== undefined && !condition(current)) throw s3Errors.preconditionFailed("If-Match");
+  }
+  await deps.store.folders.delete(place);
 }
 
 const deleteObject: Operation = {
@@ -48,6 +64,7 @@ const deleteObject: Operation = {
   handle: async (call, deps) => {
     const { request, key } = call;
     requireVersion(call);
+    refuseUnsupported(request.headers);
     await requireBucket(call, deps);
     const condition = request.headers.has("if-match") ? writeCondition(request) : undefined;
     await deleteKey(call, deps, key, condition);
@@ -60,7 +77,12 @@ interface Target {
   key: string;
   version: string | undefined;
   etag: string | undefined;
+  /** Whether it has a condition that the server does not check. */
+  hasOtherCondition: boolean;
 }
+
+/** Conditions that Amazon offers with directory buckets only. */
+const OTHER_CONDITIONS = ["LastModifiedTime", "Size"];
 
 const deleteObjects: Operation = {
   name: "DeleteObjects",
@@ -102,7 +124,12 @@ function targetsOf(document: XmlNode): { targets: Target[]; isQuiet: boolean } {
   const targets = objects.map((object): Target => {
     const key = childText(object, "Key") ?? "";
     if (key === "") throw new BadXml("has an Object without a Key");
-    return { key, version: childText(object, "VersionId"), etag: childText(object, "ETag") };
+    return {
+      key,
+      version: childText(object, "VersionId"),
+      etag: childText(object, "ETag"),
+      hasOtherCondition: OTHER_CONDITIONS.some((name) => childText(object, name) !== undefined),
+    };
   });
   return { targets, isQuiet: childText(document, "Quiet") === "true" };
 }
@@ -111,12 +138,13 @@ function targetsOf(document: XmlNode): { targets: Target[]; isQuiet: boolean } {
 async function deleteTarget(
   call: S3Call,
   deps: S3Deps,
-  { key, version, etag }: Target,
+  { key, version, etag, hasOtherCondition }: Target,
 ): Promise<XmlElement> {
   try {
     if (version !== undefined && version !== "null" && version !== "") {
       throw new S3Error("NoSuchVersion", "The version does not exist: this server keeps one");
     }
+    if (hasOtherCondition) throw s3Errors.notImplemented(OTHER_CONDITIONS.join(" or "));
     const tag = etag?.replace(/^"(.*)"$/, "$1");
     const condition = tag === undefined
       ? undefined

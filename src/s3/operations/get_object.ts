@@ -1,18 +1,21 @@
 import { preconditionsOf, sendFile } from "../../http/files/send_file.ts";
 import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
-import type { FileRecord } from "../../store/engine/records.ts";
-import { EMPTY_TAG, objectValidators } from "../entity_tag.ts";
+import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
+import { EMPTY_TAG, markerValidators, objectValidators, partCount } from "../entity_tag.ts";
+import { partChecksum } from "../object_checksum.ts";
 import { objectHeaders, overrideHeaders } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse } from "../s3_response.ts";
 
-/** The parts of an object and the bytes of one of them. */
+/** The bytes of one of the parts of an object. */
 interface RequestedPart {
-  count: number;
+  /** The number of all parts; `undefined` if the object was not sent in parts. */
+  count: number | undefined;
   range: ByteRange;
+  checksum: ObjectChecksum | undefined;
 }
 
 async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
@@ -25,11 +28,9 @@ async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const { record } = file;
   try {
     const part = await requestedPart(call, deps, record);
-    const withChecksum = request.headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
-    const isWhole = part === undefined && !request.headers.has("range");
-    const headers = objectHeaders(record, withChecksum && isWhole);
+    const headers = objectHeaders(record, askedChecksum(request, record, part));
     overrideHeaders(headers, query);
-    if (part !== undefined) headers.set("x-amz-mp-parts-count", String(part.count));
+    if (part?.count !== undefined) headers.set("x-amz-mp-parts-count", String(part.count));
     const validators = objectValidators(record);
     const range = () => {
       if (part !== undefined) return part.range;
@@ -37,10 +38,30 @@ async function getObject(call: S3Call, deps: S3Deps): Promise<Response> {
         ? parseRange(request.headers.get("range"), record.size)
         : undefined;
     };
-    return await sendFile(call, deps, file, { headers, validators, range });
+    const response = await sendFile(call, deps, file, { headers, validators, range });
+    if (response.status === 304) removeChecksum(response.headers);
+    return response;
   } catch (error) {
     file.close();
     throw error;
+  }
+}
+
+/** The checksum of the bytes in the response, if the request wants it. */
+function askedChecksum(
+  { headers }: Request,
+  { checksum }: FileRecord,
+  part: RequestedPart | undefined,
+): ObjectChecksum | undefined {
+  if (headers.get("x-amz-checksum-mode")?.toUpperCase() !== "ENABLED") return undefined;
+  if (part !== undefined) return part.checksum;
+  return headers.has("range") ? undefined : checksum;
+}
+
+/** A response without a body has no bytes that clients could check. */
+function removeChecksum(headers: Headers): void {
+  for (const name of [...headers.keys()]) {
+    if (name.toLowerCase().startsWith("x-amz-checksum-")) headers.delete(name);
   }
 }
 
@@ -69,16 +90,15 @@ async function requestedPart(
   const count = partCount(record);
   if (part?.part !== number) {
     throw new S3Error("InvalidPartNumber", "The object has not so many parts", {
-      ActualPartCount: String(count),
+      ActualPartCount: String(count ?? 1),
       PartNumberRequested: String(number),
     });
   }
-  return { count, range: { start: part.start, end: part.start + part.size } };
-}
-
-/** Of how many parts an object is. One that was not sent in parts has one. */
-export function partCount({ layout }: FileRecord): number {
-  return layout.kind === "manifest" ? layout.parts : 1;
+  return {
+    count,
+    range: { start: part.start, end: part.start + part.size },
+    checksum: count === undefined ? record.checksum : partChecksum(record, part.checksum),
+  };
 }
 
 /** A marker is an empty object. */
@@ -86,19 +106,13 @@ async function getFolder(call: S3Call, deps: S3Deps): Promise<Response> {
   const { request, key } = call;
   const folder = await deps.store.folders.get(placeOf(call, key));
   if (folder === undefined) throw await absentError(call, deps);
-  const validators = {
-    etag: EMPTY_TAG,
-    tag: undefined,
-    modified: folder.created,
-    dateIsStrong: false,
-  };
   const headers = {
     "Content-Type": "application/x-directory",
     "Accept-Ranges": "bytes",
     "ETag": `"${EMPTY_TAG}"`,
     "Last-Modified": new Date(folder.created).toUTCString(),
   };
-  switch (evaluateRead(preconditionsOf(request), validators)) {
+  switch (evaluateRead(preconditionsOf(request), markerValidators(folder))) {
     case 412:
       throw s3Errors.preconditionFailed("If-Match");
     case 304:

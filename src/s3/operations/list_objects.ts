@@ -2,31 +2,23 @@ import { Buffer } from "node:buffer";
 import { byteLength, compareNames } from "../../rules/names.ts";
 import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../list_parameters.ts";
 import type { Operation } from "../operation.ts";
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
 import { optional, type XmlElement } from "../xml/xml_writer.ts";
 
-/** The most entries in a page (Amazon's limit). */
-const MAX_KEYS = 1000;
-
-/** Estimated memory for an entry with a name of common length, read and written, in bytes. */
-const ENTRY_MEMORY = 1024;
-
 /** A page ends with the entry at which its names have so many bytes. */
 const MAX_PAGE = 2 ** 20;
 
 /** What all kinds of lists are asked for. */
-interface ListRequest {
+interface ListRequest extends NameEncoding {
   prefix: string;
   delimiter: string;
   /** The list continues after this entry. */
   after: string;
   limit: number;
-  /** Writes a name as the request wants it. */
-  encoded: (name: string) => string;
-  encoding: string | undefined;
 }
 
 /** A page of a list. */
@@ -36,28 +28,13 @@ interface ListedPage {
 }
 
 function listRequestOf({ query }: S3Call, after: string): ListRequest {
-  const limit = query.one("max-keys") ?? String(MAX_KEYS);
-  if (!/^\d{1,10}$/.test(limit)) {
-    throw s3Errors.badArgument("max-keys", limit, "it must be a whole number");
-  }
-  const encoding = query.one("encoding-type");
-  if (encoding !== undefined && encoding !== "url") {
-    throw s3Errors.badArgument("encoding-type", encoding, "it must be url");
-  }
   return {
     prefix: query.one("prefix") ?? "",
     delimiter: query.one("delimiter") ?? "",
     after,
-    limit: Math.min(Number(limit), MAX_KEYS),
-    encoded: encoding === undefined ? (name) => name : encodeName,
-    encoding,
+    limit: pageLimit(query, "max-keys"),
+    ...nameEncoding(query),
   };
-}
-
-/** Percent-encodes a name as Amazon does it, which leaves slashes. */
-function encodeName(name: string): string {
-  return encodeURIComponent(name).replaceAll("%2F", "/")
-    .replace(/[!'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** Reads a page of what the access key may see. */
@@ -213,7 +190,7 @@ const listObjectsV2: Operation = {
     if (type !== "2") throw s3Errors.badArgument("list-type", type, "it must be 2");
     const token = query.one("continuation-token");
     const startAfter = query.one("start-after");
-    const after = token === undefined ? startAfter ?? "" : readToken(token);
+    const after = token ? readToken(token) : startAfter ?? "";
     const request = listRequestOf(call, after);
     const { encoded } = request;
     const owner = query.one("fetch-owner") === "true" ? ownerOf(call) : undefined;

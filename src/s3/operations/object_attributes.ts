@@ -1,43 +1,57 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
-import { entityTag } from "../entity_tag.ts";
+import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
+import { MAX_ENTRIES } from "../list_parameters.ts";
+import { checksumElements } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
-import { absentError, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
+import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
-import type { XmlElement } from "../xml/xml_writer.ts";
-import { partCount, requireVersion } from "./get_object.ts";
+import { optional, type XmlElement } from "../xml/xml_writer.ts";
+import { requireVersion } from "./get_object.ts";
 
 const ATTRIBUTES = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
 type Attribute = typeof ATTRIBUTES[number];
 
-/** The most parts in a response (Amazon's limit). */
-const MAX_PARTS = 1000;
-
-/** The elements that tell a checksum. */
-export function checksumElements(checksum: ObjectChecksum | undefined): XmlElement[] {
-  return checksum === undefined ? [] : [[`Checksum${checksum.algorithm}`, checksum.value]];
-}
-
 async function getObjectAttributes(call: S3Call, deps: S3Deps): Promise<Response> {
   requireVersion(call);
   const wanted = attributesOf(call.request.headers);
-  const record = await deps.store.files.stat(placeOf(call, call.key));
+  const place = placeOf(call, call.key);
+  if (isFolder(call.key)) {
+    const folder = await deps.store.folders.get(place);
+    if (folder === undefined) throw await absentError(call, deps);
+    return respond(wanted, { tag: EMPTY_TAG, size: 0, modified: folder.created });
+  }
+  const record = await deps.store.files.stat(place);
   if (record === undefined) throw await absentError(call, deps);
-  const { checksum, size, modified } = record;
-  const has = (attribute: Attribute) => wanted.includes(attribute);
-  const elements: XmlElement[] = [];
-  if (has("ETag")) elements.push(["ETag", entityTag(record)]);
-  if (has("Checksum") && checksum !== undefined) {
-    elements.push(["Checksum", [...checksumElements(checksum), ["ChecksumType", checksum.type]]]);
-  }
-  if (has("ObjectParts") && record.layout.kind === "manifest") {
-    elements.push(await partsElement(call, deps, record));
-  }
-  if (has("StorageClass")) elements.push(["StorageClass", "STANDARD"]);
-  if (has("ObjectSize")) elements.push(["ObjectSize", size]);
-  return xmlResponse(["GetObjectAttributesResponse", elements], {
-    "Last-Modified": new Date(modified).toUTCString(),
-  });
+  const parts = wanted.includes("ObjectParts") ? await partsElement(call, deps, record) : undefined;
+  return respond(wanted, { ...record, tag: entityTag(record), parts });
+}
+
+/** What the response may tell of an object. */
+interface Described {
+  tag: string;
+  size: number;
+  modified: number;
+  checksum?: ObjectChecksum;
+  parts?: XmlElement | undefined;
+}
+
+function respond(
+  wanted: readonly Attribute[],
+  { tag, size, modified, checksum, parts }: Described,
+): Response {
+  const elements: Record<Attribute, XmlElement | undefined> = {
+    ETag: ["ETag", tag],
+    Checksum: checksum === undefined ? undefined : ["Checksum", checksumElements(checksum)],
+    ObjectParts: parts,
+    StorageClass: ["StorageClass", "STANDARD"],
+    ObjectSize: ["ObjectSize", size],
+  };
+  const told = wanted.map((attribute) => elements[attribute]);
+  return xmlResponse(
+    ["GetObjectAttributesResponse", told.filter((element) => element !== undefined)],
+    { "Last-Modified": new Date(modified).toUTCString() },
+  );
 }
 
 /** @throws {S3Error} if the header is missing or names something else. */
@@ -59,23 +73,34 @@ async function partsElement(
   { request: { headers } }: S3Call,
   { store }: S3Deps,
   record: FileRecord,
-): Promise<XmlElement> {
-  const limit = Math.min(
-    Number(headers.get("x-amz-max-parts") ?? MAX_PARTS) || MAX_PARTS,
-    MAX_PARTS,
-  );
-  const marker = Number(headers.get("x-amz-part-number-marker") ?? 0) || 0;
-  const parts = await store.files.parts(record, { from: marker + 1, limit });
+): Promise<XmlElement | undefined> {
   const count = partCount(record);
+  if (count === undefined) return undefined;
+  const limit = Math.min(numberHeader(headers, "x-amz-max-parts") || MAX_ENTRIES, MAX_ENTRIES);
+  const marker = numberHeader(headers, "x-amz-part-number-marker");
+  const parts = await store.files.parts(record, { from: marker + 1, limit });
+  const algorithm = record.checksum?.algorithm;
   const last = parts.at(-1)?.part ?? marker;
   return ["ObjectParts", [
-    ["TotalPartsCount", count],
+    // "TotalPartsCount" in the SDKs.
+    ["PartsCount", count],
     ["PartNumberMarker", marker],
     ["NextPartNumberMarker", last],
     ["MaxParts", limit],
     ["IsTruncated", last < count],
-    ...parts.map(({ part, size }): XmlElement => ["Part", [["PartNumber", part], ["Size", size]]]),
+    ...parts.map(({ part, size, checksum }): XmlElement => ["Part", [
+      ["PartNumber", part],
+      ["Size", size],
+      ...(algorithm === undefined ? [] : optional(`Checksum${algorithm}`, checksum)),
+    ]]),
   ]];
+}
+
+/** A number from 0 on in a header; 0 without it. @throws {S3Error} */
+function numberHeader(headers: Headers, name: string): number {
+  const text = headers.get(name) ?? "0";
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw s3Errors.badArgument(name, text, "it must be a whole number");
 }
 
 /** `GetObjectAttributes`. */

@@ -8,12 +8,13 @@ import { announcedSize } from "../../http/body.ts";
 import { type SizeRange, verifyPostPolicy } from "../auth/post_policy.ts";
 import type { SigningKeys } from "../auth/signing_key.ts";
 import { authenticate, type RoutedRequest } from "../authenticate.ts";
+import { checksumHeaders } from "../object_checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import { formPayload, MAX_FORM_OVERHEAD, readForm } from "../payload/post_form.ts";
 import { isFolder, MAX_OBJECT_BODY, placeOf, requireBucket, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse } from "../s3_response.ts";
-import { checksumHeaders, putBody } from "./put_object.ts";
+import { putBody } from "./put_object.ts";
 
 /** Whether a request has a form as its body. */
 export function isForm({ method, headers }: Request): boolean {

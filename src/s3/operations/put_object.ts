@@ -2,7 +2,8 @@ import { preconditionsOf } from "../../http/files/send_file.ts";
 import { allowsWrite, type Validators } from "../../rules/preconditions.ts";
 import type { ObjectChecksum, Place } from "../../store/engine/records.ts";
 import { validators } from "../../store/files/file_record.ts";
-import { asObject, EMPTY_TAG, entityTag } from "../entity_tag.ts";
+import { asObject, EMPTY_TAG, entityTag, markerValidators } from "../entity_tag.ts";
+import { checksumHeaders } from "../object_checksum.ts";
 import { describeObject, refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import type { Payload, PayloadDigests } from "../payload/payload.ts";
@@ -25,9 +26,9 @@ async function putObject(call: S3Call, deps: S3Deps): Promise<Response> {
   const place = placeOf(call, key);
   await requireBucket(call, deps);
   const body = bodyOf(call, deps);
-  if (isFolder(key)) return await putFolder(call, deps, place, body);
   const condition = writeCondition(request);
   await checkBeforeBody(call, deps, place, condition);
+  if (isFolder(key)) return await putFolder(call, deps, place, body);
   const { tag, checksum } = await putBody(call, deps, {
     place,
     body,
@@ -67,25 +68,13 @@ export async function putBody(
         return { md5Tag: digests.md5, ...wholeChecksum(digests) };
       },
     }));
-  if (stored === "refused") throw s3Errors.preconditionFailed("If-Match or If-None-Match");
+  if (stored === "refused") throw await refusedWrite(call, deps, place);
   return { tag: entityTag(stored), checksum: stored.checksum };
 }
 
 /** The checksum of an object that was sent in one piece. */
 function wholeChecksum({ checksum }: PayloadDigests): { checksum?: ObjectChecksum } {
   return checksum === undefined ? {} : { checksum: { ...checksum, type: "FULL_OBJECT" } };
-}
-
-/** The headers of a response that tell a checksum. */
-export function checksumHeaders(
-  checksum: ObjectChecksum | undefined,
-): Readonly<Record<string, string>> {
-  if (checksum === undefined) return {};
-  const { algorithm, value, type } = checksum;
-  return {
-    [`x-amz-checksum-${algorithm.toLowerCase()}`]: value,
-    "x-amz-checksum-type": type,
-  };
 }
 
 /** Returns what the conditional headers of a write say about the present object. */
@@ -102,21 +91,44 @@ export function writeCondition(request: Request): (current: Validators | undefin
 }
 
 /**
- * Checks the condition of a write before its body is received in vain. The write checks it again, atomically.
+ * Checks the condition of a write before its body is received in vain. The write of an object checks it again,
+ * atomically.
  *
  * @throws {S3Error} also if `If-Match` names a version of an object that does not exist.
  */
-export async function checkBeforeBody(
-  { request: { headers }, key }: S3Call,
-  { store }: S3Deps,
+async function checkBeforeBody(
+  call: S3Call,
+  deps: S3Deps,
   place: Place,
   condition: (current: Validators | undefined) => boolean,
 ): Promise<void> {
+  const { headers } = call.request;
   if (!headers.has("if-match") && !headers.has("if-none-match")) return;
-  const current = await store.files.stat(place);
-  if (current === undefined && headers.has("if-match")) throw s3Errors.noSuchKey(key);
-  if (condition(current && validators(current))) return;
-  throw s3Errors.preconditionFailed(headers.has("if-match") ? "If-Match" : "If-None-Match");
+  if (!condition(await currentValidators(deps, place))) throw await refusedWrite(call, deps, place);
+}
+
+/** The error of a write whose condition does not hold: another one if `If-Match` is for an object that does not exist. */
+export async function refusedWrite(
+  { request: { headers }, key }: S3Call,
+  deps: S3Deps,
+  place: Place,
+): Promise<S3Error> {
+  if (!headers.has("if-match")) return s3Errors.preconditionFailed("If-None-Match");
+  const current = await currentValidators(deps, place);
+  return current === undefined ? s3Errors.noSuchKey(key) : s3Errors.preconditionFailed("If-Match");
+}
+
+/** Returns what the conditions of a write are compared with; `undefined` if there is no such object or marker. */
+export async function currentValidators(
+  { store }: S3Deps,
+  place: Place,
+): Promise<Validators | undefined> {
+  if (!isFolder(place.name)) {
+    const record = await store.files.stat(place);
+    return record && validators(record);
+  }
+  const folder = await store.folders.get(place);
+  return folder && markerValidators(folder);
 }
 
 /** A key that ends with a slash is the marker of a folder, which has no bytes. */

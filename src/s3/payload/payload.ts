@@ -213,5 +213,5 @@ function trailersWithoutPlace(): S3Error {
 export function objectEncoding(contentEncoding: string | null): string | undefined {
   const codings = (contentEncoding ?? "").split(",").map((coding) => coding.trim());
   const kept = codings.filter((coding) => coding !== "" && coding.toLowerCase() !== "aws-chunked");
-  return kept.length === 0 ? undefined : kept.join(",");
+  return kept.length === 0 ? undefined : kept.join(", ");
 }

@@ -234,7 +234,7 @@ Deno.test("aws-chunked is not of the object's encoding", () => {
   assertEquals(objectEncoding("aws-chunked"), undefined);
   assertEquals(objectEncoding("AWS-Chunked, gzip"), "gzip");
   assertEquals(objectEncoding("gzip,aws-chunked"), "gzip");
-  assertEquals(objectEncoding("gzip , br"), "gzip,br");
+  assertEquals(objectEncoding("gzip , br"), "gzip, br");
 });
 
 Deno.test("Chunks of one byte are passed on together", async () => {

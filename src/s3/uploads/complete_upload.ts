@@ -8,13 +8,12 @@ import type { StoredPart } from "../../store/uploads/parts.ts";
 import { combineCrc, createChecksum } from "../payload/checksum.ts";
 import { entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
-import { checksumElements } from "../operations/object_attributes.ts";
-import { writeCondition } from "../operations/put_object.ts";
+import { checksumElements } from "../object_checksum.ts";
+import { refusedWrite, writeCondition } from "../operations/put_object.ts";
 import { placeOf, type S3Call, type S3Deps, withDocument } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
-import { optional } from "../xml/xml_writer.ts";
 
 /** The least size of a part that is not the last, in bytes (Amazon's limit). */
 const MIN_PART = 5 * MIB;
@@ -45,7 +44,7 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
         choose: (parts, session) => chooseParts(request.headers, named, parts, session),
       }),
   );
-  if (completed === "refused") throw s3Errors.preconditionFailed("If-Match or If-None-Match");
+  if (completed === "refused") throw await refusedWrite(call, deps, place);
   const record = completed.record ?? await deps.store.files.stat(place);
   if (record === undefined) throw s3Errors.noSuchUpload(id);
   return xmlResponse(["CompleteMultipartUploadResult", [
@@ -54,7 +53,6 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
     ["Key", key],
     ["ETag", `"${entityTag(record)}"`],
     ...checksumElements(record.checksum),
-    ...optional("ChecksumType", record.checksum?.type),
   ]]);
 }
 

@@ -1,25 +1,18 @@
 import { compareNames } from "../../rules/names.ts";
 import { MAX_PARTS } from "../../rules/payloads.ts";
 import type { ListedUpload } from "../../store/uploads/upload_store.ts";
+import {
+  ENTRY_MEMORY,
+  MAX_ENTRIES,
+  nameEncoding,
+  numberParameter,
+  pageLimit,
+} from "../list_parameters.ts";
 import type { Operation } from "../operation.ts";
 import { placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
-import { s3Errors } from "../s3_error.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
 import { optional, type XmlElement } from "../xml/xml_writer.ts";
 import { partTag } from "./complete_upload.ts";
-
-/** The most entries in a page (Amazon's limit). */
-const MAX_ENTRIES = 1000;
-
-/** Estimated memory for an entry with a name of common length, in bytes. */
-const ENTRY_MEMORY = 1024;
-
-/** A number from 0 on in a parameter. @throws {S3Error} */
-function numberOf({ query }: S3Call, name: string, absent: number): number {
-  const text = query.one(name) ?? String(absent);
-  if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw s3Errors.badArgument(name, text, "it must be a whole number");
-}
 
 const listParts: Operation = {
   name: "ListParts",
@@ -30,8 +23,9 @@ const listParts: Operation = {
   handle: async (call, deps) => {
     const { bucket, key, query } = call;
     const id = query.required("uploadId");
-    const max = Math.min(numberOf(call, "max-parts", MAX_ENTRIES), MAX_ENTRIES);
-    const marker = numberOf(call, "part-number-marker", 0);
+    const max = pageLimit(query, "max-parts");
+    const marker = numberParameter(query, "part-number-marker", 0);
+    const { encoding, encoded } = nameEncoding(query);
     const place = placeOf(call, key);
     return await listResponse(call, deps, max * ENTRY_MEMORY, async () => {
       const asked = { after: Math.min(marker, MAX_PARTS), limit: max + 1 };
@@ -40,7 +34,8 @@ const listParts: Operation = {
       const page = parts.slice(0, max);
       return ["ListPartsResult", [
         ["Bucket", bucket],
-        ["Key", key],
+        ["Key", encoded(key)],
+        ...optional("EncodingType", encoding),
         ["UploadId", id],
         ["Initiator", ownerOf(call)],
         ["Owner", ownerOf(call)],
@@ -71,7 +66,7 @@ const listUploads: Operation = {
   permissions: ["list"],
   handle: async (call, deps) => {
     await requireBucket(call, deps);
-    const max = Math.min(numberOf(call, "max-uploads", MAX_ENTRIES), MAX_ENTRIES);
+    const max = pageLimit(call.query, "max-uploads");
     return await listResponse(call, deps, MAX_ENTRIES * ENTRY_MEMORY, async () => {
       const page = await readUploads(call, deps, max);
       return ["ListMultipartUploadsResult", uploadElements(call, page, max)];
@@ -144,8 +139,7 @@ async function allUploads(
 
 function uploadElements(call: S3Call, { entries, more }: UploadPage, max: number): XmlElement[] {
   const { bucket, query } = call;
-  const isUrl = query.one("encoding-type") === "url";
-  const encoded = (name: string) => isUrl ? encodeURIComponent(name).replaceAll("%2F", "/") : name;
+  const { encoding, encoded } = nameEncoding(query);
   const last = more ? entries.at(-1) : undefined;
   const asked = (name: string) => encoded(query.one(name) ?? "");
   return [
@@ -155,8 +149,8 @@ function uploadElements(call: S3Call, { entries, more }: UploadPage, max: number
     ...optional("NextKeyMarker", last && encoded(last.name)),
     ...optional("NextUploadIdMarker", last && (last.upload?.id ?? "")),
     ["Prefix", asked("prefix")],
-    ["Delimiter", asked("delimiter")],
-    ...optional("EncodingType", isUrl ? "url" : undefined),
+    ...optional("Delimiter", asked("delimiter") || undefined),
+    ...optional("EncodingType", encoding),
     ["MaxUploads", max],
     ["IsTruncated", more],
     ...entries.map(({ name, upload }): XmlElement =>

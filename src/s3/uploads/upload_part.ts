@@ -8,7 +8,7 @@ import { createChecksum } from "../payload/checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { absentSource, sourceCondition, sourceOf } from "../operations/copy_object.ts";
-import { bodyOf, MAX_OBJECT_BODY, placeOf, type S3Call, storeBody } from "../s3_call.ts";
+import { bodyOf, isFolder, MAX_OBJECT_BODY, placeOf, type S3Call, storeBody } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse, xmlTime } from "../s3_response.ts";
 import { optional } from "../xml/xml_writer.ts";
@@ -90,6 +90,9 @@ const uploadPartCopy: Operation = {
     const { headers } = call.request;
     const { place, id, part } = namedPart(call);
     const from = sourceOf(call);
+    if (isFolder(from.name)) {
+      throw new S3Error("InvalidRequest", "The marker of a folder has no bytes for a part");
+    }
     const { uploads, files } = deps.store;
     const { checksum: chosen } = await uploads.session(place, id);
     using file = await files.open(from);
