@@ -212,3 +212,52 @@ Deno.test("Names of new buckets are host names", () =>
       assertEquals(await status(bench, "PUT", `/${name}`), 200, name);
     }
   }));
+
+Deno.test("Numbers in parameters have limits", () =>
+  S3Bench.use(async (bench) => {
+    await bench.send("PUT", "/photos/a", { body: "x" });
+    const started = await bench.ask("POST", "/photos/a", { query: "uploads" });
+    const upload = `uploadId=${childText(started, "UploadId")}`;
+    for (const part of ["0", "-1", "10001", "x", ""]) {
+      const query = `partNumber=${part}`;
+      assertEquals(await bench.fail("GET", "/photos/a", { query }), "InvalidArgument", part);
+      const sent = { query: `${query}&${upload}`, body: "x" };
+      assertEquals(await bench.fail("PUT", "/photos/a", sent), "InvalidArgument", part);
+    }
+    assertEquals(
+      await bench.fail("PUT", "/photos/a", { query: upload, body: "x" }),
+      "InvalidArgument",
+    );
+    assertEquals(await bench.fail("GET", "/", { query: "max-buckets=0" }), "InvalidArgument");
+    assertEquals(await status(bench, "GET", "/", { query: "max-buckets=10000" }), 200);
+  }));
+
+Deno.test("Calls about an upload of a bucket that does not exist name the bucket", () =>
+  S3Bench.use(async (bench) => {
+    const document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>x</ETag>" +
+      "</Part></CompleteMultipartUpload>";
+    const calls: [method: string, query: string, body?: string][] = [
+      ["PUT", "partNumber=1&uploadId=x", "x"],
+      ["POST", "uploadId=x", document],
+      ["DELETE", "uploadId=x"],
+      ["GET", "uploadId=x"],
+    ];
+    for (const [method, query, body] of calls) {
+      assertEquals(await bench.fail(method, "/none/a", { query, body }), "NoSuchBucket", method);
+      assertEquals(await bench.fail(method, "/photos/a", { query, body }), "NoSuchUpload", method);
+    }
+  }));
+
+Deno.test("The checksum of a completed upload has the type that the upload was started with", () =>
+  S3Bench.use(async (bench) => {
+    const headers = { "x-amz-checksum-algorithm": "CRC32", "x-amz-checksum-type": "FULL_OBJECT" };
+    const started = await bench.ask("POST", "/photos/a", { query: "uploads", headers });
+    const query = `uploadId=${childText(started, "UploadId")}`;
+    const sent = { query: `partNumber=1&${query}`, body: "x" };
+    const part = await bench.send("PUT", "/photos/a", sent);
+    const body = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>" +
+      `<ETag>${part.headers.get("etag")}</ETag></Part></CompleteMultipartUpload>`;
+    const other = { query, body, headers: { "x-amz-checksum-type": "COMPOSITE" } };
+    assertEquals(await bench.fail("POST", "/photos/a", other), "InvalidRequest");
+    assertEquals(await status(bench, "POST", "/photos/a", { query, body }), 200);
+  }));

@@ -1,6 +1,7 @@
 import { compareNames } from "../../rules/names.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
+import { positiveParameter } from "../parameters.ts";
 import { assertNewBucketName } from "../request_address.ts";
 import { requireBucket, withText } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
@@ -19,7 +20,7 @@ const listBuckets: Operation = {
     const { project, query, rights } = call;
     const prefix = query.one("prefix") ?? "";
     const last = query.one("continuation-token") ?? "";
-    const max = Math.min(query.positive("max-buckets") ?? MAX_BUCKETS, MAX_BUCKETS);
+    const max = positiveParameter(query, "max-buckets", MAX_BUCKETS) ?? MAX_BUCKETS;
     const [drives, owner] = await Promise.all([store.drives(project), store.projects.get(project)]);
     const names = drives.map(({ name }) => name).filter((name) =>
       rights.allowsDrive(name) && name.startsWith(prefix) && compareNames(name, last) > 0

@@ -1,11 +1,13 @@
 import { preconditionsOf, sendFile } from "../../http/files/send_file.ts";
 import { type ByteRange, parseRange } from "../../rules/byte_range.ts";
+import { MAX_PARTS } from "../../rules/payloads.ts";
 import { allowsRange, evaluateRead } from "../../rules/preconditions.ts";
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { EMPTY_TAG, markerValidators, objectValidators, partCount } from "../entity_tag.ts";
 import { partChecksum } from "../object_checksum.ts";
 import { objectHeaders, overrideHeaders } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
+import { positiveParameter } from "../parameters.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse } from "../s3_response.ts";
@@ -81,7 +83,7 @@ async function requestedPart(
   { store }: S3Deps,
   record: FileRecord,
 ): Promise<RequestedPart | undefined> {
-  const number = query.positive("partNumber");
+  const number = positiveParameter(query, "partNumber", MAX_PARTS);
   if (number === undefined) return undefined;
   if (request.headers.has("range")) {
     throw new S3Error("InvalidRequest", "A request may have a Range or a partNumber, not both");

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { byteLength, compareNames } from "../../rules/names.ts";
 import type { ListedFile, ObjectEntry } from "../../store/listing/objects.ts";
 import { EMPTY_TAG, entityTag } from "../entity_tag.ts";
-import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../list_parameters.ts";
+import { ENTRY_MEMORY, type NameEncoding, nameEncoding, pageLimit } from "../parameters.ts";
 import type { Operation } from "../operation.ts";
 import { requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { s3Errors } from "../s3_error.ts";

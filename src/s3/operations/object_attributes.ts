@@ -1,6 +1,6 @@
 import type { FileRecord, ObjectChecksum } from "../../store/engine/records.ts";
 import { EMPTY_TAG, entityTag, partCount } from "../entity_tag.ts";
-import { MAX_ENTRIES } from "../list_parameters.ts";
+import { MAX_ENTRIES } from "../parameters.ts";
 import { checksumElements } from "../object_checksum.ts";
 import type { Operation } from "../operation.ts";
 import { absentError, isFolder, placeOf, type S3Call, type S3Deps } from "../s3_call.ts";

@@ -10,7 +10,7 @@ import { entityTag } from "../entity_tag.ts";
 import type { Operation } from "../operation.ts";
 import { checksumElements } from "../object_checksum.ts";
 import { refusedWrite, writeCondition } from "../operations/put_object.ts";
-import { placeOf, type S3Call, type S3Deps, withDocument } from "../s3_call.ts";
+import { placeOf, requireBucket, type S3Call, type S3Deps, withDocument } from "../s3_call.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { xmlResponse } from "../s3_response.ts";
 import { BadXml, childrenNamed, childText, type XmlNode } from "../xml/xml_reader.ts";
@@ -33,6 +33,7 @@ async function completeUpload(call: S3Call, deps: S3Deps): Promise<Response> {
   const place = placeOf(call, key);
   const id = query.required("uploadId");
   const limits = { root: "CompleteMultipartUpload", maxElements: 1 + MAX_PARTS * PART_ELEMENTS };
+  await requireBucket(call, deps);
   const completed = await withDocument(
     call,
     deps,
@@ -165,7 +166,14 @@ function requireSize(headers: Headers, parts: readonly StoredPart[]): void {
 /** @throws {S3Error} if the request says another checksum of the whole object. */
 function requireChecksum(headers: Headers, checksum: ObjectChecksum | undefined): void {
   if (checksum === undefined) return;
-  const { algorithm, value } = checksum;
+  const { algorithm, type, value } = checksum;
+  const sentType = headers.get("x-amz-checksum-type") ?? type;
+  if (sentType !== type) {
+    throw new S3Error(
+      "InvalidRequest",
+      `The checksum of the upload is ${type} and not ${sentType}`,
+    );
+  }
   const sent = headers.get(`x-amz-checksum-${algorithm.toLowerCase()}`);
   // Some clients leave out the number of parts.
   if (sent === null || sent === value || sent === value.replace(/-\d+$/, "")) return;

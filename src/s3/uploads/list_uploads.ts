@@ -7,7 +7,7 @@ import {
   nameEncoding,
   numberParameter,
   pageLimit,
-} from "../list_parameters.ts";
+} from "../parameters.ts";
 import type { Operation } from "../operation.ts";
 import { placeOf, requireBucket, type S3Call, type S3Deps } from "../s3_call.ts";
 import { listResponse, ownerOf, xmlTime } from "../s3_response.ts";
@@ -27,6 +27,7 @@ const listParts: Operation = {
     const marker = numberParameter(query, "part-number-marker", 0);
     const { encoding, encoded } = nameEncoding(query);
     const place = placeOf(call, key);
+    await requireBucket(call, deps);
     return await listResponse(call, deps, max * ENTRY_MEMORY, async () => {
       const asked = { after: Math.min(marker, MAX_PARTS), limit: max + 1 };
       const { session, parts } = await deps.store.uploads.get(place, id, asked);

@@ -77,9 +77,10 @@ const abortUpload: Operation = {
   level: "object",
   parameter: "uploadId",
   permissions: ["write"],
-  handle: async (call, { store }) => {
+  handle: async (call, deps) => {
     const id = call.query.required("uploadId");
-    await store.uploads.abort(placeOf(call, call.key), id);
+    await requireBucket(call, deps);
+    await deps.store.uploads.abort(placeOf(call, call.key), id);
     return emptyResponse(204);
   },
 };

@@ -8,7 +8,16 @@ import { createChecksum } from "../payload/checksum.ts";
 import { refuseUnsupported } from "../object_headers.ts";
 import type { Operation } from "../operation.ts";
 import { absentSource, sourceCondition, sourceOf } from "../operations/copy_object.ts";
-import { bodyOf, isFolder, MAX_OBJECT_BODY, placeOf, type S3Call, storeBody } from "../s3_call.ts";
+import {
+  bodyOf,
+  isFolder,
+  MAX_OBJECT_BODY,
+  placeOf,
+  requireBucket,
+  type S3Call,
+  storeBody,
+} from "../s3_call.ts";
+import { positiveParameter } from "../parameters.ts";
 import { S3Error, s3Errors } from "../s3_error.ts";
 import { emptyResponse, xmlResponse, xmlTime } from "../s3_response.ts";
 import { optional } from "../xml/xml_writer.ts";
@@ -23,11 +32,8 @@ interface NamedPart {
 /** @throws {S3Error} */
 function namedPart(call: S3Call): NamedPart {
   const { query, key } = call;
-  const text = query.required("partNumber");
-  const part = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (part < 1 || part > MAX_PARTS) {
-    throw s3Errors.badArgument("partNumber", text, `it must be 1 to ${MAX_PARTS}`);
-  }
+  const part = positiveParameter(query, "partNumber", MAX_PARTS);
+  if (part === undefined) throw s3Errors.badArgument("partNumber", "", "it is required");
   return { place: placeOf(call, key), id: query.required("uploadId"), part };
 }
 
@@ -41,6 +47,7 @@ const uploadPart: Operation = {
   handle: async (call, deps) => {
     refuseUnsupported(call.request.headers);
     const { place, id, part } = namedPart(call);
+    await requireBucket(call, deps);
     const { uploads } = deps.store;
     const { checksum: chosen } = await uploads.session(place, id);
     const body = bodyOf(call, deps, { compute: chosen?.algorithm });
@@ -89,6 +96,7 @@ const uploadPartCopy: Operation = {
   handle: async (call, deps) => {
     const { headers } = call.request;
     const { place, id, part } = namedPart(call);
+    await requireBucket(call, deps);
     const from = sourceOf(call);
     if (isFolder(from.name)) {
       throw new S3Error("InvalidRequest", "The marker of a folder has no bytes for a part");

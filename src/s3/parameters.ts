@@ -1,5 +1,5 @@
 /**
- * Parameters that all lists have.
+ * Parameters that several operations have.
  *
  * @module
  */
@@ -17,6 +17,15 @@ export function numberParameter(query: Query, name: string, absent: number): num
   const text = query.one(name) || String(absent);
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw s3Errors.badArgument(name, text, "it must be a whole number");
+}
+
+/** A number from 1 to `max` in a parameter; `undefined` without it. @throws {S3Error} */
+export function positiveParameter(query: Query, name: string, max: number): number | undefined {
+  const text = query.one(name);
+  if (text === undefined) return undefined;
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= max) return number;
+  throw s3Errors.badArgument(name, text, `it must be 1 to ${max}`);
 }
 
 /** The size of a page. @throws {S3Error} */
