@@ -220,7 +220,7 @@ test("Usage, activity, health and the lines to connect are shown.", async (fixtu
   await project.makeKey({ permissions: ["read"] });
   await openProject(fixture);
   await openSection(page, "Usage");
-  await page.getByRole("heading", { name: "By day" }).waitFor();
+  await page.getByRole("heading", { name: "Over time" }).waitFor();
   await page.getByText("Requests").first().waitFor();
   await inspect(page, "usage");
   await openSection(page, "Activity");

@@ -1,4 +1,5 @@
 import type { Schemas } from "../core/api.ts";
+import { formatBytes, plural } from "../core/format.ts";
 
 type EventName = Schemas["Event"]["event"];
 
@@ -40,8 +41,20 @@ export function actorText(by: string): string {
   return by === "command line" ? "Command line" : `Key ${by}…`;
 }
 
+/** The values of settings in words. */
+const SETTINGS: Readonly<Record<string, (value: string) => string>> = {
+  max_bytes: (value) => value === "null" ? "none" : formatBytes(Number(value)),
+  trash_days: (value) => value === "0" ? "off" : plural(Number(value), "day"),
+  host_suffix: (value) => value === "null" ? "none" : value,
+};
+
 /** Returns what happened, such as "Key created: backup". */
 export function eventText({ event, target }: Pick<Schemas["Event"], "event" | "target">): string {
   const text = TEXTS[event] ?? event;
-  return target === "" ? text : `${text}: ${target}`;
+  // The target of a sign-in is the id of its session, which means nothing to people.
+  if (target === "" || event === "dashboard.signed_in") return text;
+  const [, project, name = "", value = ""] = /^(?:(.*)\/)?(\w+)=(.*)$/.exec(target) ?? [];
+  const words = SETTINGS[name]?.(value);
+  if (words === undefined) return `${text}: ${target}`;
+  return `${text}: ${words}${project === undefined ? "" : ` (${project})`}`;
 }
