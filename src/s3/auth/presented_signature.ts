@@ -182,7 +182,8 @@ function checked(texts: SignatureTexts, code: ErrorCode): PresentedSignature {
     throw new S3Error(code, "SignedHeaders must list names in lower case, separated by semicolons");
   }
   if (!/^[0-9a-f]{64}$/.test(signature)) {
-    throw new S3Error(code, "The signature must have 64 hexadecimal digits in lower case");
+    const problem = "The signature must have 64 hexadecimal digits in lower case";
+    throw new S3Error("SignatureDoesNotMatch", problem);
   }
   return { accessKeyId, scope, signedHeaders, signature, date };
 }
