@@ -7,7 +7,7 @@ import { jsonResponse } from "../../openapi/responses.ts";
 import { closed, listOf } from "../../openapi/schemas.ts";
 import { parameter, schema } from "../../openapi/types.ts";
 import { MAX_LIST } from "../../rules/names.ts";
-import { MAX_PARTS, MAX_PAYLOAD, MIN_PART } from "../../rules/payloads.ts";
+import { MAX_PARTS, MIN_PART } from "../../rules/payloads.ts";
 import { allowsWrite } from "../../rules/preconditions.ts";
 import type { Place } from "../../store/engine/records.ts";
 import { driveEndpoint, placeOf, typeOf, writeFailures } from "../drive_call.ts";
@@ -142,7 +142,7 @@ export const showUpload = driveEndpoint({
       parts: listOf(
         closed({
           part: schema("PartNumber"),
-          size: { type: "integer", minimum: 0, maximum: MAX_PAYLOAD, description: "Bytes." },
+          size: { type: "integer", minimum: 0, description: "Bytes." },
         }),
         {
           maxItems: MAX_PARTS,
