@@ -25,22 +25,37 @@ const UNSIGNED = "UNSIGNED-PAYLOAD";
 /** Seconds for which presigned targets are valid. */
 const VALID_FOR = 300;
 
-/** The head of a request that is signed in its headers (Signature Version 4), up to the empty line. */
-export function signedHead(key: S3Key, request: S3Request): string {
-  const { method, path, query = "", host = "localhost", headers = {}, body = "" } = request;
+/** The headers of a request that is signed in them (Signature Version 4), but `Host`. */
+export function signedHeaders(
+  key: S3Key,
+  request: Omit<S3Request, "body"> & { body?: string | Uint8Array },
+): Record<string, string> {
+  const { query = "", host = "localhost", headers = {}, body = "" } = request;
   const time = timeNow();
   const sha256 = hash(body);
-  const signed = { host, "x-amz-content-sha256": sha256, "x-amz-date": time };
+  // Those of S3 have to be signed as well.
+  const own = Object.entries(headers).filter(([name]) => name.startsWith("x-amz-"));
+  const signed = Object.fromEntries([
+    ["host", host] as const,
+    ["x-amz-content-sha256", sha256] as const,
+    ["x-amz-date", time] as const,
+    ...own,
+  ].sort(([a], [b]) => a < b ? -1 : 1));
   const signature = sign(key, time, canonical(request, query, signed, sha256));
   const authorization = `${ALGORITHM} Credential=${key.access_key_id}/${scopeOf(time)}, ` +
     `SignedHeaders=${namesOf(signed)}, Signature=${signature}`;
-  const all = {
-    Host: host,
+  return {
     "X-Amz-Content-Sha256": sha256,
     "X-Amz-Date": time,
     Authorization: authorization,
     ...headers,
   };
+}
+
+/** The head of such a request, up to the empty line. */
+export function signedHead(key: S3Key, request: S3Request): string {
+  const { method, path, query = "", host = "localhost" } = request;
+  const all = { Host: host, ...signedHeaders(key, request) };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path}${query === "" ? "" : `?${query}`} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
@@ -69,7 +84,7 @@ export function presignedTarget(key: S3Key, request: S3Request): string {
 }
 
 function canonical(
-  { method, path }: S3Request,
+  { method, path }: Pick<S3Request, "method" | "path">,
   query: string,
   signed: Record<string, string>,
   sha256: string,
@@ -112,6 +127,6 @@ function timeNow(): string {
   return new Date().toISOString().replace(/[-:]|\.\d+/g, "");
 }
 
-function hash(content: string): string {
+function hash(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
