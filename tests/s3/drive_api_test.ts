@@ -206,14 +206,15 @@ test.unlikePeer("keys with fewer rights may do less", async (bench) => {
   const object = await s3.send(new GetObjectCommand({ Bucket, Key: "public/a" }));
   assertEquals(await object.Body?.transformToString(), "text");
   const refusals = [
-    s3.send(new GetObjectCommand({ Bucket, Key: "private" })),
-    s3.send(new PutObjectCommand({ Bucket, Key: "public/b", Body: "x" })),
-    s3.send(new DeleteObjectCommand({ Bucket, Key: "public/a" })),
-    s3.send(new ListObjectsV2Command({ Bucket: other })),
-    s3.send(new CreateBucketCommand({ Bucket: "a-new-bucket" })),
-    s3.send(new CopyObjectCommand({ Bucket, Key: "public/c", CopySource: `${Bucket}/private` })),
+    () => s3.send(new GetObjectCommand({ Bucket, Key: "private" })),
+    () => s3.send(new PutObjectCommand({ Bucket, Key: "public/b", Body: "x" })),
+    () => s3.send(new DeleteObjectCommand({ Bucket, Key: "public/a" })),
+    () => s3.send(new ListObjectsV2Command({ Bucket: other })),
+    () => s3.send(new CreateBucketCommand({ Bucket: "a-new-bucket" })),
+    () =>
+      s3.send(new CopyObjectCommand({ Bucket, Key: "public/c", CopySource: `${Bucket}/private` })),
   ];
-  for (const call of refusals) await assertRefusal(call, 403, "AccessDenied");
+  for (const call of refusals) await assertRefusal(call(), 403, "AccessDenied");
   const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: "public/" }));
   assertEquals(Contents?.map(({ Key }) => Key), ["public/a"]);
   const { Buckets } = await s3.send(new ListBucketsCommand({}));

@@ -38,7 +38,7 @@ export class PeerServer implements AsyncDisposable {
         `--certs-dir=${certificates}`,
         folder.at("data"),
       ],
-      env: { MINIO_DOMAIN: "localhost", HOME: folder.path },
+      env: { MINIO_DOMAIN: "localhost", MINIO_SITE_REGION: "eu-central-1", HOME: folder.path },
       stdin: "null",
       stdout: "null",
       stderr: "null",

@@ -16,7 +16,8 @@ export const IS_PEER = PEER !== undefined;
 export type Transport = "http" | "https";
 export const TRANSPORTS: readonly Transport[] = ["http", "https"];
 
-export const REGION = "us-east-1";
+/** Any region will do. Of us-east-1 the AWS CLI and boto3 sign addresses in the way of 2006. */
+export const REGION = "eu-central-1";
 
 /** The domain of `--s3-domain`: its addresses reach this machine everywhere. */
 export const DOMAIN = "localhost";
